@@ -129,6 +129,15 @@ export const MessageFallbackEvent = named('MessageFallbackEvent', {
   conversation_id: id('cnv', 'Chat-app: the conversation that it belongs to.', 'cnv_01m7znjn7hdb5pft3awkb6pgvz'),
 });
 
+function marketingEvent(component: string, event: EventName) {
+  return named(component, {
+    event: z.literal(event),
+    customer: text('A number, or the user id of a customer who shows none.', { example: '919876543210' }),
+    timestamp: time('When the customer said so.', '2026-11-28T10:00:00+00:00'),
+    channel: z.literal('chatapp'),
+  });
+}
+
 const REASON = 'Why, in the words of whoever decided. `null` when nobody gave a reason.';
 
 function decisionEvent(component: string, status: string, reason: z.ZodString) {
@@ -203,6 +212,8 @@ export const EVENT_SHAPES: Readonly<Record<EventName, z.ZodType<object>>> = {
   'message.expired': statusEvent('MessageExpiredEvent', 'expired', why()),
   'message.rejected': statusEvent('MessageRejectedEvent', 'rejected', why({ code: '69', reason: 'submit failed' })),
   'message.fallback': MessageFallbackEvent,
+  'marketing.stopped': marketingEvent('MarketingStoppedEvent', 'marketing.stopped'),
+  'marketing.resumed': marketingEvent('MarketingResumedEvent', 'marketing.resumed'),
   'template.approved': decisionEvent('TemplateApprovedEvent', 'approved', text(REASON)),
   'template.rejected': decisionEvent(
     'TemplateRejectedEvent',

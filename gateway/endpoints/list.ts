@@ -38,6 +38,7 @@ import { erase, eraseEverywhere, erasures, erasuresEverywhere } from './erasures
 import { dropExport, exportCsv, exportList, showExport, startExport } from './exports/exports.ts';
 import { healthz, readyz } from './health/health.ts';
 import { inbox } from './inbox/inbox.ts';
+import { marketingStops } from './inbox/marketing-stops.ts';
 import { inboxThread, receivedSms } from './inbox/messages.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
 import { ledger, ledgerCsv } from './ledger/ledger.ts';
@@ -157,6 +158,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   lowBalance,
   changeLowBalance,
   inbox,
+  marketingStops,
   inboxThread,
   receivedSms,
   accountStream,

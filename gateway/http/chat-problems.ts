@@ -2,6 +2,12 @@ import { fault, type ProblemRule } from './problem-rule.ts';
 
 /** What requests about the chat-app channel's provider, and about customers' files, may be told. */
 export const CHAT_PROBLEMS = {
+  marketing_opted_out: fault(
+    '4120',
+    403,
+    'Customer stopped marketing',
+    'Send no marketing templates to this customer until the customer resumes them in the chat app; other templates and answers are not concerned. `GET /v2/account/marketing-stops` lists such customers.',
+  ),
   message_without_file: fault(
     '4048',
     404,

@@ -28,6 +28,7 @@ export const FIELD_CODES = {
   country_not_allowed: "The recipient's country is none that the account may send to.",
   recipient_limit_reached: 'The recipient has got as many messages in this hour as the account allows.',
   traffic_held: 'Messages to numbers that begin like this one are held.',
+  marketing_opted_out: 'The customer stopped marketing messages of the account.',
   recipient_not_opted_in: 'The customer has not agreed to receive templates.',
   too_long: 'The text has too many characters, or needs too many segments.',
 } as const;

@@ -13,6 +13,7 @@ import {
   conditionWords,
   type Notice,
 } from './account-event.ts';
+import { type MarketingChange, marketingBody } from './marketing-change.ts';
 import { type TemplateChange, type TemplateOutcome, templateBody } from './template-change.ts';
 
 /** A message reached a state. */
@@ -90,6 +91,18 @@ const MESSAGE_EVENTS = {
     body: fallbackBody,
   },
 } as const satisfies Readonly<Record<string, MessageEventKind>>;
+
+/** What customers of the chat-app channel tell the provider. GET /v2/events does not list it, as it is about no message. */
+const MARKETING_EVENTS = {
+  'marketing.stopped': {
+    channels: ['chatapp'],
+    when: 'A customer told the chat-app provider to get no marketing of you: marketing templates to this customer are refused from now on.',
+  },
+  'marketing.resumed': {
+    channels: ['chatapp'],
+    when: 'A customer who had stopped marketing wants it again.',
+  },
+} as const satisfies Readonly<Record<`marketing.${MarketingChange['wish']}`, EventKind>>;
 
 /** Roles that change settings. */
 const SETTERS = ['owner', 'developer'] as const;
@@ -385,7 +398,7 @@ function carrierNotice(when: string): Notice {
 }
 
 /** All events that customers can receive. */
-export const EVENTS = { ...MESSAGE_EVENTS, ...TEMPLATE_EVENTS, ...ACCOUNT_EVENTS };
+export const EVENTS = { ...MESSAGE_EVENTS, ...MARKETING_EVENTS, ...TEMPLATE_EVENTS, ...ACCOUNT_EVENTS };
 /** What people can be told by e-mail, by name. */
 export const NOTICES = { ...TEMPLATE_EVENTS, ...ACCOUNT_EVENTS, ...OPERATOR_NOTICES };
 
@@ -435,6 +448,12 @@ export function eventBody(change: StateChange): string {
 export function templateEvent(change: TemplateChange): { readonly event: EventName; readonly body: string } {
   const event = `template.${change.event}` as const;
   return { event, body: JSON.stringify(templateBody(event, change)) };
+}
+
+/** The event that tells of a customer's wish, and the exact JSON that is signed and posted. */
+export function marketingEvent(change: MarketingChange): { readonly event: EventName; readonly body: string } {
+  const event = `marketing.${change.wish}` as const;
+  return { event, body: JSON.stringify(marketingBody(event, change)) };
 }
 
 /** The exact JSON that is signed and posted. */

@@ -8,19 +8,19 @@ import type { Pricing } from './document/chat-message.ts';
 export const ITEM_WEIGHT_MAX = 131_072;
 
 /**
- * One message, one status, or one change of a template that a provider posted to the callback. It is stored before the post is
+ * One message, one status, one change of a template, or one wish of a customer that a provider posted to the callback. It is stored before the post is
  * answered. The chatapp worker processes it; after that it is kept without `due` until it expires. `_id` derives from the content,
  * so a repeated post adds nothing, even after the item was processed.
  */
 export interface InboxItemDocument {
-  /** By `itemId`: of a message or a status with the provider's id of the message, of a template with a hash of what is told. */
+  /** By `itemId`: of a message or a status with the provider's id of the message, of others with a hash of what is told. */
   readonly _id: string;
   readonly account: AccountId;
   readonly at: Date;
   /** When to process it (again). Unset once it is processed; it is then kept only so that a repeated post is recognized. */
   readonly due?: Date;
   readonly tries: number;
-  readonly what: InboundItem | StatusItem | TemplateItem;
+  readonly what: InboundItem | StatusItem | TemplateItem | PreferenceItem;
   /**
    * Its size, at most `ITEM_WEIGHT_MAX`: its characters, plus 32 for each value. It limits what is read or written at once.
    */
@@ -54,6 +54,15 @@ export interface TemplateItem {
   readonly category?: string;
 }
 
+/** A customer told the provider whether to get marketing. */
+export interface PreferenceItem {
+  readonly kind: 'preference';
+  readonly customer: string;
+  readonly wish: 'stopped' | 'resumed';
+  /** By the provider's clock, not in the future. */
+  readonly toldAt: Date;
+}
+
 /** The status of a message that we sent. */
 export interface StatusItem {
   readonly kind: 'status';
@@ -69,6 +78,10 @@ export interface StatusItem {
 }
 
 /** The id of an item. It derives from the content, so a repeated post adds nothing. `id` is unique among items of this kind. */
-export function itemId(account: AccountId, kind: 'in' | 'template' | StatusItem['status'], id: string): string {
+export function itemId(
+  account: AccountId,
+  kind: 'in' | 'template' | 'preference' | StatusItem['status'],
+  id: string,
+): string {
   return `${account}:${kind}:${id}`;
 }

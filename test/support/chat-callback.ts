@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 /** Callback posts as the WhatsApp Cloud API makes them; written from its documentation ("Webhooks"), not from our types. */
-export function callbackPost(value: object, phoneNumberId = '1055'): object {
+export function callbackPost(value: object, phoneNumberId = '1055', field = 'messages'): object {
   return {
     object: 'whatsapp_business_account',
     entry: [
@@ -9,7 +9,7 @@ export function callbackPost(value: object, phoneNumberId = '1055'): object {
         id: '2055',
         changes: [
           {
-            field: 'messages',
+            field,
             value: {
               messaging_product: 'whatsapp',
               metadata: { display_phone_number: '918000000001', phone_number_id: phoneNumberId },

@@ -13,6 +13,7 @@ import type { ChatMessageDocument, InboundMessageDocument } from '../../shared/m
 import { isNext } from '../../shared/messages/document/status.ts';
 import { LeaseLostError } from '../../shared/messages/settlement/intents.ts';
 import type { Settler } from '../../shared/messages/settlement/settle.ts';
+import { recordMarketing } from '../../shared/money/conversations/store.ts';
 import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
 import { insertNew } from '../../shared/platform/mongo/insert-new.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
@@ -75,6 +76,7 @@ export class Inbox {
       await this.#settle(items, settler);
       await this.#receive(items, numberOf);
       await this.#noteTemplates(items);
+      await this.#notePreferences(items);
     } catch (error) {
       if (isStoreTrouble(error) || error instanceof LeaseLostError) throw error;
       const [only, second] = items;
@@ -102,6 +104,26 @@ export class Inbox {
     crashPoint('inbox:stored');
     await finish(received.map(({ item }) => item._id));
     metrics.inbox.inc({ result: 'received' }, received.length);
+  }
+
+  async #notePreferences(items: readonly InboxItemDocument[]): Promise<void> {
+    const { db, announcer, finish, metrics } = this.#options;
+    const told = items.flatMap(({ _id, account, what }) =>
+      what.kind === 'preference' ? [{ _id, account, what }] : [],
+    );
+    if (told.length === 0) return;
+    await recordMarketing(
+      db,
+      told.map(({ account, what: { customer, wish, toldAt: at } }) => ({
+        ...{ account, customer, at },
+        stopped: wish === 'stopped',
+      })),
+    );
+    await announcer.announce(
+      told.map(({ account, what: { customer, wish, toldAt: at } }) => ({ account, customer, wish, at })),
+    );
+    await finish(told.map(({ _id }) => _id));
+    metrics.inbox.inc({ result: 'preference' }, told.length);
   }
 
   async #noteTemplates(items: readonly InboxItemDocument[]): Promise<void> {

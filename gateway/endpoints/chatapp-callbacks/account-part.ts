@@ -67,6 +67,14 @@ export class PartReader implements AccountPart {
       this.#message(object(message), contacts);
       if (turnOver()) await nextTurn();
     }
+    for (const call of list(value.calls)) {
+      this.#call(object(call), contacts);
+      if (turnOver()) await nextTurn();
+    }
+    for (const preference of list(value.user_preferences)) {
+      this.#preference(object(preference), contacts);
+      if (turnOver()) await nextTurn();
+    }
     for (const status of list(value.statuses)) {
       this.#status(object(status));
       if (turnOver()) await nextTurn();
@@ -95,20 +103,45 @@ export class PartReader implements AccountPart {
       return;
     }
     const type = typeof message.type === 'string' ? message.type.slice(0, 64) : 'unknown';
-    const contact = object(contacts.length === 1 ? contacts[0] : undefined);
-    const from =
-      digits(message.from) ??
-      digits(contact.wa_id) ??
-      userId(message.from_user_id) ??
-      userId(contact.user_id) ??
-      userId(message.from) ??
-      null;
+    const from = whoOf(message, contacts) ?? null;
     const sentAt = this.#time(message.timestamp);
     const { body, more } = contentOf(type, message, this.#fits(message));
     const what: InboundItem = { kind: 'message', upstreamId, from, sentAt, type, body, ...(more && { more }) };
     this.#keep('in', upstreamId, what);
     if (from !== null && message.group_id === undefined && !OPENS_NO_SESSION.includes(type)) {
       this.inbound.push({ account: this.account, customer: from, at: sentAt });
+    }
+  }
+
+  /**
+   * A customer's call opens the session as a message does (WhatsApp Cloud API, "Service messages"). It is kept as a message without
+   * words, once for its connection and its end. Calls of the business open nothing.
+   */
+  #call(call: JsonObject, contacts: readonly unknown[]): void {
+    const upstreamId = upstreamIdOf(call.id);
+    const from = whoOf(call, contacts);
+    if (upstreamId === undefined || from === undefined) {
+      this.#ignored.unreadable++;
+      return;
+    }
+    if (call.direction !== undefined && call.direction !== 'USER_INITIATED') {
+      this.#ignored.other++;
+      return;
+    }
+    const sentAt = this.#time(call.timestamp);
+    this.#keep('in', upstreamId, { kind: 'message', upstreamId, from, sentAt, type: 'call', body: '' });
+    this.inbound.push({ account: this.account, customer: from, at: sentAt });
+  }
+
+  #preference(preference: JsonObject, contacts: readonly unknown[]): void {
+    const { value, category, timestamp } = preference;
+    const customer = whoOf({ from: preference.wa_id, from_user_id: preference.user_id }, contacts);
+    const wish = value === 'stop' ? 'stopped' : value === 'resume' ? 'resumed' : undefined;
+    if (category !== 'marketing_messages' || wish === undefined) this.#ignored.other++;
+    else if (customer === undefined) this.#ignored.unreadable++;
+    else {
+      const known = hash('sha256', JSON.stringify([customer, wish, timestamp]), 'base64url');
+      this.#keep('preference', known, { kind: 'preference', customer, wish, toldAt: this.#time(timestamp) });
     }
   }
 
@@ -171,6 +204,18 @@ export class PartReader implements AccountPart {
 
 function upstreamIdOf(id: unknown): string | undefined {
   return typeof id === 'string' && id !== '' && id.length <= UPSTREAM_ID_MAX ? id : undefined;
+}
+
+/** Whom a message or a call is from: the number, or the user id of who shows none. A post names its one contact too. */
+function whoOf(thing: JsonObject, contacts: readonly unknown[]): string | undefined {
+  const contact = object(contacts.length === 1 ? contacts[0] : undefined);
+  return (
+    digits(thing.from) ??
+    digits(contact.wa_id) ??
+    userId(thing.from_user_id) ??
+    userId(contact.user_id) ??
+    userId(thing.from)
+  );
 }
 
 function isStatus(status: unknown): status is StatusItem['status'] {

@@ -7,6 +7,9 @@ import { list, object } from './loose-json.ts';
 import { ACCOUNT_FIELDS, readNotice } from './read-notice.ts';
 import { TEMPLATE_FIELDS } from './read-template-change.ts';
 
+/** The fields of a callback that are about one number and its customers. */
+const NUMBER_FIELDS: ReadonlySet<string> = new Set(['messages', 'calls', 'user_preferences']);
+
 /** The content of one post, ready to be stored. */
 export interface CallbackPost {
   /** One for each account that something is for. */
@@ -40,7 +43,7 @@ export async function readCallback(body: JsonObject, findOwners: FindOwners, now
     for (const change of list(object(entry).changes)) {
       if (turnOver()) await nextTurn();
       const { field, value } = object(change);
-      if (field === 'messages') await post.value(object(value));
+      if (NUMBER_FIELDS.has(String(field))) await post.value(object(value));
       else if (TEMPLATE_FIELDS.has(String(field))) await post.template(object(entry), object(value));
       else if (ACCOUNT_FIELDS.has(String(field))) await post.notice(object(entry), String(field), object(value));
       else post.ignored.other++;
@@ -63,8 +66,11 @@ class PostReader {
   }
 
   async value(value: JsonObject): Promise<void> {
-    const { messages, statuses, errors } = value;
-    const entries = list(messages).length + list(statuses).length + list(errors).length;
+    const { messages, statuses, errors, calls, user_preferences: preferences } = value;
+    const entries = [messages, statuses, errors, calls, preferences].reduce<number>(
+      (sum, one) => sum + list(one).length,
+      0,
+    );
     const id = object(value.metadata).phone_number_id;
     for (const reader of await this.#readersOf('phoneNumberId', id, entries)) await reader.value(value);
   }

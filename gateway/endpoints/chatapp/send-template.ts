@@ -2,6 +2,9 @@ import type { Db } from 'mongodb';
 import { isOptedIn } from '../../../shared/carriers/chat-opt-in-store.ts';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import type { ChatContent } from '../../../shared/messages/document/chat-message.ts';
+import { conversationKey } from '../../../shared/money/conversations/conversation.ts';
+import { marketingStoppedAt, readCustomers } from '../../../shared/money/conversations/names.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import type { ChatTemplateDocument } from '../../../shared/templates/chat/chat-template.ts';
@@ -76,6 +79,7 @@ export const chatappSend = endpoint({
     'template_not_approved',
     'template_not_supported',
     'recipient_not_opted_in',
+    'marketing_opted_out',
     ...REFUSALS,
   ],
   examples: {
@@ -121,7 +125,7 @@ export const chatappSend = endpoint({
         const unusable = refusedTemplate(template);
         if (unusable?.problem[0] === 'template_not_supported') return { read, content: undefined, refused: unusable };
         const order = orderOf(template, asked, mediaUrl);
-        const refused = unusable ?? (await refusedRecipient(db, account, provider, recipient));
+        const refused = unusable ?? (await refusedRecipient(db, provider, template, recipient));
         return refused === undefined ? order : { ...order, refused };
       },
       result: ({ _id, conversation }) => done({ message_id: _id, conversation_id: conversation }),
@@ -179,10 +183,18 @@ function refusedTemplate({ name, status, unsendable }: ChatTemplateDocument): Re
 /** Read from the store each time: a customer who withdrew consent must not get another template. */
 async function refusedRecipient(
   db: Db,
-  account: AccountId,
   provider: ProviderDocument | undefined,
+  { account, category }: ChatTemplateDocument,
   to: string | undefined,
 ): Promise<Refused | undefined> {
-  if (provider?.optIn !== 'list' || to === undefined || (await isOptedIn(db, account, to))) return undefined;
+  if (to === undefined) return undefined;
+  if (category === 'marketing') {
+    const stopped = marketingStoppedAt(await readCustomers(db, [conversationKey(account, to)]), account, to);
+    if (stopped !== undefined) {
+      const detail = `The customer stopped your marketing messages at ${isoTimestamp(stopped)}. ${PROBLEMS.marketing_opted_out.advice}`;
+      return { kind: 'refused', problem: fieldRefusal('marketing_opted_out', 'to', detail) };
+    }
+  }
+  if (provider?.optIn !== 'list' || (await isOptedIn(db, account, to))) return undefined;
   return { kind: 'refused', problem: fieldRefusal('recipient_not_opted_in', 'to') };
 }

@@ -5,6 +5,7 @@ import { type ConversationDocument, conversationKey } from '../../../shared/mone
 import {
   type ConversationDocuments,
   documentsOf,
+  marketingStoppedAt,
   namesOf,
   readCustomers,
   sessionOf,
@@ -37,6 +38,10 @@ export const Customer = z.strictObject({
     description:
       'Other numbers of the same customer, as the provider told them: in Brazil with and without the ninth digit, for example. Session and conversation hold for all of them, whichever one you write to.',
   }),
+  marketing_stopped_at: time(
+    'When the customer told the provider to get no marketing of you. Null: not, or resumed since.',
+    '2026-11-20T08:00:00+00:00',
+  ).nullable(),
   last_message_at: time(undefined, '2026-11-22T14:01:00+00:00').nullable(),
   session_open: flag('Whether any message may be sent now; otherwise templates only.', true),
   session_until: time(undefined, '2026-11-23T14:01:00+00:00').nullable(),
@@ -106,6 +111,7 @@ export function customerRecord(
   const [, ...aliases] = namesOf(documents, account, customer);
   const session = sessionOf(documents, account, customer);
   const until = sessionUntil(session);
+  const stopped = marketingStoppedAt(documents, account, customer);
   const [paid] = documentsOf(documents, account, customer)
     .flatMap(({ current }) => current ?? [])
     .filter((one) => one.until > now)
@@ -113,6 +119,7 @@ export function customerRecord(
   return {
     customer,
     aliases,
+    marketing_stopped_at: stopped === undefined ? null : isoTimestamp(stopped),
     last_message_at: session.lastInboundAt === undefined ? null : isoTimestamp(session.lastInboundAt),
     session_open: isSessionOpen(session, now),
     session_until: until === undefined ? null : isoTimestamp(until),

@@ -22,6 +22,8 @@ export interface CallbackValue {
   readonly contacts?: readonly object[];
   readonly messages?: readonly object[];
   readonly statuses?: readonly object[];
+  readonly calls?: readonly object[];
+  readonly user_preferences?: readonly object[];
 }
 
 /** One change of an entry. Its field is `messages`, or one that reports on templates. */
@@ -78,10 +80,10 @@ export class Callbacks {
   }
 
   /** Adds a value to the next post. Resolves when the app has answered that post with 200. */
-  add(value: CallbackValue): Promise<void> {
+  add(value: CallbackValue, field = 'messages'): Promise<void> {
     const { phoneNumberId, displayNumber } = this.#options;
     const metadata = { display_phone_number: displayNumber, phone_number_id: phoneNumberId };
-    return this.#addChange({ field: 'messages', value: { messaging_product: 'whatsapp', metadata, ...value } });
+    return this.#addChange({ field, value: { messaging_product: 'whatsapp', metadata, ...value } });
   }
 
   /** The same for a change of a template. */

@@ -50,9 +50,41 @@ export class Customers {
     const inGroup = 'group_id' in message;
     if (!inGroup && !NO_NEW_MESSAGE.includes(message.type)) this.#lastWroteAt.set(from, Date.now());
     const taken = this.#callbacks.add({
-      contacts: [{ profile: { name: 'Simulated customer' }, [isUser ? 'user_id' : 'wa_id']: from }],
+      contacts: [contactOf(from)],
       messages: [{ [isUser ? 'from_user_id' : 'from']: from, id, timestamp: unixSeconds(), ...message }],
     });
     return { id, taken };
   }
+
+  /** Rings, and hangs up. It opens the session. */
+  calls(customer: string): Said {
+    const from = waIdOf(customer);
+    const id = `wacid.${randomBytes(16).toString('base64url')}`;
+    this.#lastWroteAt.set(from, Date.now());
+    const call = { id, event: 'connect', direction: 'USER_INITIATED', timestamp: unixSeconds() };
+    const taken = this.#callbacks.add(
+      { contacts: [contactOf(from)], calls: [{ ...call, [USER_ID.test(from) ? 'from_user_id' : 'from']: from }] },
+      'calls',
+    );
+    return { id, taken };
+  }
+
+  /** Stops or resumes marketing messages in the chat app. */
+  prefers(customer: string, value: 'stop' | 'resume'): Said {
+    const from = waIdOf(customer);
+    const preference = {
+      [USER_ID.test(from) ? 'user_id' : 'wa_id']: from,
+      ...{ detail: `User requested to ${value} marketing messages`, category: 'marketing_messages', value },
+      timestamp: Number(unixSeconds()),
+    };
+    const taken = this.#callbacks.add(
+      { contacts: [contactOf(from)], user_preferences: [preference] },
+      'user_preferences',
+    );
+    return { id: '', taken };
+  }
+}
+
+function contactOf(from: string): object {
+  return { profile: { name: 'Simulated customer' }, [USER_ID.test(from) ? 'user_id' : 'wa_id']: from };
 }

@@ -88,7 +88,12 @@ export class Routes {
       if (message === undefined) sendJson(response, 400, { error: 'wanted: a message as JSON' });
       else await this.#answerSaid(response, customers.sends(second, message));
     } else if (isCustomer && route === 'POST presses') await this.#press(response, second, body.toString('utf8'));
-    else if (isCustomer && route === 'POST files') await this.#takeFile(call);
+    else if (isCustomer && route === 'POST calls') await this.#answerSaid(response, customers.calls(second));
+    else if (isCustomer && route === 'POST preferences') {
+      const value = body.toString('utf8').trim();
+      if (value === 'stop' || value === 'resume') await this.#answerSaid(response, customers.prefers(second, value));
+      else sendJson(response, 400, { error: 'wanted: stop or resume' });
+    } else if (isCustomer && route === 'POST files') await this.#takeFile(call);
     else if (route === 'GET sends' && second === '') sendJson(response, 200, sends.seen);
     else return false;
     return true;

@@ -18,15 +18,17 @@ import {
   type EventName,
   eventBody,
   eventName,
+  marketingEvent,
   type StateChange,
   templateEvent,
 } from '../catalogue.ts';
+import type { MarketingChange } from '../marketing-change.ts';
 import type { TemplateChange } from '../template-change.ts';
 import { type DeliveryDocument, deliveriesIn, deliveryId, type Stored } from './delivery.ts';
 import { findDeliveries } from './delivery-store.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
-type AnyChange = StateChange | TemplateChange | AccountChange<AccountEventName>;
+type AnyChange = StateChange | MarketingChange | TemplateChange | AccountChange<AccountEventName>;
 
 /**
  * How changes are announced, by what the caller knows of them.
@@ -156,6 +158,7 @@ async function withoutGrouped(db: Db, documents: readonly Stored[]): Promise<rea
 
 function announced(change: AnyChange): Announced {
   if ('message' in change) return ofMessage(change);
+  if ('wish' in change) return ofMarketing(change);
   return 'template' in change ? ofTemplate(change) : ofAccount(change);
 }
 
@@ -176,6 +179,13 @@ function ofMessage(change: StateChange): Announced {
     at: entry.at,
     body: () => eventBody(change),
   };
+}
+
+function ofMarketing(change: MarketingChange): Announced {
+  const { account, customer, at } = change;
+  const { event, body } = marketingEvent(change);
+  const id = thingEventId(`${account}:${customer}`, event, at);
+  return { account, channels: ['chatapp'], event, eventId: id, at, body: () => body };
 }
 
 function ofTemplate(change: TemplateChange): Announced {

@@ -17,6 +17,8 @@ export interface ConversationDocument {
   readonly linkedAt?: Date;
   /** Time of the customer's last message; absent when there was none. It only rises. */
   readonly lastInboundAt?: Date;
+  /** What the customer told the provider last about marketing, and when. Absent: nothing. */
+  readonly marketing?: { readonly stopped: boolean; readonly at: Date };
   /** The conversation that is paid for now, or was paid for last; absent when there was none. */
   readonly current?: OpenConversation;
   /** Number of the newest opening written here. This opening and earlier ones are never written again (opening-store.ts). */

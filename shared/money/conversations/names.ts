@@ -68,6 +68,17 @@ export function sessionOf(documents: ConversationDocuments, account: AccountId, 
   return last === undefined ? {} : { lastInboundAt: last };
 }
 
+/** When a customer told the provider to get no marketing, under whichever number; undefined when not, or resumed since. Pure. */
+export function marketingStoppedAt(
+  documents: ConversationDocuments,
+  account: AccountId,
+  customer: string,
+): Date | undefined {
+  const wishes = documentsOf(documents, account, customer).flatMap(({ marketing }) => marketing ?? []);
+  const [last] = wishes.sort((a, b) => b.at.getTime() - a.at.getTime());
+  return last?.stopped ? last.at : undefined;
+}
+
 /** From `now` on the two numbers of each pair are one person. May be repeated. */
 export async function linkCustomers(db: Db, pairs: readonly Pair[], now: Date): Promise<void> {
   const both = pairs.flatMap((pair) => [pair, { ...pair, customer: pair.alias, alias: pair.customer }]);

@@ -1,5 +1,6 @@
 import type { AnyBulkWriteOperation, Collection, Db, Filter, UpdateFilter } from 'mongodb';
 import { isDuplicateKey } from '../../platform/mongo/errors.ts';
+import { updateEach } from '../../platform/mongo/update-each.ts';
 import type { AccountId, ConversationId } from '../../platform/runtime/ids.ts';
 import { type ConversationDocument, type ConversationKey, conversationKey, type Successor } from './conversation.ts';
 
@@ -42,6 +43,42 @@ export async function recordInbound(db: Db, inbound: readonly Inbound[]): Promis
       upsert: true,
     },
   }));
+}
+
+/** What a customer wants of marketing. */
+export interface MarketingWish extends Inbound {
+  readonly stopped: boolean;
+}
+
+/** Keeps the newest wish of each customer. May be repeated, in any order. */
+export async function recordMarketing(db: Db, wishes: readonly MarketingWish[]): Promise<void> {
+  await ensureConversations(db, wishes);
+  await updateEach(
+    db,
+    'conversations',
+    wishes.map(({ account, customer, stopped, at }) => ({
+      filter: {
+        _id: conversationKey(account, customer),
+        $or: [{ 'marketing.at': { $exists: false } }, { 'marketing.at': { $lt: at } }],
+      },
+      update: { $set: { marketing: { stopped, at } } },
+    })),
+  );
+}
+
+/** The customers who want no marketing of the account, by number. */
+export async function listMarketingStops(
+  db: Db,
+  account: AccountId,
+  after: string | undefined,
+  limit: number,
+): Promise<readonly ConversationDocument[]> {
+  return conversationCollection(db)
+    .find({ account, 'marketing.stopped': true, ...(after !== undefined && { customer: { $gt: after } }) })
+    .sort({ customer: 1 })
+    .hint('marketing_stops')
+    .limit(limit)
+    .toArray();
 }
 
 /** Creates the documents of customers that have none. */

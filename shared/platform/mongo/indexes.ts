@@ -292,6 +292,12 @@ export const INDEXES: readonly Index[] = [
     serves: 'inbox: who wrote last; overview: how many sessions are open',
   },
   {
+    collection: 'conversations',
+    key: { account: 1, customer: 1 },
+    options: { name: 'marketing_stops', partialFilterExpression: { 'marketing.stopped': true } },
+    serves: 'the customers of an account who want no marketing on the chat-app channel',
+  },
+  {
     collection: 'conversation_places',
     key: { expiresAt: 1 },
     options: { name: 'expiry', expireAfterSeconds: 0 },

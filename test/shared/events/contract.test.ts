@@ -8,6 +8,7 @@ import {
   eventBody,
   eventsOf,
   MESSAGE_EVENT_NAMES,
+  marketingEvent,
   stateOf,
   templateEvent,
 } from '../../../shared/events/catalogue.ts';
@@ -131,6 +132,8 @@ function bodiesOf(name: EventName, channel: EventChannel): object[] {
   if ('members' in kind) return accountBodies(name, kind);
   if (channel === 'account') return [];
   if ('outcome' in kind) return templateBodies(kind.outcome, channel);
+  if (!('state' in kind))
+    return (['stopped', 'resumed'] as const).filter((wish) => name.endsWith(wish)).map(marketingBodyOf);
   const { state } = kind;
   if (state === 'received' && channel === 'sms') {
     return receivedSms().map((message) => JSON.parse(eventBody({ message, entry: { state, at: AT } })) as object);
@@ -179,6 +182,11 @@ const FELL_BACK: Fallback = {
   decided: { at: AT, because: 'failed' },
   ended: { kind: 'sent', message: newId('msg') },
 };
+
+function marketingBodyOf(wish: 'stopped' | 'resumed'): object {
+  const { account } = makeMessage({});
+  return JSON.parse(marketingEvent({ account, customer: '919876543210', wish, at: AT }).body) as object;
+}
 
 /** A quick reply: the type whose members the contract names. */
 const PRESSED: InboundContent = {

@@ -33,7 +33,7 @@ export function makeStatus(overrides: Partial<StatusItem> = {}): StatusItem {
   return { kind: 'status', upstreamId: 'wamid.1', status: 'delivered', at: new Date(), ...overrides };
 }
 
-let templates = 0;
+let told = 0;
 
 /** As the callback stores it, due now. */
 export function makeItem(account: AccountId, what: InboxItemDocument['what'], at = new Date()): InboxItemDocument {
@@ -49,6 +49,6 @@ export function makeItem(account: AccountId, what: InboxItemDocument['what'], at
 }
 
 function idOf(account: AccountId, what: InboxItemDocument['what']): string {
-  if (what.kind === 'template') return itemId(account, 'template', String(++templates));
+  if (what.kind === 'template' || what.kind === 'preference') return itemId(account, what.kind, String(++told));
   return itemId(account, what.kind === 'message' ? 'in' : what.status, what.upstreamId);
 }

@@ -4,9 +4,12 @@ import { chatMessageKey } from '../../../shared/carriers/providers/message-key.t
 import { setPriceList } from '../../../shared/carriers/providers/price-list.ts';
 import { eventBody } from '../../../shared/events/catalogue.ts';
 import type { InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
+import { conversationKey } from '../../../shared/money/conversations/conversation.ts';
+import { conversationCollection } from '../../../shared/money/conversations/store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { inboxWorld } from './inbox-world.ts';
+import { makeItem } from './make.ts';
 
 describe('chatapp worker: receiving', () => {
   const { world, sent, item, workedOff } = inboxWorld();
@@ -66,6 +69,30 @@ describe('chatapp worker: receiving', () => {
 
     const delivered = await world.until(message._id, ({ state }) => state === 'delivered');
     expect(delivered).to.deep.include({ pricing, cost: '0.0014 USD' });
+  });
+
+  it('what a customer wants of marketing is kept, the newest wish, and told once', async () => {
+    const account = await world.openAccount();
+    const begun = Date.now();
+    const at = (s: number) => new Date(begun - 10_000 + s * 1_000);
+    const wish = (wanted: 'stopped' | 'resumed', toldAt: Date) =>
+      makeItem(account.id, { kind: 'preference', customer: '919876543210', wish: wanted, toldAt });
+    const stop = wish('stopped', at(2));
+    await world.post([stop, wish('resumed', at(1))]);
+    await world.startWorker();
+    await workedOff();
+    await world.store.db
+      .collection<InboxItemDocument>('chat_inbox')
+      .updateOne({ _id: stop._id }, { $set: { due: at(3) } });
+    await workedOff();
+
+    const key = conversationKey(account.id, '919876543210');
+    const kept = await conversationCollection(world.store.db).findOne({ _id: key });
+    expect(kept?.marketing).to.deep.equal({ stopped: true, at: at(2) });
+    expect((await world.events(account)).map(({ event, customer }) => [event, customer]).sort()).to.deep.equal([
+      ['marketing.resumed', '919876543210'],
+      ['marketing.stopped', '919876543210'],
+    ]);
   });
 
   it('a failure, then a delivery after all', async () => {

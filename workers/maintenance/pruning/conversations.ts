@@ -26,6 +26,8 @@ export function conversationWalk(db: Db, before: Date): PruneWalk<Found> {
       const { deletedCount } = await conversations.deleteMany(
         {
           _id: idsOf(found),
+          // It stands like an opt-out.
+          'marketing.stopped': { $ne: true },
           // At least one of these times must exist. A document without any was just created for an opening (opening-store.ts).
           $or: [
             { lastInboundAt: { $lt: before } },

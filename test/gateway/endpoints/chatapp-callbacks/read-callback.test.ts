@@ -57,6 +57,52 @@ describe('chatapp/read-callback', () => {
     expect(inbound).to.deep.equal([]);
   });
 
+  it('opens the session by a call of the customer, told once for its connection and its end', async () => {
+    const timestamp = String(SENT.getTime() / 1_000);
+    const call = (more: object) => ({ id: 'wacid.1', from: CUSTOMER, to: '918000000001', timestamp, ...more });
+    const calls = [
+      call({ event: 'connect', direction: 'USER_INITIATED', session: { sdp_type: 'offer', sdp: 'v=0' } }),
+      call({ event: 'terminate', direction: 'USER_INITIATED', status: 'COMPLETED' }),
+      call({ id: 'wacid.2', event: 'terminate', direction: 'BUSINESS_INITIATED' }),
+    ];
+
+    const { items, inbound, ignored } = await read(callbackPost({ calls }, '1055', 'calls'));
+
+    const what = { kind: 'message', upstreamId: 'wacid.1', from: CUSTOMER, sentAt: SENT, type: 'call', body: '' };
+    expect(items.map((item) => [item._id, item.what])).to.deep.equal([
+      [`${PROVIDER._id}:in:wacid.1`, what],
+      [`${PROVIDER._id}:in:wacid.1`, what],
+    ]);
+    expect(inbound).to.deep.equal(Array(2).fill({ account: PROVIDER._id, customer: CUSTOMER, at: SENT }));
+    expect(ignored).to.include({ other: 1, unreadable: 0 });
+  });
+
+  it('makes items of what customers want of marketing, each once', async () => {
+    const timestamp = SENT.getTime() / 1_000;
+    const wish = { category: 'marketing_messages', timestamp };
+    const userId = 'US.13491208655302741918';
+    const post = callbackPost(
+      {
+        user_preferences: [
+          { ...wish, wa_id: CUSTOMER, value: 'stop' },
+          { ...wish, user_id: userId, value: 'resume' },
+          { ...wish, wa_id: CUSTOMER, value: 'of_2027' },
+        ],
+      },
+      '1055',
+      'user_preferences',
+    );
+
+    const { items, inbound, ignored } = await read(post);
+
+    expect(items.map(({ what }) => what)).to.deep.equal([
+      { kind: 'preference', customer: CUSTOMER, wish: 'stopped', toldAt: SENT },
+      { kind: 'preference', customer: userId, wish: 'resumed', toldAt: SENT },
+    ]);
+    expect((await read(post)).items.map(({ _id }) => _id)).to.deep.equal(items.map(({ _id }) => _id));
+    expect([inbound, ignored.other]).to.deep.equal([[], 1]);
+  });
+
   const image = { mime_type: 'image/jpeg', sha256: 'abc', id: 'media-1', caption: 'my receipt' };
   const types: readonly [string, object, string, object | undefined][] = [
     ['image', { image }, 'my receipt', { image }],

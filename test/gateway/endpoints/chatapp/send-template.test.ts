@@ -3,7 +3,10 @@ import request from 'supertest';
 import { addOptIns } from '../../../../shared/carriers/chat-opt-in-store.ts';
 import { pauseProvider, stopProvider } from '../../../../shared/carriers/providers/store.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
-import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import { linkCustomers } from '../../../../shared/money/conversations/names.ts';
+import { recordMarketing } from '../../../../shared/money/conversations/store.ts';
+import { isoTimestamp, systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import type { ChatTemplateDocument } from '../../../../shared/templates/chat/chat-template.ts';
 import { replaceChatTemplates } from '../../../../shared/templates/chat/store.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';
 import { copyTemplates, makeChatTemplate } from '../../../support/chatapp.ts';
@@ -174,6 +177,28 @@ describe('POST /v2/chatapp/send', () => {
 
       expectFieldRefusal(await chat.post(PATH, GOOD), 'recipient_not_opted_in', 'to');
       await chat.expectNothingDone(10);
+    });
+
+    it('marketing to a customer who stopped it, under whichever number; other templates go', async () => {
+      await chat.configure();
+      const alias = '9198765432100';
+      const now = new Date();
+      await linkCustomers(chat.db, [{ account: chat.account, customer: CUSTOMER, alias }], now);
+      const wish = { account: chat.account, customer: alias, at: new Date(now.getTime() - 1_000) };
+      await recordMarketing(chat.db, [{ ...wish, stopped: true }]);
+      await recordMarketing(chat.db, [{ ...wish, stopped: false, at: new Date(now.getTime() - 2_000) }]);
+      await chat.db
+        .collection<ChatTemplateDocument>('chat_templates')
+        .updateOne({ account: chat.account, name: 'order_update' }, { $set: { category: 'marketing' } });
+
+      expectFieldRefusal(await chat.post(PATH, GOOD), 'marketing_opted_out', 'to');
+      await chat.expectNothingDone(10);
+      const { body } = await chat.get('/v2/account/marketing-stops');
+      expect(body.data).to.deep.equal([{ customer: alias, since: isoTimestamp(wish.at) }]);
+      expect((await chat.post(PATH, { to: CUSTOMER, template: 'hello', language: 'en' })).status).to.equal(200);
+
+      await recordMarketing(chat.db, [{ ...wish, customer: CUSTOMER, stopped: false, at: now }]);
+      expect((await chat.post(PATH, GOOD)).status).to.equal(200);
     });
 
     it('not enough credits for a conversation', async () => {

@@ -3,6 +3,7 @@ import { useLive } from '../../api/live.ts';
 import { type Loaded, useLoad } from '../../api/load.ts';
 import { type Listed, usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
+import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Loading, PageHead } from '../../parts/page.tsx';
@@ -37,6 +38,9 @@ export function ConversationPage({ params: { customer = '' } }: PageProps) {
           <>
             <p class="conversation-head">
               <SessionBadge customer={data} /> <Paid customer={data} />
+              {data.marketing_stopped_at !== null && (
+                <Badge tone="warn">No marketing, since {exactTime(data.marketing_stopped_at)}</Badge>
+              )}
               {data.aliases.length > 0 && <span class="soft"> Also writes as {data.aliases.join(', ')}.</span>}
             </p>
             <Messages list={list} />

@@ -6,6 +6,8 @@ export interface Customer {
   readonly customer: string;
   /** Other numbers of the same person. */
   readonly aliases: readonly string[];
+  /** When the customer told the provider to get no marketing. */
+  readonly marketing_stopped_at: string | null;
   readonly last_message_at: string | null;
   readonly session_open: boolean;
   readonly session_until: string | null;

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { phoneDigits } from '../../../../../shared/platform/sheets/cell.ts';
 import type { EntryOf } from '../../../../api/endpoint.ts';
+import type { marketingStops } from '../../../../endpoints/inbox/marketing-stops.ts';
 import type { optOuts } from '../../../../endpoints/numbers/opt-outs.ts';
 import { create, remove } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
@@ -12,7 +13,7 @@ import { Empty, NoResults } from '../../parts/empty.tsx';
 import { Field } from '../../parts/field.tsx';
 import { FilterBar, FilterText } from '../../parts/filter.tsx';
 import { Form } from '../../parts/form.tsx';
-import { PageHead } from '../../parts/page.tsx';
+import { Card, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -37,7 +38,7 @@ export function OptOutsPage() {
     <>
       <PageHead
         title="Opt-outs"
-        lead="Customers who want no SMS from you. SMS to them are refused and cost nothing. Chat-app messages are not concerned."
+        lead="Customers who want no SMS from you. SMS to them are refused and cost nothing. Chat-app messages are not concerned: whose marketing is stopped there stands below."
         actions={add}
       />
       <FilterBar filter={filter}>
@@ -75,6 +76,7 @@ export function OptOutsPage() {
             : []),
         ]}
       />
+      <MarketingStops />
       {may('manage') && (
         <p class="prose">
           A customer asked to be forgotten? <a href="/dashboard/erasures">Erase a customer</a>.
@@ -96,6 +98,28 @@ export function OptOutsPage() {
         </Confirm>
       )}
     </>
+  );
+}
+
+/** What customers told the chat-app provider. Only they can take it back. */
+function MarketingStops() {
+  const list = usePages<EntryOf<typeof marketingStops>>('/v2/account/marketing-stops');
+  return (
+    <Card
+      title="No marketing on the chat-app channel"
+      lead="Customers who stopped it in the chat app. Marketing templates to them are refused and cost nothing; other templates and answers go."
+    >
+      <PagedTable
+        list={list}
+        caption="No marketing on the chat-app channel"
+        rowKey={({ customer }) => customer}
+        empty={<Empty>Nobody has stopped it.</Empty>}
+        columns={[
+          { head: 'Customer', cell: ({ customer }) => <a href={`/dashboard/inbox/${customer}`}>{customer}</a> },
+          { head: 'Since', cell: (row) => <Time at={row.since} /> },
+        ]}
+      />
+    </Card>
   );
 }
 
