@@ -38,6 +38,7 @@ export interface GatewayDeps {
     | 'statementSeller'
     | 'statementTaxName'
     | 'statementTaxNumber'
+    | 'statementServiceCode'
     | 'statementTaxPercent'
     | 'statementZone'
     | 'trustProxy'

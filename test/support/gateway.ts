@@ -58,6 +58,7 @@ export const TEST_CONFIG: GatewayDeps['config'] = {
   statementSeller: [],
   statementTaxName: '',
   statementTaxNumber: '',
+  statementServiceCode: '',
   statementTaxPercent: '0',
   statementZone: 'UTC',
   publicUrl: '',

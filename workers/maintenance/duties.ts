@@ -4,6 +4,7 @@ import type { QueueDocument } from '../../shared/messages/queue/queue-document.t
 import { writeOut } from '../../shared/messages/queue/write-out.ts';
 import { oldestUnannounced, redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
 import { Settler } from '../../shared/messages/settlement/settle.ts';
+import type { StatementSettings } from '../../shared/money/statements/statement.ts';
 import { Lease } from '../../shared/platform/leases/lease.ts';
 import { findAtOnce } from '../../shared/platform/mongo/find-at-once.ts';
 import type { ProcessNotes } from '../../shared/platform/processes/report.ts';
@@ -20,6 +21,7 @@ import { announceTemplates } from './announce-templates.ts';
 import { closeAccounts } from './close-accounts.ts';
 import { eraseNumber } from './erase-number.ts';
 import { finishPending } from './finish-pending.ts';
+import { issueMonth, lastMonth } from './issue-statements.ts';
 import { type PruneDeps, pruneClosed, pruneConversations, pruneOld, type Retention } from './prune.ts';
 import { pruneUnpaid } from './pruning/unpaid-batches.ts';
 import type { StoreKind } from './pruning/walk.ts';
@@ -47,6 +49,7 @@ export interface DutiesDeps {
   readonly announcer: Announcer;
   readonly box: SecretBox;
   readonly retention: Retention;
+  readonly statements: StatementSettings;
   readonly store: StoreKind;
   /** How long a stop waits for duties that are running. */
   readonly stopMs: number;
@@ -68,6 +71,8 @@ export class Duties {
   /** Set while this process holds the lease and has redone the unfinished work of the holder before it. */
   #settler: Settler | undefined;
   #epoch = 0;
+  /** The last month of which all statements are issued. */
+  #issued: string | undefined;
   /** When the last removal began that got to its end. */
   #pruned: Date | undefined;
   readonly #running = new Set<Promise<void>>();
@@ -193,6 +198,19 @@ export class Duties {
       const { db, clock, retention } = this.#deps;
       const deps = { db, clock, messageDays: retention.messages, held: () => this.#mayGoOn };
       while (this.#mayGoOn && (await eraseNumber(deps)));
+    });
+  }
+
+  /** Issues the statements of the last month. */
+  issueStatements(): Promise<void> {
+    return this.#guarded('statements', async () => {
+      if (!this.#mayGoOn) return;
+      const { db, clock, statements: settings, log } = this.#deps;
+      const month = lastMonth(clock.now(), settings);
+      if (month === this.#issued) return;
+      const { issued, isDone } = await issueMonth({ db, clock, settings, mayGoOn: () => this.#mayGoOn }, month);
+      if (isDone) this.#issued = month;
+      if (issued > 0) log.info('statements_issued', { month, statements: issued });
     });
   }
 

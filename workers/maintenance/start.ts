@@ -38,6 +38,7 @@ export async function startMaintenance({
       ...{ messages: config.messageDays, texts: config.textDays, deliveries: config.deliveryDays, batches: BATCH_DAYS },
       closedAccounts: config.closedAccountDays,
     },
+    statements: config,
     box: await openSecretBox(config, db),
     store: config.mongodbUri === '' ? 'embedded' : 'mongodb',
     stopMs: STOP_MS,
@@ -74,6 +75,8 @@ export async function startMaintenance({
   writing.start();
   life.onStop('write_out', () => writing.stop());
   timetable.at('prune', '0 17 * * * *', () => duties.pruneOld());
+  // Every hour, because a month ends at another time in each zone; once it is done it is done.
+  timetable.at('statements', '0 37 * * * *', () => duties.issueStatements());
   timetable.at('prune_conversations', '0 47 3 * * *', () => duties.pruneConversations());
   timetable.at('erase_closed_accounts', '0 27 3 * * *', () => duties.eraseClosedAccounts());
 }

@@ -19,6 +19,7 @@ import type { Refused } from '../../http/idempotency/action.ts';
 import type { ProblemSlug } from '../../http/problem.ts';
 import { AccountIdText } from '../operators/fields.ts';
 import { missingToSend } from './missing-to-send.ts';
+import { BillingShape, billingRecord } from './own-settings.ts';
 
 /** An account as operators see it. */
 
@@ -61,6 +62,7 @@ const OperatorAccountSettings = named('OperatorAccountSettings', 'What operators
   opt_out_exempt: z.array(z.enum(EXEMPTIONS)),
   message_days: whole('How many days its messages are kept. Null: as long as all others.', { minimum: 14 }).nullable(),
   message_texts: z.enum(TEXTS),
+  billing: BillingShape,
 });
 
 export const NewOperatorAccount = named('NewOperatorAccount', 'The account that was made.', {
@@ -135,6 +137,7 @@ export function newAccountRecord(account: AccountDocument): Shown<typeof NewOper
     opt_out_exempt: account.optOutExempt ?? [],
     message_days: account.messageDays ?? null,
     message_texts: account.texts ?? 'shown',
+    billing: billingRecord(account),
   };
   return { ...accountRecord(account), settings, closed: account.closed ? closedRecord(account.closed) : null };
 }

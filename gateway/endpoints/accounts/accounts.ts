@@ -49,7 +49,7 @@ import {
   STATUSES,
   statusOf,
 } from './account.ts';
-import { messageTexts } from './own-settings.ts';
+import { billing, messageTexts } from './own-settings.ts';
 
 /** All accounts, made and changed by operators. Their credits: credits.ts. */
 
@@ -262,6 +262,7 @@ export const changeAccount = endpoint({
       }),
     ),
     message_texts: optional(messageTexts),
+    billing: optional(billing),
   }),
   answer: ChangedAccount,
   problems: ACCOUNT_REFUSALS,

@@ -4,6 +4,7 @@ import type { AccountDocument } from '../../../shared/money/accounts/account.ts'
 import { isCountry } from '../../../shared/money/accounts/number-check.ts';
 import { CREDITS_MAX, PRICES_MAX, type Price } from '../../../shared/money/accounts/prices.ts';
 import { findAccount, setPrices } from '../../../shared/money/accounts/store.ts';
+import { CREDIT_PRICE } from '../../../shared/money/statements/credit-price.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { named, success, text, whole } from '../../api/shapes.ts';
@@ -12,7 +13,6 @@ import { choice, Fault, list, number, object, optional, required, string } from 
 import { request } from '../../http/fields/request.ts';
 import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH, matching } from '../operators/fields.ts';
-import { CREDIT_PRICE } from '../statements/credit-price.ts';
 
 /** What an account pays. Operators set it; the account reads it. */
 

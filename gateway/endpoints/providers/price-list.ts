@@ -5,6 +5,7 @@ import {
   type PriceListDocument,
   setPriceList,
 } from '../../../shared/carriers/providers/price-list.ts';
+import { CREDIT_PRICE } from '../../../shared/money/statements/credit-price.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
@@ -14,7 +15,6 @@ import { optional, required, string } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH, currency, matching } from '../operators/fields.ts';
-import { CREDIT_PRICE } from '../statements/credit-price.ts';
 import { readPriceCsv } from './price-csv.ts';
 
 /** What the provider of an account's chat-app number takes from the operator. */

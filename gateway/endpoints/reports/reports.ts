@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
+import { type Day, dayAfter, daysOf } from '../../../shared/messages/days.ts';
 import { ROUTES } from '../../../shared/messages/document/routing.ts';
+import { type Dimension, placeOf, type Report, type Row, readReport } from '../../../shared/messages/report.ts';
 import { mostFrequent } from '../../../shared/messages/statistics-hour.ts';
 import { readNewestCount } from '../../../shared/messages/statistics-store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
@@ -27,8 +29,6 @@ import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
 import { explainCounted } from '../messages/explain/explain.ts';
 import { accountId } from '../operators/fields.ts';
-import { type Day, dayAfter, daysOf } from './days.ts';
-import { type Dimension, placeOf, type Report, type Row, readReport } from './report.ts';
 
 /** Reports: what was sent and what it cost, by day and by whatever one likes. Counted by the hour (docs/decisions/0047). */
 

@@ -1,28 +1,24 @@
 import { z } from 'zod';
 import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
+import { daysOf } from '../../../shared/messages/days.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { findAccount } from '../../../shared/money/accounts/store.ts';
-import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { readStatement } from '../../../shared/money/statements/issue.ts';
+import { CREDITS_SHOWN } from '../../../shared/money/statements/statement.ts';
 import { isDay } from '../../../shared/platform/runtime/iso-time.ts';
 import { endpoint, type Gateway, invalid, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, named, text, time, whole } from '../../api/shapes.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
 import { optional } from '../../http/fields/field.ts';
+import type { Refused } from '../../http/idempotency/action.ts';
 import { accountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH } from '../operators/fields.ts';
-import { beginOf, dayAfter, daysOf } from '../reports/days.ts';
-import { readReport } from '../reports/report.ts';
 import { zone } from '../reports/reports.ts';
-import { type Sum, sumOf } from './credit-price.ts';
-import { type Movements, readPeriods } from './periods.ts';
 
 /** The statement of a month: what a customer puts into his books. */
 
 /** A binary search for each day, and the refunds: 1 s of a busy embedded store for 150,000 entries with 30,000 refunds. */
 const COST = 50;
-/** Top-ups and corrections that are shown one by one, and rows of traffic. */
-const CREDITS_SHOWN = 500;
-const TRAFFIC_SHOWN = 500;
 /** Older months have no entries: nobody had Harkara. */
 const FIRST_MONTH = '2020-01';
 
@@ -37,24 +33,49 @@ const MOVEMENTS = {
   ).nullable(),
 };
 
+const GstStateShape = z.strictObject({
+  code: text(undefined, { example: '29' }),
+  name: text(undefined, { example: 'Karnataka' }),
+});
+
 const Amounts = z.strictObject({
   net: text(undefined, { example: '200.00' }),
-  tax: text(undefined, { example: '36.00' }),
+  taxes: z
+    .array(
+      z.strictObject({
+        name: text(undefined, { example: 'IGST' }),
+        percent: text(undefined, { example: '18' }),
+        amount: text(undefined, { example: '36.00' }),
+      }),
+    )
+    .meta({ description: 'CGST and SGST (or UTGST) within a state, else IGST; another tax as it is called.' }),
+  tax: text('All of them.', { example: '36.00' }),
   total: text(undefined, { example: '236.00' }),
 });
 
-const Statement = named('Statement', {
-  number: text('Of this account and month, and of no other.', {
-    example: '2026-11/acc_01m7znjn7hdb5pft3awkb6pgvz',
-  }),
+const StatementShape = named('Statement', {
+  number: text(
+    'Of the financial year (April to March) of its issue, without gaps. Null: the month is not over, nothing moved in it, or another time zone was asked for.',
+    { example: '26-27/12' },
+  ).nullable(),
+  issued_on: text('Since then nothing of it changes: figures, prices, tax, both parties.', {
+    format: 'date',
+    example: '2026-12-01',
+  }).nullable(),
   account_id: text(undefined, { example: 'acc_01m7znjn7hdb5pft3awkb6pgvz' }),
   account_name: text(undefined, { example: 'Asha Stores' }),
   seller: z.array(text()).meta({ description: 'Who sells, line by line.', example: ['Example Messaging Pvt Ltd'] }),
+  buyer: z.strictObject({
+    name: text(undefined, { example: 'Asha Stores Pvt Ltd' }),
+    address: z.array(text()).meta({ description: 'Line by line.', example: ['12 MG Road', 'Bengaluru 560001'] }),
+    gstin: text(undefined, { example: '29AABCT1332L1ZA' }).nullable(),
+    state: GstStateShape.nullable(),
+  }),
   month: text(undefined, { example: '2026-11' }),
   zone: text('The month is of this time zone.', { example: 'Asia/Kolkata' }),
   from: text('The first day.', { format: 'date', example: '2026-11-01' }),
   to: text('The last day.', { format: 'date', example: '2026-11-30' }),
-  complete: flag('The month is over: its figures stay.'),
+  complete: flag('The month is over.'),
   opening_balance: whole('Credits before the first entry of the month.', { minimum: 0, example: 0 }),
   ...MOVEMENTS,
   closing_balance: whole('`opening_balance` and all movements.', { minimum: 0, example: 880 }),
@@ -100,7 +121,9 @@ const Statement = named('Statement', {
       credit_price: text(undefined, { example: '0.20' }),
       tax_name: text(undefined, { example: 'GST' }).nullable(),
       tax_percent: text(undefined, { example: '18' }).nullable(),
-      tax_number: text("The seller's number for the tax.", { example: '27AAAPL1234C1ZV' }).nullable(),
+      tax_number: text("The seller's number for the tax.", { example: '27AAPFU0939F1ZV' }).nullable(),
+      service_code: text('Of the service: the SAC.', { example: '998413' }).nullable(),
+      place_of_supply: GstStateShape.meta({ description: "With a seller's GSTIN." }).nullable(),
       top_ups: Amounts.meta({ description: 'What was bought: top-ups and corrections.' }),
       usage: Amounts.meta({ description: 'What was used, without what came back.' }),
     })
@@ -109,7 +132,7 @@ const Statement = named('Statement', {
 });
 
 const DESCRIPTION =
-  'Extension. Opening balance, movements and closing balance of a month, from the ledger; with amounts and tax where the account has a price per credit. Top-ups, corrections and refunds are counted one by one, usage is what is left between two balances. Counts as 50 requests.';
+  'Extension. Opening balance, movements and closing balance of a month, from the ledger; with amounts and tax where the account has a price per credit. Top-ups, corrections and refunds are counted one by one, usage is what is left between two balances. Once the month is over it is issued, with a number, when somebody first asks for it or in the night, and stays as it is then. Counts as 50 requests.';
 const MONTH = text('Like `2026-11`.', { example: '2026-11' });
 const QUERY = { zone: optional(zone) };
 
@@ -125,7 +148,7 @@ export const accountStatement = endpoint({
   reads: COST,
   params: { month: MONTH },
   query: QUERY,
-  answer: Statement,
+  answer: StatementShape,
   async handle(gateway, { caller, params, query }) {
     const account = await findAccount(gateway.db, caller.account._id);
     return account === undefined
@@ -145,7 +168,7 @@ export const adminStatement = endpoint({
   reads: COST,
   params: { ...ACCOUNT_IN_PATH, month: MONTH },
   query: QUERY,
-  answer: Statement,
+  answer: StatementShape,
   problems: ['account_not_found'],
   async handle(gateway, { params, query }) {
     const account = await accountOf(gateway.db, params.account_id);
@@ -160,71 +183,17 @@ async function statementOf(
   account: AccountDocument,
   month: string,
   zone = config.statementZone,
-) {
-  const dayOf = daysOf(zone);
-  const nowMs = clock.now().getTime();
-  const from = `${month}-01`;
-  if (!/^\d{4}-\d\d$/.test(month) || !isDay(from) || month < FIRST_MONTH || from > dayOf(nowMs)) {
+): Promise<Shown<typeof StatementShape> | Refused> {
+  const now = clock.now();
+  if (
+    !/^\d{4}-\d\d$/.test(month) ||
+    !isDay(`${month}-01`) ||
+    month < FIRST_MONTH ||
+    `${month}-01` > daysOf(zone)(now.getTime())
+  ) {
     const problems = new FieldProblems();
     problems.add('month', 'invalid_value', 'It must be a month that has begun, like 2026-11.');
     return invalid(problems);
   }
-  const days: string[] = [];
-  for (let day = from; day.startsWith(month); day = dayAfter(day)) days.push(day);
-  const to = days.at(-1) ?? from;
-  const bounds = [...days, dayAfter(to)].map((day) => beginOf(day, dayOf));
-  const asked = { account: account._id, zone, from, to, filter: {} };
-  const [ledger, report] = await Promise.all([
-    readPeriods(db, account._id, bounds),
-    readReport(db, { ...asked, groupBy: ['channel', 'route', 'country'] }),
-  ]);
-  const { whole: sums } = ledger;
-  const shown: Shown<typeof Statement> = {
-    number: `${month}/${account._id}`,
-    ...{ account_id: account._id, account_name: account.name, seller: config.statementSeller },
-    ...{ month, zone, from, to, complete: nowMs >= (bounds.at(-1)?.getTime() ?? 0) },
-    opening_balance: sums.opening,
-    ...movements(sums),
-    closing_balance: sums.closing,
-    days: ledger.parts.flatMap((part, i) => {
-      const isStill = [part.topUps, part.corrections, part.usage, part.refunds ?? 0].every((one) => one === 0);
-      return isStill ? [] : [{ day: days[i] ?? '', ...movements(part), balance: part.closing }];
-    }),
-    credits: ledger.credits.slice(0, CREDITS_SHOWN).map(({ at, reason, amount, reference, note }) => ({
-      at: isoTimestamp(at),
-      reason: reason === 'correction' ? reason : 'top_up',
-      amount,
-      ...{ reference: reference ?? null, note: note ?? null },
-    })),
-    credits_more: ledger.credits.length > CREDITS_SHOWN,
-    traffic: report.rows.slice(0, TRAFFIC_SHOWN).map(({ values, messages, segments, credits }) => ({
-      channel: CHANNEL_NAMES.find((name) => name === values.channel) ?? 'sms',
-      ...{ route: values.route ?? null, country: values.country ?? null },
-      ...{ messages, segments, credits },
-    })),
-    money: moneyOf(config, account, sums),
-  };
-  return shown;
-}
-
-function movements({ topUps, corrections, usage, refunds }: Movements) {
-  return { top_ups: topUps, corrections, usage, refunds: refunds ?? null };
-}
-
-function moneyOf(
-  { statementTaxName, statementTaxPercent, statementTaxNumber }: Gateway['config'],
-  { creditPrice, currency }: AccountDocument,
-  { topUps, corrections, usage, refunds = 0 }: Movements,
-): Shown<typeof Statement>['money'] {
-  if (creditPrice === undefined) return null;
-  const isTaxed = statementTaxName !== '';
-  const sum = (count: number): Sum => sumOf(count, creditPrice, isTaxed ? statementTaxPercent : '0', currency);
-  return {
-    ...{ currency, credit_price: creditPrice },
-    tax_name: isTaxed ? statementTaxName : null,
-    tax_percent: isTaxed ? statementTaxPercent : null,
-    tax_number: isTaxed && statementTaxNumber !== '' ? statementTaxNumber : null,
-    top_ups: sum(topUps + corrections),
-    usage: sum(-usage - refunds),
-  };
+  return readStatement(db, config, account, { month, zone, now });
 }

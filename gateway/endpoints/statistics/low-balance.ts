@@ -38,7 +38,7 @@ export const changeLowBalance = endpoint({
   path: '/v2/account/low-balance',
   tag: 'Account',
   summary: 'Change when the balance counts as low',
-  description: 'Extension. It counts within a minute.',
+  description: 'Extension. The balance is looked at once a minute, and told as low when that has held for a minute.',
   scopes: ['manage'],
   body: request({
     threshold: required(

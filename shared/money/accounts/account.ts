@@ -93,6 +93,8 @@ export interface AccountDocument {
   readonly heldPrefixes?: readonly string[];
   /** What it pays (prices.ts). Absent: what the specification says, and what the installation has set for conversations. */
   readonly prices?: PriceList;
+  /** Who is named as the buyer on its statements. */
+  readonly billing?: Billing;
   /** What one credit costs in its currency, like `0.20`: for its statements. Absent: they have credits alone. */
   readonly creditPrice?: string;
   /** Changes of the balance that may lack their follow-up, by group id or by reference id. */
@@ -123,6 +125,17 @@ export interface Closed {
   readonly settleAt?: Date;
   readonly settledAt?: Date;
   readonly erasedAt?: Date;
+}
+
+/** Whatever is absent is not on the statement; in place of `name` stands the name of the account. */
+export interface Billing {
+  readonly name?: string;
+  /** Line by line. */
+  readonly address?: readonly string[];
+  /** A business that is registered for India's GST. Its state is the buyer's (gst.ts). */
+  readonly gstin?: string;
+  /** Of a buyer without GSTIN: the code of the state. */
+  readonly state?: string;
 }
 
 /** The most credits in one day and one month, of UTC. At least one of them. */

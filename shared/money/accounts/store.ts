@@ -87,7 +87,8 @@ export type AccountChanges = {
     | 'optOutExempt'
     | 'keyPerMinute'
     | 'messageDays'
-    | 'texts']?: AccountDocument[Name];
+    | 'texts'
+    | 'billing']?: AccountDocument[Name];
 } & { readonly numberCheck?: 'off' | NonNullable<AccountDocument['numberCheck']> };
 
 /** Changes settings; gateways see them within seconds. False when there is no such account. Idempotent. */

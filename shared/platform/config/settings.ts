@@ -275,7 +275,16 @@ export const SETTINGS = {
     form: 'a number like 18 or 7.5',
     parse: (value: string) => (/^\d{1,2}(\.\d{1,3})?$/.test(value) ? value : undefined),
   },
-  statementTaxNumber: text('STATEMENT_TAX_NUMBER', '', "The seller's number for this tax, such as a GSTIN."),
+  statementTaxNumber: text(
+    'STATEMENT_TAX_NUMBER',
+    '',
+    "The seller's number for this tax. With the tax name GST and a GSTIN, statements have CGST and SGST for buyers of the same state, and IGST for others.",
+  ),
+  statementServiceCode: text(
+    'STATEMENT_SERVICE_CODE',
+    '',
+    'The code of the service on statements: the SAC under GST. Ask your accountant.',
+  ),
   statementZone: {
     env: 'STATEMENT_ZONE',
     fallback: 'UTC',

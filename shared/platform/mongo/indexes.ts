@@ -55,6 +55,12 @@ export const INDEXES: readonly Index[] = [
     serves: 'expiry of what was counted by prefix',
   },
   {
+    collection: 'statements',
+    key: { series: 1, serial: 1 },
+    options: { name: 'number', unique: true },
+    serves: 'statements of months: no two of a financial year have the same number; the last one',
+  },
+  {
     collection: 'traffic_holds',
     key: { account: 1, since: 1 },
     options: { name: 'account' },

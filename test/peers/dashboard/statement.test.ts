@@ -9,7 +9,7 @@ import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts'
 const CONFIG = {
   ...TEST_CONFIG,
   statementSeller: ['Example Messaging Pvt Ltd', '14 MG Road, Pune 411001'],
-  ...{ statementTaxName: 'GST', statementTaxPercent: '18', statementTaxNumber: '27AAAPL1234C1ZV' },
+  ...{ statementTaxName: 'GST', statementTaxPercent: '18', statementTaxNumber: '27AAPFU0939F1ZV' },
 };
 const MONTH = new Date().toISOString().slice(0, 7);
 

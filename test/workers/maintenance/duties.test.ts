@@ -15,6 +15,7 @@ import { type AccountId, type MessageId, newId } from '../../../shared/platform/
 import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import { Duties } from '../../../workers/maintenance/duties.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
+import { TEST_CONFIG } from '../../support/gateway.ts';
 import { makeAccount, makeDraft, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { enqueue, writeOutAll } from '../../support/queue.ts';
@@ -41,6 +42,7 @@ describe('maintenance duties', () => {
       notes: {},
       announcer,
       retention: { messages: 90, texts: 90, deliveries: 30, batches: 90, closedAccounts: 365 },
+      statements: TEST_CONFIG,
       box: TEST_BOX,
       store: 'embedded',
       stopMs,

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useLoad } from '../../api/load.ts';
 import { Button } from '../../parts/button.tsx';
 import { Facts } from '../../parts/facts.tsx';
@@ -56,28 +57,14 @@ function Shown({ statement }: { readonly statement: Statement }) {
   return (
     <div class="statement">
       {!statement.complete && <Notice tone="warn">This month is not over: its figures change.</Notice>}
+      {statement.complete && no === null && <p class="soft">Nothing was bought or used, so it has no number.</p>}
       <div class="columns">
         <Card title="For">
-          <Facts
-            facts={[
-              ['Account', statement.account_name],
-              ['Statement', <code>{no}</code>],
-              ['Time', `${statement.from} to ${statement.to}, ${statement.zone}`],
-            ]}
-          />
+          <Facts facts={factsOf(statement)} />
         </Card>
         {(seller.length > 0 || money?.tax_number) && (
           <Card title="From">
-            <p class="seller">
-              {seller.map((line) => (
-                <span key={line}>{line}</span>
-              ))}
-              {money?.tax_number && (
-                <span>
-                  {money.tax_name}: {money.tax_number}
-                </span>
-              )}
-            </p>
+            <Lines of={[...seller, ...(money?.tax_number ? [`${money.tax_name}: ${money.tax_number}`] : [])]} />
           </Card>
         )}
       </div>
@@ -85,22 +72,22 @@ function Shown({ statement }: { readonly statement: Statement }) {
         <Table caption="Credits" rows={balanceRows(statement)} rowKey={([what]) => what} columns={BALANCE} compared />
       </Card>
       {money && (
-        <Card title={`Amounts in ${money.currency}`} lead={`A credit costs ${money.credit_price} ${money.currency}.`}>
+        <Card title={`Amounts in ${money.currency}`} lead={leadOf(money)}>
           <Table
             caption="Amounts"
             rows={[
-              ['Bought: top-ups and corrections', money.top_ups] as const,
-              ['Used, without refunds', money.usage] as const,
+              ['Bought: top-ups and corrections', money.top_ups] satisfies AmountRow,
+              ['Used, without refunds', money.usage] satisfies AmountRow,
             ]}
             rowKey={([what]) => what}
             columns={[
               { head: 'What', cell: ([what]) => what },
               { head: 'Net', kind: 'number', cell: ([, { net }]) => net },
-              {
-                head: money.tax_name === null ? 'Tax' : `${money.tax_name} ${money.tax_percent} %`,
-                kind: 'number',
-                cell: ([, { tax }]) => tax,
-              },
+              ...money.usage.taxes.map(({ name, percent }, at) => ({
+                head: `${name} ${percent} %`,
+                kind: 'number' as const,
+                cell: ([, { taxes }]: AmountRow) => taxes[at]?.amount,
+              })),
               { head: 'Total', kind: 'number', cell: ([, { total }]) => <strong>{total}</strong> },
             ]}
           />
@@ -132,6 +119,43 @@ function Shown({ statement }: { readonly statement: Statement }) {
         </Card>
       )}
     </div>
+  );
+}
+
+type Fact = readonly [name: string, value: ComponentChildren];
+
+function factsOf({ buyer, number: no, ...statement }: Statement): readonly Fact[] {
+  const all: readonly Fact[] = [
+    ['Name', buyer.name],
+    ['Address', buyer.address.length > 0 && <Lines of={buyer.address} />],
+    ['GSTIN', buyer.gstin],
+    ['State', buyer.state && `${buyer.state.name} (${buyer.state.code})`],
+    ['Account', buyer.name !== statement.account_name && statement.account_name],
+    ['Statement', no && <code>{no}</code>],
+    ['Issued', statement.issued_on],
+    ['Time', `${statement.from} to ${statement.to}, ${statement.zone}`],
+  ];
+  return all.filter(([, value]) => value !== null && value !== false);
+}
+
+type Money = NonNullable<Statement['money']>;
+type AmountRow = readonly [what: string, amounts: Money['usage']];
+
+function leadOf({ credit_price, currency, service_code, place_of_supply: place }: Money): string {
+  return [
+    `A credit for messages costs ${credit_price} ${currency}.`,
+    ...(service_code === null ? [] : [`Service code ${service_code}.`]),
+    ...(place === null ? [] : [`Place of supply: ${place.name} (${place.code}).`]),
+  ].join(' ');
+}
+
+function Lines({ of }: { readonly of: readonly string[] }) {
+  return (
+    <p class="seller">
+      {of.map((line) => (
+        <span key={line}>{line}</span>
+      ))}
+    </p>
   );
 }
 

@@ -1,5 +1,6 @@
 import { patch } from '../../../api/http.ts';
 import { may } from '../../../api/session.ts';
+import { BillingFields, billingIn, filled } from '../../../parts/billing.tsx';
 import { changed } from '../../../parts/changed.ts';
 import { DltIdField } from '../../../parts/dlt-id.tsx';
 import { Field, Select } from '../../../parts/field.tsx';
@@ -24,6 +25,7 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
     entity_id: settings.entity_id ?? '',
     country: settings.country ?? '',
     message_days: settings.message_days ?? undefined,
+    billing: filled(settings.billing),
   };
   const save = async (values: FormValues) => {
     // Emptied, a PE id or a country is refused: they can be changed, not taken away.
@@ -39,6 +41,7 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
       log: values.text('log'),
       message_days: values.number('message_days'),
       message_texts: values.text('message_texts'),
+      billing: billingIn(values),
     };
     const path = `/v2/admin/accounts/${account.account_id}`;
     const answer = await patch<ChangedAccount>(path, changed(now, shown));
@@ -95,6 +98,8 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
           options={TEXTS}
           initial={settings.message_texts}
         />
+        <h3>Buyer on statements</h3>
+        <BillingFields billing={settings.billing} />
       </Form>
     </Card>
   );

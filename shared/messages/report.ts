@@ -1,4 +1,8 @@
 import type { Db } from 'mongodb';
+import { defined } from '../platform/runtime/defined.ts';
+import type { AccountId } from '../platform/runtime/ids.ts';
+import { nextTurn, turnOver } from '../platform/runtime/turns.ts';
+import { beginOf, type Day, dayAfter, daysOf } from './days.ts';
 import {
   ALL,
   type Amounts,
@@ -10,12 +14,8 @@ import {
   type TrafficKind,
   type TrafficRow,
   type TrafficSums,
-} from '../../../shared/messages/statistics-hour.ts';
-import { readTraffic } from '../../../shared/messages/statistics-store.ts';
-import { defined } from '../../../shared/platform/runtime/defined.ts';
-import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import { nextTurn, turnOver } from '../../../shared/platform/runtime/turns.ts';
-import { beginOf, type Day, dayAfter, daysOf } from './days.ts';
+} from './statistics-hour.ts';
+import { readTraffic } from './statistics-store.ts';
 
 /** What the rows of a report agree in. */
 export type Dimension = 'day' | Exclude<keyof TrafficKind, 'half' | 'other'>;

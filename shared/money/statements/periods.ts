@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import type { AccountDocument, ChangeId } from '../../../shared/money/accounts/account.ts';
-import { entriesIn, type LedgerEntryDocument, ledgerEntryId } from '../../../shared/money/ledger/entry.ts';
-import { ledgerCollection, ledgerEntryOf } from '../../../shared/money/ledger/store.ts';
-import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import type { AccountId } from '../../platform/runtime/ids.ts';
+import type { AccountDocument, ChangeId } from '../accounts/account.ts';
+import { entriesIn, type LedgerEntryDocument, ledgerEntryId } from '../ledger/entry.ts';
+import { ledgerCollection, ledgerEntryOf } from '../ledger/store.ts';
 
 /** What happened to a balance in a period: `opening` and all movements are `closing`, exactly. Debits are negative. */
 export interface Movements {
@@ -42,14 +42,8 @@ export async function readPeriods(
   bounds: readonly Date[],
   refundsMax = REFUNDS_MAX,
 ): Promise<LedgerPeriods> {
-  const owner = await db
-    .collection<AccountDocument>('accounts')
-    .findOne({ _id: account }, { projection: { pending: 1, seq: 1 } });
-  const pending = Object.entries(owner?.pending ?? {}).map(
-    ([change, one]) => ledgerEntryOf(account, change as ChangeId, one), // its keys are change ids (account.ts)
-  );
-  const chain = new Chain(db, account, pending);
-  const places = await chain.placesOf(bounds, 0, owner?.seq ?? 0);
+  const { chain, pending, newest } = await chainOf(db, account);
+  const places = await chain.placesOf(bounds, 0, newest);
   const balances = await Promise.all(places.map((seq) => chain.balanceAfter(seq)));
   const [first = 0, last = 0] = [places[0], places.at(-1)];
   const isWithin = ({ seq }: LedgerEntryDocument): boolean => seq > first && seq <= last;
@@ -78,6 +72,23 @@ export async function readPeriods(
     parts: bounds.slice(1).map((_, i) => between(i, i + 1)),
     credits,
   };
+}
+
+/** Whether a balance changed between two times. */
+export async function hasMoved(db: Db, account: AccountId, from: Date, to: Date): Promise<boolean> {
+  const { chain, newest } = await chainOf(db, account);
+  const [before, last] = await chain.placesOf([from, to], 0, newest);
+  return before !== last;
+}
+
+async function chainOf(db: Db, account: AccountId) {
+  const owner = await db
+    .collection<AccountDocument>('accounts')
+    .findOne({ _id: account }, { projection: { pending: 1, seq: 1 } });
+  const pending = Object.entries(owner?.pending ?? {}).map(
+    ([change, one]) => ledgerEntryOf(account, change as ChangeId, one), // its keys are change ids (account.ts)
+  );
+  return { chain: new Chain(db, account, pending), pending, newest: owner?.seq ?? 0 };
 }
 
 function distinct(entries: readonly LedgerEntryDocument[]): LedgerEntryDocument[] {

@@ -1,0 +1,195 @@
+import type { Db } from 'mongodb';
+import { CHANNEL_NAMES } from '../../messages/channels/channels.ts';
+import { beginOf, type Day, dayAfter, daysOf } from '../../messages/days.ts';
+import type { ChannelName } from '../../messages/document/message.ts';
+import { readReport } from '../../messages/report.ts';
+import type { Config } from '../../platform/config/settings.ts';
+import { isoTimestamp } from '../../platform/runtime/clock.ts';
+import type { AccountDocument } from '../accounts/account.ts';
+import { type GstState, stateOf } from '../accounts/gst.ts';
+import { leviesOf, type Sum, sellerState, sumOf } from './credit-price.ts';
+import { type Movements, readPeriods } from './periods.ts';
+
+/**
+ * The statement of a month: what an account bought and used, with what a seller in India writes of it. It has, of the particulars of a tax
+ * invoice (rule 46 of the CGST Rules 2017): name, address and GSTIN of both parties, or the state of a buyer who has none (a, d, e, f), a
+ * serial number of its financial year (b), the date of issue (c), the code of the service (g) and its description (h), quantity, value,
+ * rate and amount of each tax (i to m), and the place of supply (n). It has no signature (q), no QR code of the invoice portal (r), and
+ * says nothing of reverse charge (p). Whether it is the invoice, the seller decides: credits are paid in advance, and a receipt or an
+ * invoice of that may be due before the month ends. Exports and SEZ are not provided for.
+ *
+ * This is the form in which the API shows it, and in which one that was issued is kept (issue.ts).
+ */
+export interface Statement {
+  readonly account_id: string;
+  readonly account_name: string;
+  readonly seller: readonly string[];
+  readonly buyer: Buyer;
+  readonly month: string;
+  readonly zone: string;
+  readonly from: Day;
+  readonly to: Day;
+  readonly complete: boolean;
+  readonly opening_balance: number;
+  readonly top_ups: number;
+  readonly corrections: number;
+  readonly usage: number;
+  readonly refunds: number | null;
+  readonly closing_balance: number;
+  readonly days: readonly (ShownMovements & { readonly day: Day; readonly balance: number })[];
+  readonly credits: readonly Credit[];
+  readonly credits_more: boolean;
+  readonly traffic: readonly Traffic[];
+  readonly money: Money | null;
+}
+
+interface Buyer {
+  readonly name: string;
+  readonly address: readonly string[];
+  readonly gstin: string | null;
+  readonly state: GstState | null;
+}
+
+interface ShownMovements {
+  readonly top_ups: number;
+  readonly corrections: number;
+  readonly usage: number;
+  readonly refunds: number | null;
+}
+
+interface Credit {
+  readonly at: string;
+  readonly reason: 'top_up' | 'correction';
+  readonly amount: number;
+  readonly reference: string | null;
+  readonly note: string | null;
+}
+
+interface Traffic {
+  readonly channel: ChannelName;
+  readonly route: string | null;
+  readonly country: string | null;
+  readonly messages: number;
+  readonly segments: number;
+  readonly credits: number;
+}
+
+interface Money {
+  readonly currency: string;
+  readonly credit_price: string;
+  readonly tax_name: string | null;
+  readonly tax_percent: string | null;
+  readonly tax_number: string | null;
+  readonly service_code: string | null;
+  readonly place_of_supply: GstState | null;
+  readonly top_ups: Sum;
+  readonly usage: Sum;
+}
+
+export type StatementSettings = Pick<
+  Config,
+  | 'statementSeller'
+  | 'statementTaxName'
+  | 'statementTaxPercent'
+  | 'statementTaxNumber'
+  | 'statementServiceCode'
+  | 'statementZone'
+>;
+
+/** Top-ups and corrections that are shown one by one, and rows of traffic. */
+export const CREDITS_SHOWN = 500;
+const TRAFFIC_SHOWN = 500;
+
+/** The days of a month, and when each begins; and the end of the last. */
+export function monthIn(month: string, zone: string): { readonly days: readonly Day[]; readonly bounds: Date[] } {
+  const dayOf = daysOf(zone);
+  const first = `${month}-01`;
+  const days: Day[] = [];
+  for (let day = first; day.startsWith(month); day = dayAfter(day)) days.push(day);
+  const bounds = [...days, dayAfter(days.at(-1) ?? first)].map((day) => beginOf(day, dayOf));
+  return { days, bounds };
+}
+
+/** As things are now. `month` has begun. */
+export async function makeStatement(
+  db: Db,
+  settings: StatementSettings,
+  account: AccountDocument,
+  { month, zone, now }: { readonly month: string; readonly zone: string; readonly now: Date },
+): Promise<Statement> {
+  const { days, bounds } = monthIn(month, zone);
+  const [from = '', to = ''] = [days[0], days.at(-1)];
+  const asked = { account: account._id, zone, from, to, filter: {} };
+  const [ledger, report] = await Promise.all([
+    readPeriods(db, account._id, bounds),
+    readReport(db, { ...asked, groupBy: ['channel', 'route', 'country'] }),
+  ]);
+  const { whole: sums } = ledger;
+  return {
+    ...{ account_id: account._id, account_name: account.name, seller: settings.statementSeller },
+    buyer: buyerOf(account),
+    ...{ month, zone, from, to, complete: now >= (bounds.at(-1) ?? now) },
+    opening_balance: sums.opening,
+    ...movements(sums),
+    closing_balance: sums.closing,
+    days: ledger.parts.flatMap((part, i) => {
+      const isStill = [part.topUps, part.corrections, part.usage, part.refunds ?? 0].every((one) => one === 0);
+      return isStill ? [] : [{ day: days[i] ?? '', ...movements(part), balance: part.closing }];
+    }),
+    credits: ledger.credits.slice(0, CREDITS_SHOWN).map(({ at, reason, amount, reference, note }) => ({
+      at: isoTimestamp(at),
+      reason: reason === 'correction' ? reason : 'top_up',
+      amount,
+      ...{ reference: reference ?? null, note: note ?? null },
+    })),
+    credits_more: ledger.credits.length > CREDITS_SHOWN,
+    traffic: report.rows.slice(0, TRAFFIC_SHOWN).map(({ values, messages, segments, credits }) => ({
+      channel: CHANNEL_NAMES.find((name) => name === values.channel) ?? 'sms',
+      ...{ route: values.route ?? null, country: values.country ?? null },
+      ...{ messages, segments, credits },
+    })),
+    money: moneyOf(settings, account, sums),
+  };
+}
+
+function movements({ topUps, corrections, usage, refunds }: Movements): ShownMovements {
+  return { top_ups: topUps, corrections, usage, refunds: refunds ?? null };
+}
+
+function buyerOf({ name, billing = {} }: Pick<AccountDocument, 'name' | 'billing'>): Buyer {
+  const state = stateOf(billing.gstin ?? billing.state ?? '');
+  return {
+    name: billing.name ?? name,
+    address: billing.address ?? [],
+    gstin: billing.gstin ?? null,
+    state: state ?? null,
+  };
+}
+
+/**
+ * The place of supply is the buyer's state, or the seller's where nobody knows where the buyer is (IGST Act 2017, section 12 (2)).
+ */
+function moneyOf(
+  { statementTaxName, statementTaxPercent, statementTaxNumber, statementServiceCode }: StatementSettings,
+  account: AccountDocument,
+  { topUps, corrections, usage, refunds = 0 }: Movements,
+): Money | null {
+  const { creditPrice, currency } = account;
+  if (creditPrice === undefined) return null;
+  const rule = { name: statementTaxName, percent: statementTaxPercent, number: statementTaxNumber };
+  const seller = sellerState(rule);
+  const place = seller && (buyerOf(account).state ?? seller);
+  const levies = leviesOf(rule, place);
+  const isTaxed = rule.name !== '';
+  const filled = (text: string): string | null => (isTaxed && text !== '' ? text : null);
+  return {
+    ...{ currency, credit_price: creditPrice },
+    tax_name: filled(rule.name),
+    tax_percent: filled(rule.percent),
+    tax_number: filled(rule.number),
+    service_code: filled(statementServiceCode),
+    place_of_supply: place ?? null,
+    top_ups: sumOf(topUps + corrections, creditPrice, levies, currency),
+    usage: sumOf(-usage - refunds, creditPrice, levies, currency),
+  };
+}
