@@ -30,6 +30,23 @@ const SENDS: readonly (readonly [template: string, request: object])[] = [
   ['login_code_zero_tap', { params: ['482913'] }],
   ['catalogue', { params: ['Asha'] }],
   ['sign_up', {}],
+  ['flash_sale', { params: ['Asha', '25OFF', 'n1'], offer_expires_at: '2099-01-01T00:00:00Z' }],
+  [
+    'season',
+    {
+      params: ['Asha'],
+      cards: [1, 2].map((n) => ({ params: [`${FILES}/${n}.jpg`, '20', 'roses'], buttons: [{ payload: `MORE-${n}` }] })),
+    },
+  ],
+  [
+    'new_in_shop',
+    { params: ['Asha'], products: { catalog_id: '1948' }, cards: [{ product_id: 'a' }, { product_id: 'b' }] },
+  ],
+  ['back_in_stock', { params: ['Asha'], products: { catalog_id: '1948', product_id: 'a' } }],
+  [
+    'forgotten_cart',
+    { params: ['Asha', '10OFF'], products: { product_id: 'a', sections: [{ product_ids: ['a', 'b'] }] } },
+  ],
   [
     'order_shipped',
     {
@@ -186,8 +203,9 @@ describe('templates with every component, through real processes', function () {
     for (const [template, request, code] of [
       ['order_shipped', { params: ['Asha'] }, 'invalid_request'],
       ['store_visit', { params: ['Asha'] }, 'invalid_request'],
-      ['season', { params: ['x'] }, 'template_not_supported'],
-      ['flash_sale', { params: ['x'] }, 'template_not_supported'],
+      ['season', { params: ['x'] }, 'invalid_request'],
+      ['flash_sale', { params: ['x'] }, 'invalid_request'],
+      ['pay_now', { params: ['x'] }, 'template_not_supported'],
       ['disabled_offer', { params: ['x'] }, 'template_not_approved'],
     ] as const) {
       const { body } = await send(template, request, '919876543233');

@@ -2,7 +2,11 @@ import type { Db } from 'mongodb';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
-import type { ChatTemplateDocument, TemplateComponents } from '../../shared/templates/chat/chat-template.ts';
+import {
+  type ChatTemplateDocument,
+  MEDIA_HEADERS,
+  type TemplateComponents,
+} from '../../shared/templates/chat/chat-template.ts';
 import {
   askLater,
   finishRequest,
@@ -136,10 +140,11 @@ export class TemplateRequests {
   async #sampleOf({ account, wants, draft, tries }: ChatTemplateRequestDocument) {
     const { header } = draft?.components ?? {};
     const url = draft?.examples.headerUrl;
-    const isFile = header !== undefined && header.format !== 'text' && header.format !== 'location';
-    if (wants === 'delete' || !isFile || url === undefined) return { kind: 'done', value: undefined } as const;
+    const format = MEDIA_HEADERS.find((one) => one === header?.format);
+    if (wants === 'delete' || format === undefined || url === undefined)
+      return { kind: 'done', value: undefined } as const;
     const { samples, client } = this.#options;
-    return samples.handOver({ account, format: header.format, url, tries }, client, this.#closing.signal);
+    return samples.handOver({ account, format, url, tries }, client, this.#closing.signal);
   }
 
   async #ask(request: ChatTemplateRequestDocument, handle: string | undefined): Promise<TemplateVerdict> {

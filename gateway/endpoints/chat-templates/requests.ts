@@ -143,6 +143,7 @@ export const editChatTemplate = endpoint({
         body: 'Hello {{1}}, your order has left.',
         footer: null,
         buttons: [{ type: 'quick_reply', text: 'Where is it?', url: null, phone_number: null }],
+        ...{ offer: null, cards: null },
         examples: { body: ['Asha'], buttons: [null] },
       },
     },

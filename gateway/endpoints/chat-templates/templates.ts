@@ -12,7 +12,7 @@ import { findChatTemplate, findChatTemplates, listChatTemplatePage } from '../..
 import { describeParam, paramsOf } from '../../../shared/templates/chat/template-params.ts';
 import type { ChatTemplateRequestDocument, TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
-import { named, pageShape, text } from '../../api/shapes.ts';
+import { flag, named, pageShape, text } from '../../api/shapes.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
@@ -22,6 +22,17 @@ import { HEADERS } from './draft.ts';
 
 export const Name = text(undefined, { example: 'order_left' });
 export const Language = text(undefined, { example: 'en_US' });
+
+const Header = z.strictObject({ format: z.enum([...HEADERS, 'product']), text: text().nullable() }).nullable();
+
+const Buttons = z.array(
+  z.strictObject({
+    type: text(undefined, { example: 'quick_reply' }),
+    text: text(undefined, { example: 'Where is it?' }),
+    url: text().nullable(),
+    phone_number: text().nullable(),
+  }),
+);
 
 export const OwnChatTemplate = named('OwnChatTemplate', 'A template of the chat-app channel with what was asked for.', {
   name: Name,
@@ -45,17 +56,25 @@ export const OwnChatTemplate = named('OwnChatTemplate', 'A template of the chat-
   }).nullable(),
   cannot_be_sent: text('The part of it that cannot be sent from here.').nullable(),
   params: z.array(text()).meta({ description: 'What stands at each place of `params` of `/v2/chatapp/send`.' }),
-  header: z.strictObject({ format: z.enum(HEADERS), text: text().nullable() }).nullable(),
+  header: Header,
   body: text(undefined, { example: 'Hello {{1}}, your order has left.' }).nullable(),
   footer: text().nullable(),
-  buttons: z.array(
-    z.strictObject({
-      type: text(undefined, { example: 'quick_reply' }),
-      text: text(undefined, { example: 'Where is it?' }),
-      url: text().nullable(),
-      phone_number: text().nullable(),
-    }),
-  ),
+  buttons: Buttons,
+  offer: z
+    .strictObject({ text: text(), expires: flag('Each message says when, in `offer_expires_at`.') })
+    .meta({ description: 'Of a limited-time offer.' })
+    .nullable(),
+  cards: z
+    .array(
+      z.strictObject({
+        params: z.array(text()).meta({ description: 'What stands at each place of its `params`.' }),
+        header: Header,
+        body: text().nullable(),
+        buttons: Buttons,
+      }),
+    )
+    .meta({ description: 'Of a carousel.' })
+    .nullable(),
   examples: z
     .strictObject({
       header: text().optional(),
@@ -188,8 +207,11 @@ export function chatTemplateRecord({ listed, asked }: OwnTemplate): Shown<typeof
     change_refused: (listed === undefined ? undefined : asked?.refusal) ?? null,
     submitted_at: asked === undefined ? null : isoTimestamp(asked.requestedAt),
     cannot_be_sent: listed?.unsendable ?? null,
-    params: listed === undefined ? [] : paramsOf(listed).map((param) => describeParam(param, listed.components)),
+    params: listed === undefined ? [] : placesOf(listed.components),
     ...contentOf(components),
+    footer: components.footer ?? null,
+    offer: components.offer ?? null,
+    cards: components.cards?.map((card) => ({ ...contentOf(card), params: placesOf(card) })) ?? null,
     examples: asked?.draft === undefined ? null : examplesOf(asked.draft),
   };
 }
@@ -212,12 +234,16 @@ function examplesOf({ examples: { headerUrl, ...examples } }: TemplateDraft) {
   return { ...examples, ...(headerUrl === undefined ? {} : { header_url: headerUrl }) };
 }
 
-function contentOf({ header, body, footer, buttons }: TemplateComponents) {
+/** What stands at each place of `params`. */
+function placesOf(components: TemplateComponents): string[] {
+  return paramsOf({ components }).map((param) => describeParam(param, components));
+}
+
+function contentOf({ header, body, buttons }: TemplateComponents) {
   return {
     header:
       header === undefined ? null : { format: header.format, text: header.format === 'text' ? header.text : null },
     body: body ?? null,
-    footer: footer ?? null,
     buttons: buttons.map(({ type, text, url, phoneNumber }) => ({
       type,
       text,

@@ -10,8 +10,17 @@ import { describeParam, type TemplateParam } from '../../../shared/templates/cha
 import { isNumber, withValues } from '../../../shared/templates/chat/variables.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
 import { characters, degrees } from './fields.ts';
+import { type GivenProducts, productSection } from './products.ts';
 import type { GivenButtons, GivenHeader } from './template-fields.ts';
-import { BODY_MAX, encodedSuffix, HEADER_MAX, URL_MAX, valueFault } from './template-values.ts';
+import {
+  BODY_MAX,
+  CARD_BODY_MAX,
+  encodedSuffix,
+  HEADER_MAX,
+  OFFER_BODY_MAX,
+  URL_MAX,
+  valueFault,
+} from './template-values.ts';
 
 /** One entry of `params`, and the place that it fills. */
 export interface Entry {
@@ -21,14 +30,20 @@ export interface Entry {
   readonly field: string;
 }
 
-/** The extensions `header` and `buttons` of a request. */
+/** The extensions of a request, or of one of its cards. */
 interface Extras {
   readonly header?: GivenHeader;
   readonly buttons?: GivenButtons;
+  readonly products?: GivenProducts;
 }
 
 /** Adds a problem for each value that does not fit, and for texts that become too long with their values. */
-export function checkValues(entries: readonly Entry[], components: TemplateComponents, problems: FieldProblems): void {
+export function checkValues(
+  entries: readonly Entry[],
+  components: TemplateComponents,
+  problems: FieldProblems,
+  inCard = false,
+): void {
   const before = problems.count;
   for (const { param, value, field } of entries) {
     const fault = valueFault(param, value);
@@ -36,10 +51,11 @@ export function checkValues(entries: readonly Entry[], components: TemplateCompo
     problems.add(field, fault.code, `This is ${describeParam(param, components)}. ${fault.detail}`);
   }
   if (problems.count > before) return;
-  const { header, body = '', buttons } = components;
+  const { header, body = '', buttons, offer } = components;
   const inHeader = entries.filter(({ param }) => param.fills === 'header');
   if (header?.format === 'text') checkLength('header', header.text, inHeader, HEADER_MAX, problems);
-  checkLength('body', body, entries.filter(isInBody), BODY_MAX, problems);
+  const most = inCard ? CARD_BODY_MAX : offer === undefined ? BODY_MAX : OFFER_BODY_MAX;
+  checkLength('body', body, entries.filter(isInBody), most, problems);
   for (const [index, { url = '' }] of buttons.entries()) {
     const suffix = entries.filter(({ param }) => param.fills === 'url' && param.button === index);
     checkLength(`address of button ${index}`, url, suffix, URL_MAX, problems);
@@ -63,22 +79,24 @@ function checkLength(
   problems.add(field, 'too_long', `With ${them} the ${what} has ${count} characters; at most ${most} are allowed.`);
 }
 
-/**
- * The components with their values. Call it only for a request without problems. Undefined when `params` are just the values of
- * numbered variables in the body. Pure.
- */
+/** The components with their values. Call it only for a request without problems. Pure. */
 export function fillTemplate(
   entries: readonly Entry[],
   components: TemplateComponents,
-  extras: Extras,
-): FilledTemplate | undefined {
-  const header = filledHeader(entries, components, extras.header);
+  { header: given, buttons: payloads = [], products }: Extras,
+): FilledTemplate {
+  const header = filledHeader(entries, components, given, products);
   const body = entries.filter(isInBody).map(filledVariable);
-  const replies = [...(extras.buttons ?? [])];
+  const replies = [...payloads];
   const buttons = components.buttons.flatMap((button, index) =>
-    filledButton(button, index, entries, button.type === 'quick_reply' ? replies.shift()?.payload : undefined),
+    filledButton(
+      button,
+      index,
+      entries,
+      button.type === 'quick_reply' ? replies.shift()?.payload : undefined,
+      products,
+    ),
   );
-  if (header === undefined && buttons.length === 0 && body.every(({ name }) => name === undefined)) return undefined;
   return {
     ...(header === undefined ? {} : { header }),
     ...(body.length === 0 ? {} : { body }),
@@ -86,15 +104,24 @@ export function fillTemplate(
   };
 }
 
+/** Whether this is what `params` alone say: the values of numbered variables in the body. */
+export function saysParamsOnly({ body = [], ...others }: FilledTemplate): boolean {
+  return Object.keys(others).length === 0 && body.every(({ name }) => name === undefined);
+}
+
 function filledHeader(
   entries: readonly Entry[],
   { header }: TemplateComponents,
   given: GivenHeader | undefined,
+  products: GivenProducts | undefined,
 ): FilledHeader | undefined {
   if (header === undefined) return undefined;
   if (header.format === 'text') {
     const variables = entries.filter(({ param }) => param.fills === 'header').map(filledVariable);
     return variables.length === 0 ? undefined : { kind: 'text', variables };
+  }
+  if (header.format === 'product') {
+    return { kind: 'product', catalog: products?.catalog_id ?? '', product: products?.product_id ?? '' };
   }
   if (header.format === 'location') {
     const { latitude = 0, longitude = 0, name = '', address = '' } = given ?? {};
@@ -110,7 +137,10 @@ function filledButton(
   index: number,
   entries: readonly Entry[],
   payload: string | undefined,
+  { product_id: product, sections = [] }: GivenProducts = {},
 ): readonly FilledButton[] {
+  if (type === 'catalog') return product === undefined ? [] : [{ index, kind: type, product }];
+  if (type === 'mpm') return [{ index, kind: type, product: product ?? '', sections: sections.map(productSection) }];
   if (type === 'flow') return [{ index, kind: 'flow' }];
   if (payload !== undefined) return [{ index, kind: 'quick_reply', payload }];
   const entry = entries.find(({ param }) => 'button' in param && param.button === index);

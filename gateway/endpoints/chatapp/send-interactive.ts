@@ -3,7 +3,6 @@ import {
   INTERACTIVE_TYPES,
   type InteractiveContent,
   type ListSection,
-  type ProductSection,
 } from '../../../shared/messages/document/chat-message.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
@@ -26,20 +25,16 @@ import { type Given, type Rule, request } from '../../http/fields/request.ts';
 import { EXTENSIONS, replyTo, text, to } from './fields.ts';
 import { askOfFrame, FRAME, frameOf } from './frame.ts';
 import { ANSWERS, ChatAnswer, FREE_FORM } from './free-form.ts';
+import { digits, noteSections, productId, productIds, productSection, SECTIONS_MAX, sectionTitle } from './products.ts';
 import { type Asked, chatSend, REFUSALS } from './send.ts';
 
 /** Messages that are answered by a touch, beside reply buttons. Limits: WhatsApp's ("Interactive list messages" and so on). */
 
 type Type = InteractiveContent['type'];
 
-const SECTIONS_MAX = 10;
 /** In all sections together. */
 const ROWS_MAX = 10;
-const PRODUCTS_MAX = 30;
 const DATA_CHARACTERS_MAX = 4_096;
-
-const catalogWord = (description: string, maxLength: number) => text({ description, maxLength, trimmed: true });
-const productId = catalogWord('Id of a product in the catalog (content id, retailer id).', 100);
 
 const ROW = object({
   id: required(text({ description: 'You get it back when the customer chooses it.', maxLength: 200, trimmed: true })),
@@ -48,11 +43,9 @@ const ROW = object({
 });
 
 const SECTION = object({
-  title: optional(text({ description: 'Needed if there are several sections.', maxLength: 24 })),
-  rows: optional(list(ROW, { description: 'Of a list: at most 10 in all sections.', minItems: 1, maxItems: ROWS_MAX })),
-  product_ids: optional(
-    list(productId, { description: 'Of a product list: at most 30 in all.', minItems: 1, maxItems: PRODUCTS_MAX }),
-  ),
+  title: sectionTitle,
+  rows: optional(list(ROW, { description: 'Of a list: at most 10 in all.', minItems: 1, maxItems: ROWS_MAX })),
+  product_ids: optional(productIds),
 });
 
 const data: Kind<JsonObject> = z
@@ -69,7 +62,7 @@ const data: Kind<JsonObject> = z
   });
 
 const FLOW = object({
-  id: optional(string({ description: 'Its id. Give `id` or `name`.', pattern: '^[0-9]{1,32}$' }, digits)),
+  id: optional(digits('Its id. Give `id` or `name`.')),
   name: optional(text({ description: 'Its name, in place of the id.', maxLength: 200 })),
   token: optional(text({ description: 'Your own word for this run; it comes back with the answers.', maxLength: 200 })),
   screen: optional(text({ description: 'Id of the first screen; without it the first one.', maxLength: 200 })),
@@ -77,10 +70,6 @@ const FLOW = object({
   ask_server: withDefault(boolean("The flow's own server says what is shown first."), false),
   draft: withDefault(boolean('For a flow that is not published yet.'), false),
 });
-
-function digits(value: string): string | Fault {
-  return /^\d{1,32}$/.test(value) ? value : new Fault('invalid_value', 'It must be 1 to 32 digits.');
-}
 
 const FIELDS = {
   type: required(choice(INTERACTIVE_TYPES, 'What the customer can do.')),
@@ -97,8 +86,8 @@ const FIELDS = {
     ),
   ),
   flow: optional(FLOW.meta({ description: 'Of flow: which one, and how it begins.' })),
-  catalog_id: optional(string({ description: 'Of product and product_list.', pattern: '^[0-9]{1,32}$' }, digits)),
-  product_id: optional(productId.meta({ description: 'Of product; of catalog the one whose picture is shown.' })),
+  catalog_id: optional(digits('Of product and product_list: the catalog.')),
+  product_id: optional(productId('Of product; of catalog the one whose picture is shown.')),
   ...FRAME,
 };
 
@@ -138,19 +127,16 @@ const sectionsFitType: Rule<typeof FIELDS> = ({ type, sections }, _has, problems
     const place = `sections[${i}]`;
     if (section[own] === undefined) problems.add(`${place}.${own}`, 'missing_field', `"${type}" needs it.`);
     if (section[other] !== undefined) problems.add(`${place}.${other}`, 'conflict', `"${type}" takes none.`);
-    if (section.title === undefined && sections.length > 1) {
-      problems.add(`${place}.title`, 'missing_field', 'Each of several sections needs one.');
-    }
   }
-  const count = sections.reduce((sum, section) => sum + (section[own]?.length ?? 0), 0);
-  const most = type === 'list' ? ROWS_MAX : PRODUCTS_MAX;
-  if (count > most) {
-    problems.add('sections', 'wrong_count', `They have ${count} ${own} together; at most ${most} are allowed.`);
-  }
-  if (type === 'list') noteEqualRows(sections, problems);
+  noteSections(sections, 'sections', problems);
+  if (type === 'list') noteRows(sections, problems);
 };
 
-function noteEqualRows(sections: readonly Section[], problems: FieldProblems): void {
+function noteRows(sections: readonly Section[], problems: FieldProblems): void {
+  const count = sections.reduce((sum, { rows = [] }) => sum + rows.length, 0);
+  if (count > ROWS_MAX) {
+    problems.add('sections', 'wrong_count', `They have ${count} rows together; at most ${ROWS_MAX} are allowed.`);
+  }
   const seen = new Set<string>();
   for (const [i, { rows = [] }] of sections.entries()) {
     for (const [j, { id }] of rows.entries()) {
@@ -276,8 +262,4 @@ function contentOf(given: Given<typeof FIELDS>): InteractiveContent | undefined 
 
 function listSection({ title, rows = [] }: Section): ListSection {
   return { ...defined({ title }), rows: rows.map((row) => defined(row)) };
-}
-
-function productSection({ title, product_ids: products = [] }: Section): ProductSection {
-  return { ...defined({ title }), products };
 }

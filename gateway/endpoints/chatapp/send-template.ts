@@ -7,21 +7,22 @@ import { marketingStoppedAt, readCustomers } from '../../../shared/money/convers
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
-import type { ChatTemplateDocument } from '../../../shared/templates/chat/chat-template.ts';
+import type { ChatTemplateDocument, TemplateComponents } from '../../../shared/templates/chat/chat-template.ts';
 import { findChatTemplate, languagesOf } from '../../../shared/templates/chat/store.ts';
 import { done, endpoint } from '../../api/endpoint.ts';
 import { id, success } from '../../api/shapes.ts';
-import { isObject } from '../../http/context.ts';
-import { fieldRefusal } from '../../http/field-problems.ts';
+import { isObject, type JsonObject } from '../../http/context.ts';
+import { FieldProblems, fieldRefusal } from '../../http/field-problems.ts';
 import { list, otherwise, required } from '../../http/fields/field.ts';
 import type { UrlCheck } from '../../http/fields/public-url.ts';
-import { request } from '../../http/fields/request.ts';
+import { type Given, request } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
 import { PROBLEMS } from '../../http/problem.ts';
 import { EXTENSIONS, text, to } from './fields.ts';
-import { checkValues, type Entry, fillTemplate } from './fill-template.ts';
+import { checkValues, type Entry, fillTemplate, saysParamsOnly } from './fill-template.ts';
+import { checkProducts, type GivenProducts } from './products.ts';
 import { type Asked, answerOr, type ChatOrder, ChatResult, chatSend, DRY_RUN_EXAMPLE, REFUSALS } from './send.ts';
-import { checkButtons, checkHeader, TEMPLATE_EXTENSIONS } from './template-fields.ts';
+import { checkButtons, checkHeader, checkOffer, type GivenCard, TEMPLATE_EXTENSIONS } from './template-fields.ts';
 import { checkMedia, checkMediaHost, mediaOf } from './template-media.ts';
 import { checkCount, PARAMS_MAX, wantedParams } from './template-positions.ts';
 
@@ -58,7 +59,7 @@ export const chatappSend = endpoint({
   tag: 'Chat-app',
   summary: 'Send a template',
   description:
-    'A template can be sent at any time. It is the only message with which a business may begin a conversation. `params` are the values of its variables in the order in which they stand in it: header, body, buttons. For an image, video or document in the header the value is the https address of the file; a location is given in `header`. Buttons: the suffix of an url, the code to copy; a one-time password is given once, for body and button. With a wrong number of `params`, also as a dry run, the answer lists what each position is. Carousels, limited-time offers and product lists cannot be sent. The first message opens a conversation of 24 hours and pays for it; it costs less if the customer wrote within the last 24 hours. A refused request is neither stored nor charged. If every message of a conversation fails, its credits are refunded, once.',
+    'A template can be sent at any time. It is the only message with which a business may begin a conversation. `params` are the values of its variables in the order in which they stand in it: header, body, buttons. For an image, video or document in the header the value is the https address of the file; a location is given in `header`. Buttons: the suffix of an url, the code to copy; a one-time password is given once, for body and button. With a wrong number of `params`, also as a dry run, the answer lists what each position is. A limited-time offer needs `offer_expires_at`, products of the catalog `products`, a carousel `cards`: the values of each card in its own `params`. The first message opens a conversation of 24 hours and pays for it; it costs less if the customer wrote within the last 24 hours. A refused request is neither stored nor charged. If every message of a conversation fails, its credits are refunded, once.',
   scopes: ['send'],
   body: TEMPLATE,
   ownProblems: true,
@@ -99,6 +100,17 @@ export const chatappSend = endpoint({
         params: ['Asha'],
         header: { latitude: 12.9758, longitude: 77.6045, name: 'Demo Shop', address: 'MG Road, Bengaluru' },
       },
+      carousel: {
+        ...{ to: '919876543210', template: 'season', language: 'en_US', params: ['Asha'] },
+        cards: [
+          { params: ['https://media.example.com/1.jpg', '20', 'roses'], buttons: [{ payload: 'MORE-1' }] },
+          { params: ['https://media.example.com/2.jpg', '30', 'lilies'], buttons: [{ payload: 'MORE-2' }] },
+        ],
+      },
+      'list of products': {
+        ...{ to: '919876543210', template: 'forgotten_cart', language: 'en_US', params: ['Asha', '10OFF'] },
+        products: { product_id: 'sku-1', sections: [{ title: 'Your cart', product_ids: ['sku-1', 'sku-2'] }] },
+      },
     },
     answer: {
       accepted: {
@@ -136,29 +148,103 @@ export const chatappSend = endpoint({
 function orderOf(template: ChatTemplateDocument, { caller, json, read }: TemplateSend, urlCheck: UrlCheck): ChatOrder {
   const { given, problems } = read;
   const { components, name, language } = template;
-  const { params, header, buttons } = given;
-  const wanted = wantedParams(template, isObject(json.header) && Object.hasOwn(json.header, 'url'));
+  const account = caller.account._id;
+  const { params, header, buttons, products, offer_expires_at: offerExpiresAt } = given;
+  const wanted = wantedParams(components, isObject(json.header) && Object.hasOwn(json.header, 'url'));
   const counted = checkCount(json.params, wanted, components, problems);
   if (!Object.hasOwn(json, 'header') || header !== undefined) checkHeader(header, components, problems);
   checkButtons(buttons, components, problems);
+  if (!Object.hasOwn(json, 'products') || products !== undefined) checkProducts(products, components, problems);
+  if (!Object.hasOwn(json, 'offer_expires_at') || offerExpiresAt !== undefined) {
+    checkOffer(offerExpiresAt, components, problems);
+  }
+  const cards = fillCards({ components, given, json, account }, urlCheck, problems);
   if (params === undefined || !counted) return { read, content: undefined };
   const entries = wanted.map((param, i): Entry => ({ param, value: params[i] ?? '', field: `params[${i}]` }));
   checkValues(entries, components, problems);
-  const media = mediaOf(caller.account._id, entries, components, header);
-  if (media !== undefined) checkMedia(media, urlCheck, problems);
+  const own = mediaOf(account, entries, components, header);
+  if (own !== undefined) checkMedia(own, urlCheck, problems);
   if (problems.count > 0) return { read, content: undefined };
-  const filled = fillTemplate(entries, components, {
-    ...defined({ header, buttons }),
-  });
+  const part = fillTemplate(entries, components, defined({ header, buttons, products }));
+  const filled = { ...part, ...defined({ offerExpiresAt, cards: cards?.filled }) };
   const content: ChatContent = {
     kind: 'template',
     name,
     language,
     params,
-    ...defined({ filled }),
+    ...(saysParamsOnly(filled) ? {} : { filled }),
   };
-  const askNetwork = media === undefined ? undefined : () => checkMediaHost(media, urlCheck, problems);
-  return { read, content, ...defined({ askNetwork }) };
+  const media = [own, ...(cards?.media ?? [])].filter((one) => one !== undefined);
+  if (media.length === 0) return { read, content };
+  return {
+    ...{ read, content },
+    askNetwork: async () => {
+      for (const one of media) await checkMediaHost(one, urlCheck, problems);
+    },
+  };
+}
+
+interface AskedCards {
+  readonly components: TemplateComponents;
+  readonly given: Given<typeof TEMPLATE.fields>;
+  readonly json: JsonObject;
+  readonly account: AccountId;
+}
+
+/** The cards of a carousel with their values; undefined when the template has none, or one of them has a problem. */
+function fillCards({ components, given, json, account }: AskedCards, urlCheck: UrlCheck, problems: FieldProblems) {
+  const { cards: own } = components;
+  const { cards, products } = given;
+  if (cards === undefined && Object.hasOwn(json, 'cards')) return undefined; // reported already
+  if (own === undefined) {
+    if (cards !== undefined) problems.add('cards', 'conflict', 'The template has no cards. Leave `cards` out.');
+    return undefined;
+  }
+  if (cards?.length !== own.length) {
+    problems.add('cards', 'wrong_count', `The template has ${own.length} cards; ${cards?.length ?? 0} are given.`);
+    return undefined;
+  }
+  const before = problems.count;
+  const filled = own.map((card, i) =>
+    fillCard(card, cards[i], { at: `cards[${i}]`, account, products }, urlCheck, problems),
+  );
+  if (problems.count > before) return undefined;
+  return { filled: filled.map((one) => one.filled), media: filled.flatMap((one) => one.media ?? []) };
+}
+
+interface CardPlace {
+  /** Its name in the request. */
+  readonly at: string;
+  readonly account: AccountId;
+  readonly products: GivenProducts | undefined;
+}
+
+function fillCard(
+  components: TemplateComponents,
+  given: GivenCard | undefined,
+  { at, account, products }: CardPlace,
+  urlCheck: UrlCheck,
+  problems: FieldProblems,
+) {
+  const { params = [], buttons, product_id: product } = given ?? {};
+  const found = new FieldProblems();
+  const wanted = wantedParams(components, false);
+  const entries = checkCount(params, wanted, components, found)
+    ? wanted.map((param, i): Entry => ({ param, value: params[i] ?? '', field: `params[${i}]` }))
+    : [];
+  checkButtons(buttons, components, found);
+  const shows = components.header?.format === 'product';
+  if (shows && product === undefined) found.add('product_id', 'missing_field', 'The card shows a product: say which.');
+  if (!shows && product !== undefined) found.add('product_id', 'conflict', 'The card shows no product.');
+  checkValues(entries, components, found, true);
+  const media = mediaOf(account, entries, components, undefined);
+  if (media !== undefined) checkMedia(media, urlCheck, found);
+  for (const { field, code, detail } of found.listed) problems.add(`${at}.${field}`, code, detail);
+  const own = { ...defined({ catalog_id: products?.catalog_id, product_id: product }) };
+  return {
+    filled: fillTemplate(entries, components, { ...defined({ buttons }), products: own }),
+    media: media && { ...media, field: `${at}.${media.field}` },
+  };
 }
 
 async function notFound(db: Db, account: AccountId, name: string, language: string): Promise<Refused> {

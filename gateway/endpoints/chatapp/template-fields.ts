@@ -1,10 +1,13 @@
 import type { TemplateComponents, TemplateHeader } from '../../../shared/templates/chat/chat-template.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
-import { list, number, object, optional, required, type Values } from '../../http/fields/field.ts';
+import { list, number, object, optional, required, type Values, withDefault } from '../../http/fields/field.ts';
 import { address } from '../../http/fields/public-url.ts';
+import { laterTime } from '../../http/fields/times.ts';
 import { text } from './fields.ts';
+import { productId, products } from './products.ts';
+import { PARAMS_MAX } from './template-positions.ts';
 
-/** The extensions `header` and `buttons` of a template send: their fields, and the check of both against the template. */
+/** The extensions of a template send: their fields, and the check of `header`, `buttons` and `offer_expires_at` against the template. */
 
 const HEADER_FIELDS = {
   url: optional(
@@ -32,6 +35,22 @@ const QUICK_REPLY = object({
 });
 export type GivenButtons = readonly { readonly payload: string }[];
 
+/** WhatsApp's limit. */
+const CARDS_MAX = 10;
+const CARD = {
+  params: withDefault(
+    list(text({ description: 'A value.', maxLength: 2_048 }), {
+      ...{ description: 'Values of the card, in its order: file, body, url suffixes.', maxItems: PARAMS_MAX },
+    }),
+    [],
+  ),
+  buttons: optional(
+    list(QUICK_REPLY, { description: 'Payloads of its quick replies.', minItems: 1, maxItems: BUTTONS_MAX }),
+  ),
+  product_id: optional(productId('Of a product card: which product of the catalog.')),
+};
+export type GivenCard = Values<typeof CARD>;
+
 const HEADER_DESCRIPTION =
   'Extension: for a template with a location in its header: `latitude`, `longitude`, `name` and `address`. With a file: its `url`, in place of the first of `params`; with a document also its `filename`.';
 
@@ -45,6 +64,15 @@ export const TEMPLATE_EXTENSIONS = {
       maxItems: BUTTONS_MAX,
     }),
   ),
+  offer_expires_at: optional(laterTime('Extension: when a limited-time offer ends; it is counted down.')),
+  products,
+  cards: optional(
+    list(object(CARD), {
+      description: 'Extension: the values of the cards of a carousel, one entry for each, in order.',
+      minItems: 1,
+      maxItems: CARDS_MAX,
+    }),
+  ),
 };
 
 type HeaderField = keyof typeof HEADER_FIELDS;
@@ -54,6 +82,7 @@ const TAKEN: Readonly<Record<TemplateHeader['format'], readonly HeaderField[]>> 
   video: ['url'],
   document: ['url', 'filename'],
   location: ['latitude', 'longitude', 'name', 'address'],
+  product: [],
 };
 
 /**
@@ -76,7 +105,8 @@ export function checkHeader(
     own === undefined ? 'no header' : own.format === 'text' ? 'a text' : `${ARTICLE[own.format]} ${own.format}`;
   const place = own === undefined ? `The template has ${has}` : `The template has ${has} in its header`;
   if (taken.length === 0) {
-    problems.add('header', 'conflict', `${place}. Leave \`header\` out; the values of a text are in \`params\`.`);
+    const instead = own?.format === 'product' ? 'it is given in `products`' : 'the values of a text are in `params`';
+    problems.add('header', 'conflict', `${place}. Leave \`header\` out; ${instead}.`);
     return;
   }
   for (const name of Object.keys(given)) {
@@ -89,7 +119,7 @@ export function checkHeader(
   }
 }
 
-const ARTICLE = { image: 'an', video: 'a', document: 'a', location: 'a' } as const;
+const ARTICLE = { image: 'an', video: 'a', document: 'a', location: 'a', product: 'a' } as const;
 
 /** Adds a problem unless there is one payload for each quick reply, or none at all. */
 export function checkButtons(
@@ -106,4 +136,15 @@ export function checkButtons(
   const labels = replies.map(({ text: label }) => `"${label}"`).join(', ');
   const detail = `The template has ${replies.length} quick replies, in order ${labels}; ${given.length} payloads are given.`;
   problems.add('buttons', 'wrong_count', detail);
+}
+
+/** Adds a problem unless the end of a limited-time offer is given where the template shows one. */
+export function checkOffer(given: Date | undefined, { offer }: TemplateComponents, problems: FieldProblems): void {
+  const shows = offer?.expires === true;
+  if (shows && given === undefined) {
+    problems.add('offer_expires_at', 'missing_field', 'The template has an offer that ends: say when.');
+  }
+  if (!shows && given !== undefined) {
+    problems.add('offer_expires_at', 'conflict', 'The template has no offer that ends. Leave it out.');
+  }
 }

@@ -1,5 +1,9 @@
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import type { MediaHeader, TemplateComponents } from '../../../shared/templates/chat/chat-template.ts';
+import {
+  MEDIA_HEADERS,
+  type MediaHeader,
+  type TemplateComponents,
+} from '../../../shared/templates/chat/chat-template.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
 import type { UrlCheck } from '../../http/fields/public-url.ts';
 import type { Entry } from './fill-template.ts';
@@ -7,7 +11,7 @@ import { extensionProblem } from './media-format.ts';
 import type { GivenHeader } from './template-fields.ts';
 
 /** The file in a template's header, and the request's field that has its address. */
-interface HeaderMedia {
+export interface HeaderMedia {
   /** Whose it is. */
   readonly account: AccountId;
   readonly format: MediaHeader;
@@ -21,8 +25,8 @@ export function mediaOf(
   { header }: TemplateComponents,
   given: GivenHeader | undefined,
 ): HeaderMedia | undefined {
-  if (header === undefined || header.format === 'text' || header.format === 'location') return undefined;
-  const { format } = header;
+  const format = MEDIA_HEADERS.find((one) => one === header?.format);
+  if (format === undefined) return undefined;
   if (given?.url !== undefined) return { account, format, url: given.url, field: 'header.url' };
   const entry = entries.find(({ param }) => param.fills === 'media');
   return entry && { account, format, url: entry.value, field: entry.field };

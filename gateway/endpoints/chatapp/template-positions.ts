@@ -1,4 +1,4 @@
-import type { ChatTemplateDocument, TemplateComponents } from '../../../shared/templates/chat/chat-template.ts';
+import type { TemplateComponents } from '../../../shared/templates/chat/chat-template.ts';
 import { describeParam, paramsOf, type TemplateParam } from '../../../shared/templates/chat/template-params.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
 
@@ -10,8 +10,8 @@ export const PARAMS_MAX = 250;
 /**
  * What each entry of `params` fills. `mediaGiven`: `header.url` has the file's address, so `params` has no entry for it. Pure.
  */
-export function wantedParams(template: ChatTemplateDocument, mediaGiven: boolean): readonly TemplateParam[] {
-  const all = paramsOf(template);
+export function wantedParams(components: TemplateComponents, mediaGiven: boolean): readonly TemplateParam[] {
+  const all = paramsOf({ components });
   return mediaGiven ? all.filter(({ fills }) => fills !== 'media') : all;
 }
 

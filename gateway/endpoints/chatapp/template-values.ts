@@ -5,6 +5,9 @@ import { characters } from './fields.ts';
 /** WhatsApp's limits, in characters ("Template components", "Coupon code templates", "Authentication templates"). */
 export const HEADER_MAX = 60;
 export const BODY_MAX = 1_024;
+/** Of a card ("Media card carousel templates"), and beside a limited-time offer. */
+export const CARD_BODY_MAX = 160;
+export const OFFER_BODY_MAX = 600;
 export const URL_MAX = 2_000;
 const COUPON_MAX = 15;
 const CODE_MAX = 15;

@@ -112,7 +112,7 @@ function products({ catalog_id: catalog, sections: given }: Json): string | unde
 }
 
 /** Of a list of products, in a message and in a template. */
-function productSectionsProblem(given: unknown): string | undefined {
+export function productSectionsProblem(given: unknown): string | undefined {
   const sections = list(given);
   const all = sections.flatMap((section) => list(section.product_items));
   if (all.length < 1 || all.length > PRODUCTS_MAX) return `1 to ${PRODUCTS_MAX} products`;

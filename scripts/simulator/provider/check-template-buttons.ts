@@ -1,3 +1,4 @@
+import { productSectionsProblem } from './check-interactive.ts';
 import { filled, type Json, list, object, surplus } from './json.ts';
 import { ERRORS, type GraphError } from './magic-customers.ts';
 import { componentOf, type Template, type TemplateButton, variables } from './templates.ts';
@@ -13,6 +14,8 @@ const SUB_TYPES: Readonly<
   URL: { subType: 'url', word: 'Url' },
   COPY_CODE: { subType: 'copy_code', word: 'CopyCode' },
   FLOW: { subType: 'flow', word: 'Flow' },
+  CATALOG: { subType: 'catalog', word: 'Catalog' },
+  MPM: { subType: 'mpm', word: 'Mpm' },
 };
 
 /**
@@ -38,7 +41,7 @@ export function checkTemplateButtons(known: Template, components: readonly Json[
 }
 
 function needsParameter({ type, url }: TemplateButton): boolean {
-  return type === 'COPY_CODE' || type === 'FLOW' || (type === 'URL' && variables(url).length > 0);
+  return type === 'COPY_CODE' || type === 'FLOW' || type === 'MPM' || (type === 'URL' && variables(url).length > 0);
 }
 
 function checkButton(
@@ -79,6 +82,14 @@ function parameterProblem({ type, url = '' }: TemplateButton, parameter: Json, k
       return only('coupon_code', 'coupon_code') && /^[A-Za-z0-9]{1,15}$/.test(String(parameter.coupon_code))
         ? undefined
         : 'wanted: a coupon_code of at most 15 letters and digits';
+    case 'CATALOG':
+    case 'MPM': {
+      const { thumbnail_product_retailer_id: thumbnail, sections } = object(parameter.action) ?? {};
+      if (!only('action', 'action') || !filled(thumbnail))
+        return 'wanted: an action with thumbnail_product_retailer_id';
+      if (type === 'CATALOG') return sections === undefined ? undefined : 'a catalog has no sections';
+      return productSectionsProblem(sections);
+    }
     default: {
       const { flow_token: token, flow_action_data: data } = object(parameter.action) ?? {};
       if (!only('action', 'action') || !filled(token)) return 'wanted: an action with a flow_token';

@@ -10,7 +10,7 @@ const MEDIA_MEMBERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Checks a header of media or a location. Every send must bring one, because the template's own is only an example.
+ * Checks a header of media, a product or a location. Every send must bring one, because the template's own is only an example.
  * check-template-texts.ts checks headers of text.
  */
 export function checkHeader(header: Json | undefined, own: TemplateComponent | undefined): GraphError | undefined {
@@ -35,7 +35,16 @@ export function checkHeader(header: Json | undefined, own: TemplateComponent | u
   const odd = surplus(parameter ?? {}, ['type', type]);
   if (odd !== undefined) return { ...ERRORS.parameter, details: `header: unexpected key "${odd}"` };
   const value = object(parameter?.[type]) ?? {};
+  if (format === 'PRODUCT') return checkProduct(value);
   return format === 'LOCATION' ? checkLocation(value) : checkMedia(type, value);
+}
+
+function checkProduct(product: Json): GraphError | undefined {
+  const odd = surplus(product, ['product_retailer_id', 'catalog_id']);
+  const good = filled(product.product_retailer_id) && /^\d+$/.test(String(product.catalog_id)) && odd === undefined;
+  return good
+    ? undefined
+    : { ...ERRORS.parameter, details: 'header: product needs product_retailer_id and catalog_id' };
 }
 
 function checkMedia(type: string, media: Json): GraphError | undefined {

@@ -5,13 +5,14 @@ import { type Json, list, object, surplus } from './json.ts';
 import { ERRORS, type GraphError } from './magic-customers.ts';
 import { componentOf, type Template } from './templates.ts';
 
-const PLACES = ['header', 'body', 'button'];
-const UNSENDABLE = ['CAROUSEL', 'LIMITED_TIME_OFFER'] as const;
+/** In this order. */
+const PLACES = ['header', 'body', 'limited_time_offer', 'button', 'carousel'];
+const ONCE = ['header', 'body', 'limited_time_offer', 'carousel'];
 
 /**
  * Checks a send against its template, in the order of the Cloud API: the template exists and may be sent; each parameter has what
  * its type requires; the media header fits; the header's text and the body have the right number of values, then the right names
- * and values; the buttons fit.
+ * and values; the buttons fit; then the offer and the cards.
  *
  * It is stricter than the Cloud API in one thing: components must come in the template's order and may have only documented
  * members.
@@ -24,49 +25,80 @@ export function checkTemplate(template: Json | undefined, templates: readonly Te
   }
   if (known.status === 'PAUSED') return ERRORS.paused;
   if (known.status === 'DISABLED') return ERRORS.disabled;
+  const odd = surplus(template ?? {}, ['name', 'language', 'components']);
+  if (odd !== undefined) return parameter(`template: unexpected key "${odd}"`);
   const components = list(template?.components);
+  if (template?.components !== undefined && components.length === 0) return parameter('template.components is empty');
+  if (componentOf(known, 'ORDER_DETAILS') !== undefined) return { ...ERRORS.format, details: 'order_details' };
+  return checkPart(known, components) ?? checkOffer(known, components) ?? checkCards(known, components);
+}
+
+/** Checks header, body and buttons: of a template, or of one of its cards. */
+function checkPart(known: Template, components: readonly Json[]): GraphError | undefined {
   const header = components.find(({ type }) => type === 'header');
   const body = components.find(({ type }) => type === 'body');
   return (
-    checkShape(template ?? {}, components) ??
+    checkShape(components) ??
     components.map(textsWithoutText).find((error) => error !== undefined) ??
     checkHeader(header, componentOf(known, 'HEADER')) ??
     checkTexts(known, header, body) ??
     checkTemplateButtons(
       known,
       components.filter(({ type }) => type === 'button'),
-    ) ??
-    checkForeign(known)
+    )
   );
 }
 
 /** Checks what must be true for every template. */
-function checkShape(template: Json, components: readonly Json[]): GraphError | undefined {
-  const parameter = (details: string): GraphError => ({ ...ERRORS.parameter, details });
-  const odd = surplus(template, ['name', 'language', 'components']);
-  if (odd !== undefined) return parameter(`template: unexpected key "${odd}"`);
-  if (template.components !== undefined && components.length === 0) return parameter('template.components is empty');
+function checkShape(components: readonly Json[]): GraphError | undefined {
   const places = components.map(({ type }) => PLACES.indexOf(String(type)));
-  if (places.includes(-1)) return parameter('template.components: a component is no header, body or button');
+  if (places.includes(-1)) return parameter('template.components: a component is of no known type');
   if (places.some((place, i) => place < (places[i - 1] ?? 0))) {
-    return parameter('template.components: the order is header, body, buttons');
+    return parameter('template.components: the order is header, body, offer, buttons, cards');
   }
-  if (new Set(places.filter((place) => place < 2)).size < places.filter((place) => place < 2).length) {
-    return parameter('template.components: a component stands there twice');
-  }
+  const once = components.map(({ type }) => String(type)).filter((type) => ONCE.includes(type));
+  if (new Set(once).size < once.length) return parameter('template.components: a component stands there twice');
   for (const component of components) {
-    const allowed = component.type === 'button' ? ['type', 'sub_type', 'index', 'parameters'] : ['type', 'parameters'];
+    const member = component.type === 'carousel' ? 'cards' : 'parameters';
+    const allowed = component.type === 'button' ? ['type', 'sub_type', 'index', member] : ['type', member];
     const key = surplus(component, allowed);
     if (key !== undefined) return parameter(`template.components: unexpected key "${key}"`);
-    if (list(component.parameters).length === 0) return parameter('template.components: parameters are missing');
+    if (list(component[member]).length === 0) return parameter(`template.components: ${member} are missing`);
   }
   return undefined;
 }
 
-/** Refuses templates whose components this provider does not know. */
-function checkForeign(known: Template): GraphError | undefined {
-  const missing = UNSENDABLE.find((type) => componentOf(known, type) !== undefined);
-  return missing === undefined
-    ? undefined
-    : { ...ERRORS.format, details: `${missing.toLowerCase()}: Format mismatch, expected ${missing}, received UNKNOWN` };
+function checkOffer(known: Template, components: readonly Json[]): GraphError | undefined {
+  const offer = componentOf(known, 'LIMITED_TIME_OFFER')?.limited_time_offer;
+  const given = components.find(({ type }) => type === 'limited_time_offer');
+  if (offer === undefined || offer.has_expiration === false) {
+    return given === undefined
+      ? undefined
+      : { ...ERRORS.templateParameters, details: 'limited_time_offer: it has none' };
+  }
+  const [first, second] = list(given?.parameters);
+  const ends = object(first?.limited_time_offer)?.expiration_time_ms;
+  const good = first?.type === 'limited_time_offer' && second === undefined && Number.isSafeInteger(ends);
+  if (!good) return { ...ERRORS.missing, details: 'limited_time_offer: expiration_time_ms' };
+  return Number(ends) > Date.now() ? undefined : { ...ERRORS.value, details: 'limited_time_offer: it has ended' };
+}
+
+function checkCards(known: Template, components: readonly Json[]): GraphError | undefined {
+  const own = componentOf(known, 'CAROUSEL')?.cards ?? [];
+  const cards = list(components.find(({ type }) => type === 'carousel')?.cards);
+  if (cards.length !== own.length) {
+    return { ...ERRORS.paramCount, details: `carousel: ${cards.length} cards, expected ${own.length}` };
+  }
+  for (const [i, card] of cards.entries()) {
+    if (card.card_index !== i) return parameter(`carousel: card_index must be ${i}`);
+    const key = surplus(card, ['card_index', 'components']);
+    if (key !== undefined) return parameter(`carousel: unexpected key "${key}"`);
+    const error = checkPart({ ...known, components: own[i]?.components ?? [] }, list(card.components));
+    if (error !== undefined) return { ...error, details: `carousel: card ${i}: ${error.details}` };
+  }
+  return undefined;
+}
+
+function parameter(details: string): GraphError {
+  return { ...ERRORS.parameter, details };
 }

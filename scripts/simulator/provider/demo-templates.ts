@@ -15,9 +15,19 @@ const link = (text: string, url: string): TemplateButton => ({ type: 'URL', text
 const OTP = 'https://www.whatsapp.com/otp/code/?otp_type=';
 const CODE = '*{{1}}* is your verification code. For your security, do not share this code.';
 
+/** Cards of carousels: all of one template are alike. */
+const FLOWERS = {
+  components: [
+    header('IMAGE'),
+    body('{{1}} percent off our {{2}}.'),
+    buttons(reply('Tell me more'), link('Shop', 'https://shop.example/')),
+  ],
+};
+const PRODUCT = { components: [header('PRODUCT'), buttons({ type: 'SPM', text: 'View' })] };
+
 type Demo = Pick<Template, 'name' | 'components'> & Partial<Template>;
 
-/** Has at least one template for each component that can be sent, one for each status, and two that Harkara cannot send. */
+/** Has at least one template for each component that can be sent, one for each status, and one that Harkara cannot send. */
 const DEMOS: readonly Demo[] = [
   { name: 'order_update', components: [body('Hello {{1}}, your order {{2}} has left our warehouse.')] },
   { name: 'order_update', language: 'hi', components: [body('नमस्ते {{1}}, आपका ऑर्डर {{2}} भेज दिया गया है।')] },
@@ -92,16 +102,40 @@ const DEMOS: readonly Demo[] = [
     name: 'sign_up',
     components: [body('Join us in two steps.'), buttons({ type: 'FLOW', text: 'Sign up', flow_id: '1' })],
   },
-  { name: 'season', category: 'MARKETING', components: [body('Our season, {{1}}.'), { type: 'CAROUSEL' }] },
+  {
+    name: 'season',
+    category: 'MARKETING',
+    components: [body('Our season, {{1}}.'), { type: 'CAROUSEL', cards: [FLOWERS, FLOWERS] }],
+  },
+  {
+    name: 'new_in_shop',
+    category: 'MARKETING',
+    components: [body('New for you, {{1}}.'), { type: 'CAROUSEL', cards: [PRODUCT, PRODUCT] }],
+  },
+  {
+    name: 'back_in_stock',
+    category: 'MARKETING',
+    components: [header('PRODUCT'), body('It is back, {{1}}.'), buttons({ type: 'SPM', text: 'View' })],
+  },
+  {
+    name: 'forgotten_cart',
+    category: 'MARKETING',
+    components: [
+      header('TEXT', 'Forgot something, {{1}}?'),
+      body('Your cart waits. Take {{1}} off.'),
+      buttons({ type: 'MPM', text: 'View items' }),
+    ],
+  },
   {
     name: 'flash_sale',
     category: 'MARKETING',
     components: [
-      { type: 'LIMITED_TIME_OFFER' },
+      { type: 'LIMITED_TIME_OFFER', limited_time_offer: { text: 'Expiring offer!', has_expiration: true } },
       body('Only for you, {{1}}.'),
       buttons({ type: 'COPY_CODE', text: 'Copy offer code' }, link('Shop', 'https://shop.example/{{1}}')),
     ],
   },
+  { name: 'pay_now', components: [body('Pay {{1}}.'), { type: 'ORDER_DETAILS' }] },
 ];
 
 export const TEMPLATES: readonly Template[] = DEMOS.map((demo, i) => ({

@@ -13,21 +13,35 @@ export interface Template {
 }
 
 export interface TemplateComponent {
-  readonly type: 'HEADER' | 'BODY' | 'FOOTER' | 'BUTTONS' | 'CAROUSEL' | 'LIMITED_TIME_OFFER';
-  readonly format?: 'TEXT' | 'IMAGE' | 'VIDEO' | 'DOCUMENT' | 'LOCATION';
+  readonly type: 'HEADER' | 'BODY' | 'FOOTER' | 'BUTTONS' | 'CAROUSEL' | 'LIMITED_TIME_OFFER' | 'ORDER_DETAILS';
+  readonly format?: 'TEXT' | 'IMAGE' | 'VIDEO' | 'DOCUMENT' | 'LOCATION' | 'PRODUCT';
   readonly text?: string;
   readonly buttons?: readonly TemplateButton[];
+  readonly limited_time_offer?: { readonly text: string; readonly has_expiration?: boolean };
+  readonly cards?: readonly { readonly components: readonly TemplateComponent[] }[];
 }
 
 export interface TemplateButton {
-  readonly type: 'QUICK_REPLY' | 'URL' | 'PHONE_NUMBER' | 'COPY_CODE' | 'CATALOG' | 'FLOW' | 'VOICE_CALL';
+  readonly type:
+    | 'QUICK_REPLY'
+    | 'URL'
+    | 'PHONE_NUMBER'
+    | 'COPY_CODE'
+    | 'CATALOG'
+    | 'MPM'
+    | 'SPM'
+    | 'FLOW'
+    | 'VOICE_CALL';
   readonly text: string;
   readonly url?: string;
   readonly phone_number?: string;
   readonly flow_id?: string;
 }
 
-export function componentOf({ components }: Template, type: TemplateComponent['type']): TemplateComponent | undefined {
+export function componentOf(
+  { components }: Pick<Template, 'components'>,
+  type: TemplateComponent['type'],
+): TemplateComponent | undefined {
   return components.find((component) => component.type === type);
 }
 

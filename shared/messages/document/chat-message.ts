@@ -191,6 +191,10 @@ export interface FilledTemplate {
   readonly body?: readonly FilledVariable[];
   /** In the order of their indexes. */
   readonly buttons?: readonly FilledButton[];
+  /** When a limited-time offer ends. */
+  readonly offerExpiresAt?: Date;
+  /** In their order. */
+  readonly cards?: readonly FilledTemplate[];
 }
 
 /** `name` is set if the variable has a name. */
@@ -203,14 +207,8 @@ export type FilledHeader =
   | { readonly kind: 'text'; readonly variables: readonly FilledVariable[] }
   | { readonly kind: 'image' | 'video'; readonly url: string }
   | { readonly kind: 'document'; readonly url: string; readonly filename: string }
-  /** Latitude and longitude in degrees, as decimal numbers. */
-  | {
-      readonly kind: 'location';
-      readonly latitude: string;
-      readonly longitude: string;
-      readonly name: string;
-      readonly address: string;
-    };
+  | { readonly kind: 'product'; readonly catalog: string; readonly product: string }
+  | ({ readonly kind: 'location' } & Required<Place>);
 
 /** `index`: the button's place among all buttons of the template, from 0. */
 export type FilledButton = { readonly index: number } & (
@@ -218,6 +216,9 @@ export type FilledButton = { readonly index: number } & (
   | { readonly kind: 'url'; readonly suffix: FilledVariable }
   | { readonly kind: 'copy_code'; readonly code: string }
   | { readonly kind: 'flow' }
+  /** `product`: the one whose picture is shown. */
+  | { readonly kind: 'catalog'; readonly product: string }
+  | { readonly kind: 'mpm'; readonly product: string; readonly sections: readonly ProductSection[] }
 );
 
 /** What the contents of a kind are told apart by, where the kind has several. */

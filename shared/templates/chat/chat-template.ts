@@ -48,6 +48,10 @@ export interface TemplateComponents {
   readonly footer?: string;
   /** In the provider's order. The index of a button is its place here, from 0. */
   readonly buttons: readonly TemplateButton[];
+  /** Of a limited-time offer. `expires`: each message says when. */
+  readonly offer?: { readonly text: string; readonly expires: boolean };
+  /** Of a carousel: each with its own header, body and buttons; none has cards. */
+  readonly cards?: readonly TemplateComponents[];
 }
 
 export const MEDIA_HEADERS = ['image', 'video', 'document'] as const;
@@ -55,9 +59,12 @@ export type MediaHeader = (typeof MEDIA_HEADERS)[number];
 
 export type TemplateHeader =
   | { readonly format: 'text'; readonly text: string }
-  | { readonly format: MediaHeader | 'location' };
+  | { readonly format: MediaHeader | 'location' | 'product' };
 
-/** `otp` is a `url` button of an authentication template. Its variable takes the same code as the body. */
+/**
+ * `catalog`, `mpm` and `spm` show the catalog, some of its products, and the one of the header. `otp` is a `url` button of an authentication template:
+ * its variable takes the same code as the body.
+ */
 export const BUTTON_TYPES = [
   'quick_reply',
   'url',
@@ -66,6 +73,8 @@ export const BUTTON_TYPES = [
   'phone_number',
   'voice_call',
   'catalog',
+  'mpm',
+  'spm',
   'flow',
 ] as const;
 export type ButtonType = (typeof BUTTON_TYPES)[number];

@@ -16,7 +16,8 @@ type Template = Pick<ChatTemplateDocument, 'components'>;
 
 /**
  * The entries of `params` that a template takes, in the order of the template: header, body, buttons. The footer, quick replies
- * and phone numbers take none. A location takes none either, because it has no single value. Pure.
+ * and phone numbers take none. A location and products take none either, because they have no single value. Each card of a carousel has
+ * `params` of its own. Pure.
  */
 export function paramsOf({ components }: Template): readonly TemplateParam[] {
   const body = variablesIn(components.body ?? '');
@@ -32,7 +33,7 @@ export function paramsOf({ components }: Template): readonly TemplateParam[] {
 }
 
 function headerParams({ header }: TemplateComponents): readonly TemplateParam[] {
-  if (header === undefined || header.format === 'location') return [];
+  if (header === undefined || header.format === 'location' || header.format === 'product') return [];
   if (header.format !== 'text') return [{ fills: 'media', format: header.format }];
   return variablesIn(header.text).map((variable) => ({ fills: 'header', variable }));
 }

@@ -205,11 +205,12 @@ describe('the simulated chat-app provider: templates', () => {
       'order_update',
       [body('a', 'b'), { type: 'footer', parameters: [text('x')] }],
       100,
-      /no header, body or button/,
+      /of no known type/,
     ],
     ['no components in the list', 'welcome', [], 100, /empty/],
     ['a member that is not documented', 'order_update', [{ ...body('a', 'b'), format: 'TEXT' }], 100, /"format"/],
-    ['a carousel', 'season', [body('a')], 132_012, /CAROUSEL/],
+    ['a carousel without its cards', 'season', [body('a')], 132_000, /0 cards, expected 2/],
+    ['an order to pay', 'pay_now', [body('a')], 132_012, /order_details/],
   ];
   for (const [what, name, components, code, details] of BAD) {
     it(`refuses ${what} with ${code}`, () => {

@@ -32,7 +32,7 @@ describe('chatapp worker: copies of the templates', () => {
           status: 'PENDING',
           language: 'en',
           category: 'MARKETING',
-          components: [{ type: 'HEADER', format: 'IMAGE' }, { type: 'CAROUSEL' }],
+          components: [{ type: 'HEADER', format: 'IMAGE' }, { type: 'ORDER_DETAILS' }],
         },
       ],
     ];
@@ -48,7 +48,7 @@ describe('chatapp worker: copies of the templates', () => {
       }),
     ).to.deep.equal([
       ['a', 'approved', 1, { body: '{{1}}', buttons: [] }, undefined],
-      ['b', 'pending', 0, { header: { format: 'image' }, buttons: [] }, 'a component of type carousel'],
+      ['b', 'pending', 0, { header: { format: 'image' }, buttons: [] }, 'a component of type order_details'],
     ]);
     expect(account.provider.lists).to.have.length(2);
   });

@@ -79,7 +79,7 @@ function listSection({ title, rows }: ListSection): object {
 }
 
 /** Of a message, and of a template with several products. */
-function productSections(sections: readonly ProductSection[]): readonly object[] {
+export function productSections(sections: readonly ProductSection[]): readonly object[] {
   return sections.map(({ title, products }) => ({
     title,
     product_items: products.map((product) => ({ product_retailer_id: product })),

@@ -29,21 +29,40 @@ export function readComponents(listed: readonly Component[], authentication: boo
   const body = listed.find((one) => typeOf(one) === 'BODY');
   const footer = listed.find((one) => typeOf(one) === 'FOOTER');
   const buttons = listed.flatMap((one) => partsOf(one.buttons)).map((button) => buttonOf(button, authentication));
+  const offer = listed.find((one) => typeOf(one) === 'LIMITED_TIME_OFFER');
+  const carousel = listed.find((one) => typeOf(one) === 'CAROUSEL');
+  const cards = partsOf(carousel?.cards).map((card) => readComponents(partsOf(card.components), false));
   const components: TemplateComponents = {
     ...(header === undefined ? {} : { header }),
     ...(body === undefined ? {} : { body: text(body.text) }),
     ...(footer === undefined ? {} : { footer: text(footer.text) }),
     buttons: buttons.filter((button) => button !== undefined),
+    ...(offer === undefined ? {} : { offer: offerOf(offer) }),
+    ...(carousel === undefined ? {} : { cards: cards.map((card) => card.components) }),
   };
-  const unsendable = listed.map(foreignPart).find((part) => part !== undefined) ?? oddVariables(components);
+  const unsendable =
+    listed.map(foreignPart).find((part) => part !== undefined) ??
+    cards.find((card) => card.unsendable !== undefined)?.unsendable ??
+    (carousel !== undefined && !isCarousel(cards) ? 'a carousel without cards' : oddVariables(components));
   return unsendable === undefined ? { components } : { components, unsendable };
+}
+
+/** Cards have no cards. */
+function isCarousel(cards: readonly ReadComponents[]): boolean {
+  return cards.length > 0 && cards.every(({ components }) => components.cards === undefined);
+}
+
+/** Without a word of it the offer shows when it ends ("Limited-time offer templates"). */
+function offerOf({ limited_time_offer: given }: Component): NonNullable<TemplateComponents['offer']> {
+  const { text: words, has_expiration: expires } = objectOf(given) ?? {};
+  return { text: text(words), expires: expires !== false };
 }
 
 function headerOf(component: Component | undefined): TemplateHeader | undefined {
   if (component === undefined) return undefined;
   const format = word(component.format).toLowerCase();
   if (format === 'text') return { format, text: text(component.text) };
-  if (format === 'location') return { format };
+  if (format === 'location' || format === 'product') return { format };
   const media = MEDIA_HEADERS.find((known) => known === format);
   return media === undefined ? undefined : { format: media };
 }
@@ -66,6 +85,8 @@ function foreignPart(component: Component): string | undefined {
   switch (typeOf(component)) {
     case 'BODY':
     case 'FOOTER':
+    case 'CAROUSEL':
+    case 'LIMITED_TIME_OFFER':
       return undefined;
     case 'HEADER':
       return headerOf(component) === undefined ? `a header of type ${word(component.format).toLowerCase()}` : undefined;

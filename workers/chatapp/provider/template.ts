@@ -18,6 +18,8 @@ const LANGUAGE_MAX = 35;
 const TEXT_MAX = 16_384;
 /** Far above WhatsApp's own limits: five components, ten buttons. */
 const PARTS_MAX = 64;
+/** WhatsApp's own limit. */
+const CARDS_MAX = 10;
 
 /** Reads one entry of `GET /{business}/message_templates`. Pure. `TEXT_MAX` and `PARTS_MAX` bound its time. */
 export function readTemplate(account: AccountId, value: unknown, syncedAt: Date): ChatTemplateDocument | Unreadable {
@@ -72,10 +74,18 @@ function tooLong({ name, language, status, category }: Words): string | undefine
 
 /** Checks the size of those parts of a component that are read. The rest is ignored. */
 function tooLarge(component: Component): string | undefined {
+  const cards = partsOf(component.cards);
+  if (cards.length > CARDS_MAX) return 'it has too many cards';
+  const inCards = cards.map((card) => partsOf(card.components));
+  if (inCards.some((parts) => parts.length > PARTS_MAX || parts.some((part) => Array.isArray(part.cards)))) {
+    return 'a card of it has too many components';
+  }
   const buttons = partsOf(component.buttons);
   if (buttons.length > PARTS_MAX) return 'it has too many buttons';
-  const texts = [component, ...buttons].flatMap((part) => [text(part.text), text(part.url)]);
-  return texts.some(({ length }) => length > TEXT_MAX) ? 'a text of it is too long' : undefined;
+  const offer = objectOf(component.limited_time_offer) ?? {};
+  const texts = [component, offer, ...buttons].flatMap((part) => [text(part.text), text(part.url)]);
+  if (texts.some(({ length }) => length > TEXT_MAX)) return 'a text of it is too long';
+  return inCards.flat().map(tooLarge).find(isText);
 }
 
 function isText(value: string | undefined): value is string {

@@ -34,6 +34,18 @@ const code = (button: object) => ({
 const CODE_SENT =
   '{"type":"body","parameters":[{"type":"text","text":"482913"}]},{"type":"button","sub_type":"url","index":"0","parameters":[{"type":"text","text":"482913"}]}';
 
+const MEDIA_CARD = {
+  components: [
+    { type: 'HEADER', format: 'IMAGE' },
+    { type: 'BODY', text: 'Take {{1}} off.' },
+    buttons(
+      { type: 'QUICK_REPLY', text: 'Send more like this' },
+      { type: 'URL', text: 'Shop', url: 'https://a.example/{{1}}' },
+    ),
+  ],
+};
+const PRODUCT_CARD = { components: [{ type: 'HEADER', format: 'PRODUCT' }, buttons({ type: 'SPM', text: 'View' })] };
+
 const CASES: readonly Case[] = [
   {
     what: 'a body with numbered variables',
@@ -179,6 +191,72 @@ const CASES: readonly Case[] = [
     sent: CODE_SENT,
   },
   {
+    what: 'a limited-time offer ("Limited-time offer templates")',
+    listed: {
+      components: [
+        { type: 'LIMITED_TIME_OFFER', limited_time_offer: { text: 'Expiring offer!', has_expiration: true } },
+        BODY,
+        buttons({ type: 'COPY_CODE' }, { type: 'URL', text: 'Book now!', url: 'https://a.example/offers?code={{1}}' }),
+      ],
+    },
+    request: { params: ['Asha', '#1234', 'CARIBE25', 'n3mtql'], offer_expires_at: '2099-01-01T05:30:00+05:30' },
+    sent: `${BODY_SENT},{"type":"limited_time_offer","parameters":[{"type":"limited_time_offer","limited_time_offer":{"expiration_time_ms":4070908800000}}]},{"type":"button","sub_type":"copy_code","index":"0","parameters":[{"type":"coupon_code","coupon_code":"CARIBE25"}]},{"type":"button","sub_type":"url","index":"1","parameters":[{"type":"text","text":"n3mtql"}]}`,
+  },
+  {
+    what: 'an offer that does not end',
+    listed: {
+      components: [{ type: 'LIMITED_TIME_OFFER', limited_time_offer: { text: 'Offer', has_expiration: false } }, BODY],
+    },
+    request: { params: ['Asha', '#1234'] },
+    sent: BODY_SENT,
+  },
+  {
+    what: 'a carousel of files ("Media card carousel templates")',
+    listed: { components: [BODY, { type: 'CAROUSEL', cards: [MEDIA_CARD, MEDIA_CARD] }] },
+    request: {
+      params: ['Asha', '#1234'],
+      cards: [
+        { params: ['https://93.184.216.34/1.jpg', '10OFF', 'lilies'], buttons: [{ payload: 'more-lilies' }] },
+        { params: ['https://93.184.216.34/2.jpg', '20OFF', 'roses'] },
+      ],
+    },
+    sent: `${BODY_SENT},{"type":"carousel","cards":[{"card_index":0,"components":[{"type":"header","parameters":[{"type":"image","image":{"link":"https://93.184.216.34/1.jpg"}}]},{"type":"body","parameters":[{"type":"text","text":"10OFF"}]},{"type":"button","sub_type":"quick_reply","index":"0","parameters":[{"type":"payload","payload":"more-lilies"}]},{"type":"button","sub_type":"url","index":"1","parameters":[{"type":"text","text":"lilies"}]}]},{"card_index":1,"components":[{"type":"header","parameters":[{"type":"image","image":{"link":"https://93.184.216.34/2.jpg"}}]},{"type":"body","parameters":[{"type":"text","text":"20OFF"}]},{"type":"button","sub_type":"url","index":"1","parameters":[{"type":"text","text":"roses"}]}]}]}`,
+  },
+  {
+    what: 'a carousel of products ("Product card carousel templates")',
+    listed: { components: [BODY, { type: 'CAROUSEL', cards: [PRODUCT_CARD, PRODUCT_CARD] }] },
+    request: {
+      params: ['Asha', '#1234'],
+      products: { catalog_id: '194836987003835' },
+      cards: [{ product_id: 'p7gqk7x9ys' }, { product_id: 'nqryix03ez' }],
+    },
+    sent: `${BODY_SENT},{"type":"carousel","cards":[{"card_index":0,"components":[{"type":"header","parameters":[{"type":"product","product":{"product_retailer_id":"p7gqk7x9ys","catalog_id":"194836987003835"}}]}]},{"card_index":1,"components":[{"type":"header","parameters":[{"type":"product","product":{"product_retailer_id":"nqryix03ez","catalog_id":"194836987003835"}}]}]}]}`,
+  },
+  {
+    what: 'one product ("Single-product message templates")',
+    listed: { components: [{ type: 'HEADER', format: 'PRODUCT' }, BODY, buttons({ type: 'SPM', text: 'View' })] },
+    request: { params: ['Asha', '#1234'], products: { catalog_id: '194836987003835', product_id: 'nqryix03ez' } },
+    sent: `{"type":"header","parameters":[{"type":"product","product":{"product_retailer_id":"nqryix03ez","catalog_id":"194836987003835"}}]},${BODY_SENT}`,
+  },
+  {
+    what: 'several products ("Multi-product message templates")',
+    listed: { components: [BODY, buttons({ type: 'MPM', text: 'View items' })] },
+    request: {
+      params: ['Asha', '#1234'],
+      products: {
+        product_id: '2lc20305pt',
+        sections: [{ title: 'Popular Bundles', product_ids: ['2lc20305pt', 'nseiw1x3ch'] }],
+      },
+    },
+    sent: `${BODY_SENT},{"type":"button","sub_type":"mpm","index":"0","parameters":[{"type":"action","action":{"thumbnail_product_retailer_id":"2lc20305pt","sections":[{"title":"Popular Bundles","product_items":[{"product_retailer_id":"2lc20305pt"},{"product_retailer_id":"nseiw1x3ch"}]}]}}]}`,
+  },
+  {
+    what: 'a catalog with the picture of a product ("Catalog templates")',
+    listed: { components: [BODY, buttons({ type: 'CATALOG', text: 'View catalog' })] },
+    request: { params: ['Asha', '#1234'], products: { product_id: '2lc20305pt' } },
+    sent: `${BODY_SENT},{"type":"button","sub_type":"catalog","index":"0","parameters":[{"type":"action","action":{"thumbnail_product_retailer_id":"2lc20305pt"}}]}`,
+  },
+  {
     what: 'everything at once',
     listed: {
       components: [
@@ -237,5 +315,72 @@ describe('POST /v2/chatapp/send: from the listed template to the bytes for the p
       expect(status).to.equal(200);
       expect(text).not.to.match(/SECRET25|Asha/);
     }
+  });
+
+  it('400: cards, offers and products that do not fit, each by its field', async () => {
+    await chat.configure();
+    const offer = { type: 'LIMITED_TIME_OFFER', limited_time_offer: { text: 'Soon over', has_expiration: true } };
+    const listed = {
+      cards: [BODY, { type: 'CAROUSEL', cards: [MEDIA_CARD, MEDIA_CARD] }],
+      products: [BODY, { type: 'CAROUSEL', cards: [PRODUCT_CARD, PRODUCT_CARD] }],
+      offer: [BODY, offer],
+      mpm: [BODY, buttons({ type: 'MPM', text: 'View' })],
+      plain: [BODY],
+    };
+    await copyTemplates(
+      chat.db,
+      chat.account,
+      Object.entries(listed).map(([name, components]) => ({ name, components, status: 'APPROVED', language: 'en' })),
+    );
+    const card = (more = {}) => ({ params: ['https://93.184.216.34/1.jpg', '10', 'x'], ...more });
+    const rows: readonly (readonly [template: keyof typeof listed, request: object, field: string, code: string])[] = [
+      ['cards', {}, 'cards', 'wrong_count'],
+      ['cards', { cards: [card()] }, 'cards', 'wrong_count'],
+      [
+        'cards',
+        { cards: [card(), card({ params: ['https://93.184.216.34/1.jpg'] })] },
+        'cards[1].params',
+        'wrong_count',
+      ],
+      [
+        'cards',
+        { cards: [card(), card({ params: ['https://93.184.216.34/1.pdf', '1', 'x'] })] },
+        'cards[1].params[0]',
+        'unsupported_media_type',
+      ],
+      [
+        'cards',
+        { cards: [card(), card({ params: ['https://93.184.216.34/1.jpg', 'x'.repeat(160), 'x'] })] },
+        'cards[1].params[1]',
+        'too_long',
+      ],
+      ['cards', { cards: [card(), card({ product_id: 'a' })] }, 'cards[1].product_id', 'conflict'],
+      [
+        'cards',
+        { cards: [card(), card({ buttons: [{ payload: 'a' }, { payload: 'b' }] })] },
+        'cards[1].buttons',
+        'wrong_count',
+      ],
+      ['products', { cards: [{ product_id: 'a' }, { product_id: 'b' }] }, 'products.catalog_id', 'missing_field'],
+      [
+        'products',
+        { products: { catalog_id: '1' }, cards: [{ product_id: 'a' }, {}] },
+        'cards[1].product_id',
+        'missing_field',
+      ],
+      ['offer', {}, 'offer_expires_at', 'missing_field'],
+      ['offer', { offer_expires_at: '2020-01-01T00:00:00Z' }, 'offer_expires_at', 'out_of_range'],
+      ['mpm', { products: { product_id: 'a' } }, 'products.sections', 'missing_field'],
+      ['plain', { cards: [card()] }, 'cards', 'conflict'],
+      ['plain', { products: { product_id: 'a' } }, 'products.product_id', 'conflict'],
+      ['plain', { offer_expires_at: '2099-01-01T00:00:00Z' }, 'offer_expires_at', 'conflict'],
+    ];
+    for (const [template, more, field, code] of rows) {
+      const params = ['Asha', '#1234'];
+      const { body } = await chat.post('/v2/chatapp/send', { to: CUSTOMER, template, language: 'en', params, ...more });
+      expect(body.errors, `${template} ${field} ${JSON.stringify(body)}`).to.have.length(1);
+      expect(body.errors[0]).to.include({ field, code });
+    }
+    await chat.expectNothingDone(10);
   });
 });

@@ -24,7 +24,7 @@ const LISTED: Readonly<Record<string, readonly object[]>> = {
   coupon: [body('Hi'), buttons({ type: 'COPY_CODE', text: 'Copy' })],
   code: [body('{{1}} is your code'), buttons({ type: 'OTP', text: 'Copy code' })],
   plain: [body(`${'x'.repeat(1_000)} {{1}} {{2}}`)],
-  carousel: [body('Hi {{1}}'), { type: 'CAROUSEL', cards: [] }],
+  pay: [body('Hi {{1}}'), { type: 'ORDER_DETAILS' }],
 };
 const PLACE = { latitude: 12.9, longitude: 77.6, name: 'Shop', address: 'MG Road' };
 
@@ -261,11 +261,11 @@ describe('POST /v2/chatapp/send: what a template does not take', () => {
 
   it('a template that cannot be sent: what it has, whatever the params are', async () => {
     for (const params of [[], ['Asha'], ['a', 'b', 'c']]) {
-      const answer = await send('carousel', { params });
+      const answer = await send('pay', { params });
 
       expectProblem(answer, 'template_not_supported');
       expect(answer.body.detail).to.equal(
-        'The template "carousel" has a component of type carousel, which cannot be sent. Use a template without it.',
+        'The template "pay" has a component of type order_details, which cannot be sent. Use a template without it.',
       );
     }
     await chat.expectNothingDone(10);

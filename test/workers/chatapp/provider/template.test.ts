@@ -54,6 +54,10 @@ describe('readTemplate', () => {
     ['a code to copy', { type: 'BUTTONS', buttons: [{ type: 'COPY_CODE' }] }],
     ['named variables', { type: 'BODY', text: 'Dear {{first_name}}' }],
     ['a flow', { type: 'BUTTONS', buttons: [{ type: 'FLOW', text: 'Sign up', flow_id: '1' }] }],
+    ['a product', { type: 'HEADER', format: 'PRODUCT' }],
+    ['several products', { type: 'BUTTONS', buttons: [{ type: 'MPM', text: 'View' }] }],
+    ['a limited-time offer', { type: 'LIMITED_TIME_OFFER', limited_time_offer: { text: 'Soon over' } }],
+    ['a carousel', { type: 'CAROUSEL', cards: [{ components: [{ type: 'HEADER', format: 'IMAGE' }] }] }],
   ];
   for (const [what, component] of SENDABLE) {
     it(`${what} can be sent`, () => {
@@ -63,9 +67,13 @@ describe('readTemplate', () => {
 
   const UNSENDABLE: readonly (readonly [what: string, component: object, unsendable: string])[] = [
     ['a picture that moves', { type: 'HEADER', format: 'GIF' }, 'a header of type gif'],
-    ['a product', { type: 'HEADER', format: 'PRODUCT' }, 'a header of type product'],
-    ['several products', { type: 'BUTTONS', buttons: [{ type: 'MPM' }] }, 'a button of type mpm'],
-    ['a limited-time offer', { type: 'LIMITED_TIME_OFFER' }, 'a component of type limited_time_offer'],
+    ['an order to pay', { type: 'BUTTONS', buttons: [{ type: 'ORDER_DETAILS' }] }, 'a button of type order_details'],
+    ['a permission to call', { type: 'CALL_PERMISSION_REQUEST' }, 'a component of type call_permission_request'],
+    [
+      'a card with a part that is none',
+      { type: 'CAROUSEL', cards: [{ components: [{ type: 'HEADER', format: 'GIF' }] }] },
+      'a header of type gif',
+    ],
     ['a number left out', { type: 'BODY', text: '{{1}} {{3}}' }, 'variables that are not numbered 1, 2, 3'],
     ['names and numbers', { type: 'BODY', text: '{{1}} {{name}}' }, 'variables of which some have names'],
     [
@@ -73,7 +81,7 @@ describe('readTemplate', () => {
       { type: 'BUTTONS', buttons: [{ type: 'URL', url: 'https://example.com/{{1}}/{{2}}' }] },
       'a button with more than one variable',
     ],
-    ['a carousel', { type: 'CAROUSEL', cards: [] }, 'a component of type carousel'],
+    ['a carousel of nothing', { type: 'CAROUSEL', cards: [] }, 'a carousel without cards'],
   ];
   for (const [what, component, unsendable] of UNSENDABLE) {
     it(`${what} cannot be sent, and it is said why`, () => {

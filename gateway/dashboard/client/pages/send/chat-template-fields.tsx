@@ -25,7 +25,7 @@ export function ChatTemplateFields({ sent = 0 }: ChatTemplateFieldsProps) {
   useEffect(() => setValues([]), [sent]);
   if (problem) return <Problem problem={problem} retry={retry} />;
   if (rows === undefined) return <Skeleton />;
-  const sendable = rows.filter(({ cannot_be_sent: part }) => part === null);
+  const sendable = rows.filter(fitsForm);
   const template = sendable.find((one) => keyOf(one) === chosen) ?? sendable[0];
   if (template === undefined) {
     return (
@@ -81,6 +81,12 @@ export function chatTemplateOf(values: FormValues): object {
     address: values.text('header.address'),
   };
   return { template, language, params, ...(place && { header: place }) };
+}
+
+/** Carousels, offers that end and products of the catalog are sent by programs: their values differ from customer to customer. */
+function fitsForm({ cannot_be_sent: part, cards, offer, header, buttons }: ChatTemplate): boolean {
+  const isProducts = header?.format === 'product' || buttons.some(({ type }) => type === 'mpm');
+  return part === null && cards === null && !offer?.expires && !isProducts;
 }
 
 function keyOf({ name, language }: ChatTemplate): string {
