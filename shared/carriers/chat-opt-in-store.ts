@@ -1,7 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { Clock } from '../platform/runtime/clock.ts';
 import type { AccountId } from '../platform/runtime/ids.ts';
-import { type OptInDocument, type OptInKey, optInKey } from './chat-opt-in.ts';
 
 /** Most customers per write. */
 const GROUP_MAX = 1_000;
@@ -71,4 +70,24 @@ export async function listOptIns(
 
 function optIns(db: Db): Collection<OptInDocument> {
   return db.collection('chat_opt_ins');
+}
+
+/**
+ * A customer who agreed to receive an account's template messages ("What the service does", 7). Checked only for accounts whose
+ * provider has `optIn: 'list'`.
+ */
+interface OptInDocument {
+  readonly _id: OptInKey;
+  readonly account: AccountId;
+  /** Digits. */
+  readonly customer: string;
+  /** When we were first told. */
+  readonly at: Date;
+}
+
+/** One per account and customer. */
+type OptInKey = `${AccountId}:${string}`;
+
+function optInKey(account: AccountId, customer: string): OptInKey {
+  return `${account}:${customer}`;
 }

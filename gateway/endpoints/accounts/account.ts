@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { EXEMPTIONS } from '../../../shared/carriers/opt-outs/opt-out.ts';
 import { providerCondition } from '../../../shared/carriers/providers/condition.ts';
 import { findProvider } from '../../../shared/carriers/providers/store.ts';
-import { listSenderPage } from '../../../shared/carriers/sender-store.ts';
+import { listApprovedNames, listSenderPage } from '../../../shared/carriers/sender-store.ts';
 import { type AccountDocument, type Closed, TEXTS } from '../../../shared/money/accounts/account.ts';
 import { REMAINING } from '../../../shared/money/accounts/closing.ts';
 import { homeOf } from '../../../shared/money/accounts/number-check.ts';
@@ -13,12 +13,12 @@ import { listLiveKeys } from '../../../shared/people/keys/store.ts';
 import { countUsers } from '../../../shared/people/users/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isAccountId } from '../../../shared/platform/runtime/ids.ts';
+import { hasApproved } from '../../../shared/templates/sms/store.ts';
 import { refused, type Shown } from '../../api/endpoint.ts';
 import { flag, named, text, time, whole } from '../../api/shapes.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
 import type { ProblemSlug } from '../../http/problem.ts';
 import { AccountIdText } from '../operators/fields.ts';
-import { missingToSend } from './missing-to-send.ts';
 import { BillingShape, billingRecord } from './own-settings.ts';
 
 /** An account as operators see it. */
@@ -179,4 +179,22 @@ export async function accountDetail(
     senders_more: senders.length > SENDERS_SHOWN,
     chatapp: provider === undefined ? null : providerCondition(provider),
   };
+}
+
+/** Something without which every send of an account is refused. */
+type Missing = 'PE id' | 'sender' | 'template';
+
+/** What the account lacks before it can send anything. Credits are not among it, because they are shown anyway. */
+async function missingToSend(db: Db, { _id, dlt, entityId, senders }: AccountDocument): Promise<readonly Missing[]> {
+  const underDlt = dlt === 'on';
+  if (!underDlt && senders === 'any') return [];
+  const approved = await listApprovedNames(db, _id);
+  const missing: Missing[] = [];
+  // A template may name the PE id of another business.
+  if (underDlt && entityId === undefined && !(await hasApproved(db, _id, { entityId: { $exists: true } }))) {
+    missing.push('PE id');
+  }
+  if (approved.length === 0) missing.push('sender');
+  if (underDlt && !(await hasApproved(db, _id, { senders: { $in: approved } }))) missing.push('template');
+  return missing;
 }

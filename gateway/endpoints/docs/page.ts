@@ -1,10 +1,11 @@
+import { EVENTS } from '../../../shared/events/catalogue.ts';
 import type { Contract } from '../../api/contract.ts';
 import { FIELD_CODES } from '../../http/field-codes.ts';
 import { PROBLEMS } from '../../http/problem.ts';
 import type { ProblemRule } from '../../http/problem-rule.ts';
 import { CODE_GROUPS } from '../messages/explain/explain.ts';
-import { codeAnchor, errorCodeSection } from './error-codes.ts';
-import { eventAnchor, eventSection } from './event-section.ts';
+import type { ExplainedCodes } from '../messages/explain/explanation.ts';
+import { RECEIPT_REASONS } from '../messages/explain/receipt-reasons.ts';
 import { fieldLists } from './field-list.ts';
 import { code, escapeHtml, link, paragraphs, prose } from './html.ts';
 import { answerSamples, operationSection } from './operation.ts';
@@ -162,4 +163,44 @@ function problemItem(slug: string, { status, number, title, advice, retryable }:
     here.length === 0 || here.length > NAMED_MAX ? '' : `<dd class="where">Answered by: ${links.join(', ')}</dd>`;
   const again = retryable ? 'send it again unchanged' : 'the same request fails again';
   return `<div id="problem-${slug}"><dt><a href="#problem-${slug}">${code(slug)}</a> <span class="soft">HTTP ${status}, <code>status_code</code> ${number}, ${again}</span></dt><dd><strong>${escapeHtml(title)}.</strong> ${prose(advice)}</dd>${where}</div>`;
+}
+
+/** What is posted to customers: when, the members of each payload, and a sample. */
+function eventSection(contract: Contract): string {
+  const channels: Readonly<Record<string, { readonly channels: readonly string[] } | undefined>> = EVENTS;
+  const events = Object.entries(contract.webhooks).map(([name, { post }]) => {
+    const id = escapeHtml(eventAnchor(name));
+    const body = post.requestBody.content?.['application/json'];
+    const where = channels[name]?.channels.map(code).join(', ') ?? '';
+    return `<section class="operation" id="${id}" aria-labelledby="${id}-name"><h3 id="${id}-name"><a href="#${id}">${escapeHtml(name)}</a></h3>
+<div class="columns"><div class="told"><p>${prose(post.summary)}${where === '' ? '' : ` <span class="soft">Channel: ${where}</span>`}</p>
+<h4>Payload <span class="soft">application/json</span></h4>${body === undefined ? '' : fieldLists(contract, body.schema)}</div>
+<div class="samples">${answerSamples(body, 'Payload')}</div></div></section>`;
+  });
+  return `<h2 id="webhooks">Webhooks</h2><p>Each event is posted to your address as one JSON object, signed as Standard Webhooks says. ${prose('Answer 2xx within 15 seconds. `webhook-id` is the same on every attempt.')}</p>${events.join('')}`;
+}
+
+function eventAnchor(name: string): string {
+  return `event-${name}`;
+}
+
+/** Why messages fail: every `error_code` with its cause and what to do. */
+function errorCodeSection(): string {
+  const groups = CODE_GROUPS.map(({ heading, codes }) => {
+    const items = codes.map(
+      (entry) =>
+        `<div id="${codeAnchor(entry)}"><dt>${entry.codes.map(code).join(', ')}</dt><dd>${prose(entry.cause)} <span class="advice">${prose(entry.advice)}</span></dd></div>`,
+    );
+    return `<h3>${escapeHtml(heading)}</h3><dl class="catalogue">${items.join('')}</dl>`;
+  });
+  const reasons = RECEIPT_REASONS.map(
+    ({ reason, advice }) => `<div><dt>${escapeHtml(reason)}</dt><dd>${prose(advice)}</dd></div>`,
+  );
+  return `<h2 id="error-codes">Why messages fail</h2><p>${prose('The `error_code` of a message that failed, expired or was rejected: what happened, and what to do.')}</p>${groups.join('')}
+<h3>Receipts of carriers</h3><p>Each carrier numbers its errors in its own way. Go by <code>error_reason</code>.</p><dl class="catalogue">${reasons.join('')}</dl>`;
+}
+
+/** The entry is named by the first of its codes. */
+function codeAnchor({ codes: [first = ''] }: ExplainedCodes): string {
+  return `code-${first}`;
 }

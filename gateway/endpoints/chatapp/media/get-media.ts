@@ -14,7 +14,6 @@ import type { GatewayDeps } from '../../../http/deps.ts';
 import { FileSlots } from '../../../http/file-slots.ts';
 import { type ByteRange, readRange } from './byte-range.ts';
 import { disposition, FILE_HEADERS, safeType } from './file-headers.ts';
-import { sendNoFile } from './file-refusal.ts';
 import { FileReport } from './file-report.ts';
 import { FILE_BYTES_MAX, type Located, type NoFile } from './judge.ts';
 import { type OpenFile, ProviderFiles } from './provider-files.ts';
@@ -224,3 +223,28 @@ function askedRange({ req }: Reply, bytes: number): ByteRange | undefined {
 }
 
 const mediaOf = perProcess((gateway) => new Media(gateway));
+
+const REFUSED =
+  'The chat-app provider does not hand out files of this account. Ask your service provider to correct its settings.';
+
+/** Why a file may not be handed on, by code. */
+const UNUSABLE: Readonly<Record<string, string>> = {
+  address_not_allowed: 'The provider named an address for the file that is private, reserved, or not https.',
+  content_coding: 'The provider sent the file compressed, which was not asked for.',
+  redirect: 'The address of the file leads to another one, which is not followed.',
+  too_large: 'The file has more than 100 MB.',
+};
+
+const RETRY_AFTER_S = 5;
+
+/** Answers why there is no file, and what the caller can do about it. */
+function sendNoFile(res: Reply, { kind, code, retryAfterS = RETRY_AFTER_S }: NoFile): void {
+  const headers = ['Retry-After', String(retryAfterS)];
+  if (kind === 'gone') sendProblem(res, 'file_gone');
+  else if (kind === 'refused') sendProblem(res, 'chatapp_stopped', { detail: REFUSED });
+  else if (kind === 'later') sendProblem(res, 'provider_unavailable', { headers });
+  else {
+    const why = UNUSABLE[code] ?? 'The address of the file did not answer with a file.';
+    sendProblem(res, 'file_unusable', { detail: `${why} Report the \`request_id\` to your service provider.` });
+  }
+}

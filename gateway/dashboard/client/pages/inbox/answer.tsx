@@ -2,11 +2,12 @@ import { useState } from 'preact/hooks';
 import { create } from '../../api/http.ts';
 import { TextArea } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
+import type { FormValues } from '../../parts/form-values.ts';
 import { Card } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
+import { ChatTemplateFields, chatTemplateOf } from '../send/chat-template-fields.tsx';
 import type { Customer } from './customer.ts';
 import { isOpen } from './session-badge.tsx';
-import { TemplateForm } from './template-form.tsx';
 
 interface AnswerProps {
   readonly customer: Customer;
@@ -38,5 +39,26 @@ export function Answer({ customer, onSent }: AnswerProps) {
         <TextArea name="message" label="Your answer" rows={3} value={text} onInput={setText} />
       </Form>
     </Card>
+  );
+}
+
+interface TemplateFormProps {
+  readonly to: string;
+  readonly onSent: () => void;
+}
+
+/** Sends an approved template with its values. */
+function TemplateForm({ to, onSent }: TemplateFormProps) {
+  const [sent, setSent] = useState(0);
+  const send = async (values: FormValues) => {
+    await create('/v2/chatapp/send', { to, ...chatTemplateOf(values) });
+    setSent((count) => count + 1);
+    toast('Template sent.');
+    onSent();
+  };
+  return (
+    <Form submit="Send template" onSubmit={send} sendsAgain>
+      <ChatTemplateFields sent={sent} />
+    </Form>
   );
 }

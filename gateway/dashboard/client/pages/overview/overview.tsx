@@ -3,18 +3,19 @@ import { useLocation } from 'preact-iso/router';
 import { useLive } from '../../api/live.ts';
 import { useLoad } from '../../api/load.ts';
 import { Conditions } from '../../parts/conditions.tsx';
+import { Empty } from '../../parts/empty.tsx';
 import { Stat, Stats } from '../../parts/facts.tsx';
 import { amount, number } from '../../parts/number.ts';
 import { Card, Loading, PageHead } from '../../parts/page.tsx';
 import { Plot } from '../../parts/plot.tsx';
+import { Table } from '../../parts/table.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { Time, utcDay } from '../../parts/time.tsx';
 import { BalanceStats, type Overview } from '../credits/balance-stats.tsx';
 import { ErrorTable } from './error-table.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { MessageStats } from './message-stats.tsx';
-import { OperatorTable } from './operator-table.tsx';
-import { arrived, failed, PERIODS, type Statistics } from './statistics.ts';
+import { arrived, duration, failed, type OperatorRow, PERIODS, percent, type Statistics } from './statistics.ts';
 
 /** What is left, what was sent, and how it went. */
 export function OverviewPage() {
@@ -106,4 +107,22 @@ function peak({ step, series }: Statistics): string {
   if (step === 'day') return `Peak ${amount(top.total)} on ${utcDay(top.at)}.`;
   const at = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
   return `Peak ${amount(top.total)} at ${at.format(new Date(top.at))}.`;
+}
+
+function OperatorTable({ rows }: { readonly rows: readonly OperatorRow[] }) {
+  if (rows.length === 0) return <Empty icon="carrier">No message of this period has ended yet.</Empty>;
+  return (
+    <Table
+      caption="Delivery by carrier"
+      rows={rows}
+      rowKey={({ operator, channel }) => `${channel} ${operator}`}
+      columns={[
+        { head: 'Carrier', cell: ({ operator }) => operator },
+        { head: 'Ended', kind: 'number', cell: ({ ended }) => number(ended) },
+        { head: 'Delivered', kind: 'number', cell: ({ delivery_rate }) => percent(delivery_rate) },
+        { head: 'Half within', kind: 'number', cell: ({ seconds_p50 }) => duration(seconds_p50) },
+        { head: '95 % within', kind: 'number', cell: ({ seconds_p95 }) => duration(seconds_p95) },
+      ]}
+    />
+  );
 }

@@ -11,7 +11,6 @@ import { counted, number } from '../../parts/number.ts';
 import { Card } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
 import type { Content } from './content.ts';
-import { curlOf } from './curl.ts';
 
 /** What a dry run says. */
 interface DryRun {
@@ -157,4 +156,10 @@ function shortened(body: Content): object {
       return [name, isLong ? [...value.slice(0, SHOWN), `… ${value.length - SHOWN} more`] : value];
     }),
   );
+}
+
+/** The same request on a command line. */
+function curlOf(path: string, body: object): string {
+  const json = JSON.stringify(body, undefined, 2).replaceAll("'", String.raw`'\''`);
+  return `curl -s ${location.origin}${path} -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\\n  -d '${json}'`;
 }
