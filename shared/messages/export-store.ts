@@ -18,9 +18,12 @@ export function piecesOf(db: Db): Collection<PieceDocument> {
 
 /** Removes a file, made or being made; whoever makes it removes the piece that is on its way. False when there is none. */
 export async function removeExport(db: Db, account: AccountId, _id: ExportId): Promise<boolean> {
-  const { deletedCount } = await exportsOf(db).deleteOne({ _id, account });
   // Numbers follow the colon.
-  await piecesOf(db).deleteMany({ _id: { $gte: `${_id}:`, $lt: `${_id}:~` } });
+  const removePieces = () => piecesOf(db).deleteMany({ _id: { $gte: `${_id}:`, $lt: `${_id}:~` } });
+  // Before the document too: who is killed between the two finds the file again by it.
+  await removePieces();
+  const { deletedCount } = await exportsOf(db).deleteOne({ _id, account });
+  await removePieces();
   return deletedCount === 1;
 }
 
