@@ -6,6 +6,27 @@ import { capitalised, decimal, id, named, text, time, whole } from './shapes.ts'
 
 /** What is posted to customers ("Event kinds"); shared/events/catalogue.ts makes the bodies. */
 
+/** A person whom the account met on the chat-app channel. */
+export const Customer = named(
+  'Customer',
+  'A person on the chat-app channel. A person with a user name may show no number.',
+  {
+    id: id(
+      'cus',
+      'Of the person, for this account. It stays when the person changes number or user name.',
+      'cus_3tq7v0e5c9rd2m8x1kz6hny4wb',
+    ),
+    number: text('The number: digits, country code first.', { example: '919876543210' }).optional(),
+    user_id: text("The provider's id of the person for your business. Sends take it as `to`.", {
+      example: 'IN.13491208655302741918',
+    }).optional(),
+    username: text('The user name that the person shows. It may change, and be another person’s then.', {
+      example: 'asha.rao',
+    }).optional(),
+    name: text('The name in the person’s profile, as they wrote it.', { example: 'Asha' }).optional(),
+  },
+);
+
 export const MessageReceivedEvent = z
   .looseObject({
     event: z.literal('message.received'),
@@ -61,6 +82,7 @@ export const MessageReceivedEvent = z
       })
       .meta({ description: 'Of an answer to a message.' })
       .optional(),
+    customer: Customer.optional().meta({ description: 'Chat-app: who wrote, as far as the provider tells it.' }),
     group_id: text(
       "Chat app: the provider's id of the group that it was written in. Absent where the customer wrote to you alone. It opens no session: `send-text` to the customer does not answer in the group.",
     ).optional(),
@@ -202,6 +224,7 @@ export const EVENT_SHAPES: Readonly<Record<EventName, z.ZodType<object>>> = {
     operator: deliveredBy('chatapp'),
     reference: text('Your own name for the message, if you gave one.').optional(),
     conversation_id: id('cnv', 'Chat-app: the conversation that it belongs to.', 'cnv_01m7znjn7hdb5pft3awkb6pgvz'),
+    customer: Customer.optional(),
   }),
   'message.sent': statusEvent('MessageSentEvent', 'sent', {}),
   'message.delivered': statusEvent('MessageDeliveredEvent', 'delivered', {

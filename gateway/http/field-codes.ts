@@ -29,6 +29,7 @@ export const FIELD_CODES = {
   recipient_limit_reached: 'The recipient has got as many messages in this hour as the account allows.',
   traffic_held: 'Messages to numbers that begin like this one are held.',
   marketing_opted_out: 'The customer stopped marketing messages of the account.',
+  number_needed: 'The template has a code, which goes to phone numbers only: give the number of the customer.',
   recipient_not_opted_in: 'The customer has not agreed to receive templates.',
   too_long: 'The text has too many characters, or needs too many segments.',
 } as const;

@@ -5,17 +5,28 @@ import type { AccountId } from '../platform/runtime/ids.ts';
 /** Most customers per write. */
 const GROUP_MAX = 1_000;
 
-/** Read from the store, never cached. */
-export async function isOptedIn(db: Db, account: AccountId, customer: string): Promise<boolean> {
-  return (await optIns(db).findOne({ _id: optInKey(account, customer) }, { projection: { _id: 1 } })) !== null;
-}
+/** The names of persons (money/conversations/person.ts), by the one asked for. */
+export type NamesOf = (customers: readonly string[]) => Promise<ReadonlyMap<string, readonly string[]>>;
 
-/** Which of these customers are on the list. Read from the store, never cached. */
+/**
+ * Which of these customers are on the list, under whichever name. Read from the store, never cached. `namesOf` is asked for those
+ * alone who are not on it under the name given.
+ */
 export async function optedInOf(
   db: Db,
   account: AccountId,
   customers: readonly string[],
+  namesOf: NamesOf,
 ): Promise<ReadonlySet<string>> {
+  const listed = await listedOf(db, account, customers);
+  const others = customers.filter((customer) => !listed.has(customer));
+  if (others.length === 0) return listed;
+  const names = await namesOf(others);
+  const more = await listedOf(db, account, [...names.values()].flat());
+  return new Set([...listed, ...others.filter((customer) => names.get(customer)?.some((name) => more.has(name)))]);
+}
+
+async function listedOf(db: Db, account: AccountId, customers: readonly string[]): Promise<ReadonlySet<string>> {
   const ids = customers.map((customer) => optInKey(account, customer));
   const found = await optIns(db)
     .find({ _id: { $in: ids } }, { projection: { customer: 1 } })
@@ -47,10 +58,16 @@ export async function addOptIns(
   return added;
 }
 
-/** From now on this customer gets no templates. False when the customer was not on the list. */
-export async function removeOptIn(db: Db, account: AccountId, customer: string): Promise<boolean> {
-  const { deletedCount } = await optIns(db).deleteOne({ _id: optInKey(account, customer) });
-  return deletedCount === 1;
+/** If one of these names of a person is on the list, all are from now on. May be repeated. */
+export async function inheritOptIns(db: Db, clock: Clock, account: AccountId, names: readonly string[]): Promise<void> {
+  const optedIn = await listedOf(db, account, names);
+  if (optedIn.size > 0 && optedIn.size < names.length) await addOptIns(db, clock, account, names);
+}
+
+/** From now on the person with these names gets no templates. False when none of them was on the list. */
+export async function removeOptIn(db: Db, account: AccountId, names: readonly string[]): Promise<boolean> {
+  const { deletedCount } = await optIns(db).deleteMany({ _id: { $in: names.map((name) => optInKey(account, name)) } });
+  return deletedCount > 0;
 }
 
 /** Up to `limit` customers of an account, sorted by number, after `after`. */

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { channelOf } from '../messages/channels/channels.ts';
+import type { Db } from 'mongodb';
+import { CHANNEL_NAMES, channelOf } from '../messages/channels/channels.ts';
 import type { AnyMessage } from '../messages/document/any-message.ts';
 import type { ChannelName, HistoryEntry } from '../messages/document/message.ts';
 import { ACCOUNT_ROLES, OPERATOR_ROLES } from '../people/users/user.ts';
 import type { Told } from '../platform/runtime/act.ts';
 import { isoTimestamp } from '../platform/runtime/clock.ts';
+import type { AccountId, MessageId } from '../platform/runtime/ids.ts';
 import {
   type AccountChange,
   accountBody,
@@ -38,8 +40,10 @@ interface EventKind {
 interface MessageEventKind extends EventKind {
   /** The event happens when a message reaches this state, shown by a new entry of its history. */
   readonly state: HistoryEntry['state'];
+  /** Whether the body says who the customer is, where the channel knows more than a number. */
+  readonly tellsCustomer?: true;
   /** The posted body, its members in order; `undefined` members are left out. Its shape: gateway/api/event-shapes.ts. */
-  body(event: string, change: StateChange): object;
+  body(event: string, change: StateChange, customer?: object): object;
 }
 
 const ALL = ['sms', 'chatapp'] as const satisfies readonly ChannelName[];
@@ -54,6 +58,7 @@ const MESSAGE_EVENTS = {
     channels: ALL,
     state: 'received',
     when: 'A customer wrote to the account, or somebody sent an SMS to one of its numbers.',
+    tellsCustomer: true,
     body: receivedBody,
   },
   'recipient.opted_out': {
@@ -68,7 +73,13 @@ const MESSAGE_EVENTS = {
     when: 'A customer who had opted out wrote START, or another word for it.',
     body: optOutBody,
   },
-  'message.read': { channels: ['chatapp'], state: 'read', when: 'The customer opened the message.', body: readBody },
+  'message.read': {
+    channels: ['chatapp'],
+    state: 'read',
+    when: 'The customer opened the message.',
+    tellsCustomer: true,
+    body: readBody,
+  },
   'message.sent': {
     channels: ALL,
     state: 'sent',
@@ -438,10 +449,35 @@ export function stateOf(name: MessageEventName): HistoryEntry['state'] {
   return MESSAGE_EVENTS[name].state;
 }
 
-/** The exact JSON that is signed and posted. */
-export function eventBody(change: StateChange): string {
+/** The exact JSON that is signed and posted. `customers`: of `customersOf`. */
+export function eventBody(change: StateChange, customers?: Customers): string {
   const event = eventName(change.entry);
-  return JSON.stringify(kindOf(event).body(event, change));
+  const kind = kindOf(event);
+  const customer = kind.tellsCustomer ? customers?.get(change.message._id) : undefined;
+  return JSON.stringify(kind.body(event, change, customer));
+}
+
+/** Who the customers of messages are, by the messages. */
+export type Customers = ReadonlyMap<MessageId, object>;
+
+/** Reads who the customers are, of those messages whose events say so. One read for each account, seldom two. */
+export async function customersOf(db: Db, changes: readonly StateChange[]): Promise<Customers> {
+  const byAccount = new Map<AccountId, AnyMessage[]>();
+  for (const { message, entry } of changes) {
+    if (!kindOf(eventName(entry)).tellsCustomer) continue;
+    const others = byAccount.get(message.account);
+    if (others === undefined) byAccount.set(message.account, [message]);
+    else others.push(message);
+  }
+  const found = new Map<MessageId, object>();
+  for (const [account, messages] of byAccount) {
+    for (const channel of CHANNEL_NAMES) {
+      const own = messages.filter((message) => message.channel === channel);
+      if (own.length === 0) continue;
+      for (const one of await channelOf({ channel }).customersOf(db, account, own)) found.set(...one);
+    }
+  }
+  return found;
 }
 
 /** The event that tells of a template's change, and the exact JSON that is signed and posted. */
@@ -481,8 +517,8 @@ function sentBody(event: string, change: StateChange): object {
 }
 
 /** `operator` is never null here: a message that arrived was delivered by somebody. */
-function readBody(event: string, change: StateChange): object {
-  return outboundBody(event, change, { operator: deliveredBy(change) });
+function readBody(event: string, change: StateChange, customer?: object): object {
+  return { ...outboundBody(event, change, { operator: deliveredBy(change) }), customer };
 }
 
 /** `operator` is never null, as in `readBody`. */
@@ -505,13 +541,13 @@ function errorBody(event: string, change: StateChange): object {
  * account has only one. An SMS also has `to` and `channel`; `opt_out` if it is an opt-out word or close to one; and `missing_parts`
  * or `data_coding` if it could not be read completely.
  */
-function receivedBody(event: string, { message, entry }: StateChange): object {
+function receivedBody(event: string, { message, entry }: StateChange, customer?: object): object {
   assert('inbound' in message, 'only what a customer wrote is received');
   const { _id, from, inbound } = message;
   const { type, body, more } = inbound;
   const members = { event, from, message_id: _id, type, body, timestamp: isoTimestamp(entry.at) };
   // Our members are written again after the provider's, so that none of the provider's members can replace them.
-  return { ...members, ...more, ...members, ...channelOf(message).eventMembers(message) };
+  return { ...members, ...more, ...members, ...channelOf(message).eventMembers(message), customer };
 }
 
 /** `message_id` is the customer's message. `number` is the number that it was sent to. The whole text was the opt-out word. */

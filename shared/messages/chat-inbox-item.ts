@@ -1,3 +1,4 @@
+import type { Profile } from '../money/conversations/conversation.ts';
 import type { AccountId } from '../platform/runtime/ids.ts';
 import type { Pricing } from './document/chat-message.ts';
 
@@ -34,6 +35,8 @@ export interface InboundItem {
   readonly kind: 'message';
   readonly upstreamId: string;
   readonly from: string | null;
+  /** What the provider tells of who wrote it, beside `from`. */
+  readonly who?: Profile;
   readonly sentAt: Date;
   readonly type: string;
   readonly body: string;
@@ -58,6 +61,8 @@ export interface TemplateItem {
 export interface PreferenceItem {
   readonly kind: 'preference';
   readonly customer: string;
+  /** What else the provider tells of the customer. */
+  readonly who?: Profile;
   readonly wish: 'stopped' | 'resumed';
   /** By the provider's clock, not in the future. */
   readonly toldAt: Date;
@@ -72,6 +77,8 @@ export interface StatusItem {
   readonly status: 'sent' | 'delivered' | 'read' | 'failed';
   /** The customer's number as the provider knows it, digits. Absent when it says none. */
   readonly recipient?: string;
+  /** What else the provider tells of the customer. */
+  readonly who?: Profile;
   readonly at: Date;
   readonly error?: { readonly code: number; readonly title: string; readonly details?: string };
   readonly pricing?: Pricing;

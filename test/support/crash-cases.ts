@@ -328,6 +328,7 @@ export function crashCases(product: () => Product): readonly Case[] {
     // The provider took the message, but the worker died before it stored that: the status settles it.
     { point: 'chat:answered', app: 'chatapp', ...sendsTemplate() },
     { point: 'callback:heard', app: 'gateway', ...customerWrites },
+    { point: 'inbox:linked', app: 'chatapp', ...customerWrites },
     { point: 'inbox:stored', app: 'chatapp', ...customerWrites },
     { point: 'audit:begun', app: 'gateway', ...registers('begun') },
     { point: 'audit:changed', app: 'gateway', ...registers('changed') },

@@ -4,12 +4,13 @@ import type { ProviderDocument, ProviderDuty } from '../../shared/carriers/provi
 import { noteTrouble, stopProvider } from '../../shared/carriers/providers/store.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import type { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
+import { readNames } from '../../shared/money/conversations/person.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { MessageId } from '../../shared/platform/runtime/ids.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';
 import { noteChatTemplate, replaceChatTemplates } from '../../shared/templates/chat/store.ts';
-import type { Aliases } from './aliases.ts';
 import { ChatClaimer } from './claim.ts';
+import type { Customers } from './customers.ts';
 import type { Departure } from './depart.ts';
 import type { HeldPartition } from './held-partition.ts';
 import type { ChatMetrics } from './metrics.ts';
@@ -26,7 +27,7 @@ export interface AccountRunDeps {
   readonly metrics: ChatMetrics;
   readonly gates: ClaimGates;
   readonly samples: HeaderSamples;
-  readonly aliases: Aliases;
+  readonly customers: Customers;
   readonly depart: SendLoopOptions['depart'];
   readonly onClaim: SendLoopOptions['onClaim'];
   random(): number;
@@ -185,6 +186,7 @@ async function refusedByOptIn(
     db,
     account,
     templates.map(({ to }) => to),
+    (customers) => readNames(db, account, customers),
   );
   return new Map(templates.flatMap(({ _id, to }) => (optedIn.has(to) ? [] : [[_id, NOT_OPTED_IN]])));
 }

@@ -12,8 +12,8 @@ import {
   settleCharge,
 } from '../../shared/money/conversations/charge-store.ts';
 import { conversationKey } from '../../shared/money/conversations/conversation.ts';
-import { readCustomers, sessionOf } from '../../shared/money/conversations/names.ts';
 import type { ChatAccepter } from '../../shared/money/conversations/open.ts';
+import { personOf, readCustomers, sessionOf } from '../../shared/money/conversations/person.ts';
 import { isSessionOpen, sessionUntil } from '../../shared/money/conversations/session.ts';
 import { readConversations } from '../../shared/money/conversations/store.ts';
 import { isApplied } from '../../shared/money/ledger/applied.ts';
@@ -77,7 +77,7 @@ export async function checkDeparture(
   const departures = new Map<MessageId, Departure>();
   await Promise.all(
     messages.map(async (message) => {
-      const session = sessionOf(documents, message.account, message.to);
+      const session = sessionOf(personOf(documents, message.account, message.to));
       const charge = charges.get(message.conversation) ?? 'stands';
       // If the conversation is refunded, an earlier check may have begun to pay for another one. `leave` finishes that, even if the
       // session has closed since.

@@ -22,7 +22,7 @@ import type { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
 import { type AccountId, idDay, inboundMessageId } from '../../shared/platform/runtime/ids.ts';
 import { type Log, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
 import { noteChatTemplate } from '../../shared/templates/chat/store.ts';
-import { type Aliases, aliasPairs } from './aliases.ts';
+import { type Customers, toldByStatuses } from './customers.ts';
 import { type MatchedMessage, matchStatuses } from './match-statuses.ts';
 import type { ChatMetrics } from './metrics.ts';
 import type { News } from './send-health.ts';
@@ -34,7 +34,7 @@ export interface InboxOptions {
   readonly log: Log;
   readonly metrics: ChatMetrics;
   readonly announcer: Announcer;
-  readonly aliases: Aliases;
+  readonly customers: Customers;
   /** The providers' price lists. */
   readonly prices: Pick<FreshCache<AccountId, PriceList>, 'getMany'>;
   /** Marks items as done: they stay stored without `due`, so they are not taken again. */
@@ -72,7 +72,7 @@ export class Inbox {
     numberOf: (account: AccountId) => string,
   ): Promise<void> {
     try {
-      // Statuses first: by them the number is known that a customer's message comes from (aliases.ts).
+      // Statuses first: by them the name is known that a customer's message comes from (customers.ts).
       await this.#settle(items, settler);
       await this.#receive(items, numberOf);
       await this.#noteTemplates(items);
@@ -87,14 +87,16 @@ export class Inbox {
   }
 
   async #receive(items: readonly InboxItemDocument[], numberOf: (account: AccountId) => string): Promise<void> {
-    const { db, announcer, aliases, finish, metrics } = this.#options;
+    const { db, announcer, customers, finish, metrics } = this.#options;
     const received = items.flatMap((item) =>
       item.what.kind === 'message'
         ? [{ item, message: inboundMessage(item.account, numberOf(item.account), item.what, item.at) }]
         : [],
     );
     if (received.length === 0) return;
-    await aliases.learnFrom(received.map(({ item }) => item));
+    // Who is told of a customer's other names finds what is open and paid under all of them.
+    await customers.learnFrom(received.map(({ item }) => item));
+    crashPoint('inbox:linked');
     await insertNew(
       db,
       'messages',
@@ -107,7 +109,7 @@ export class Inbox {
   }
 
   async #notePreferences(items: readonly InboxItemDocument[]): Promise<void> {
-    const { db, announcer, finish, metrics } = this.#options;
+    const { db, announcer, customers, finish, metrics } = this.#options;
     const told = items.flatMap(({ _id, account, what }) =>
       what.kind === 'preference' ? [{ _id, account, what }] : [],
     );
@@ -119,6 +121,8 @@ export class Inbox {
         stopped: wish === 'stopped',
       })),
     );
+    // By now the name has a document, which those of the person's other names must lead to.
+    await customers.learnFrom(items.filter(({ what }) => what.kind === 'preference'));
     await announcer.announce(
       told.map(({ account, what: { customer, wish, toldAt: at } }) => ({ account, customer, wish, at })),
     );
@@ -141,10 +145,10 @@ export class Inbox {
   }
 
   async #settle(items: readonly InboxItemDocument[], settler: Settler): Promise<void> {
-    const { db, finish, metrics, clock, aliases, prices } = this.#options;
+    const { db, finish, metrics, clock, customers, prices } = this.#options;
     const { matched, unmatched } = await matchStatuses(db, items);
     if (matched.length === 0 && unmatched.length === 0) return;
-    await aliases.learn(aliasPairs(matched));
+    await customers.learnFromSends(toldByStatuses(matched));
     await addEarlyDeliveries(db, matched);
     await addEarlyPrices(db, matched);
     const lists = await prices.getMany(

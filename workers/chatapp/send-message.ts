@@ -4,8 +4,8 @@ import type { OutcomeSettler } from '../../shared/messages/settlement/settle-out
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
-import type { Aliases } from './aliases.ts';
 import type { Breaker } from './breaker.ts';
+import type { Customers } from './customers.ts';
 import type { ChatMetrics } from './metrics.ts';
 import type { Pacing } from './pacing.ts';
 import { judgeSend, type SendVerdict } from './provider/answer.ts';
@@ -23,7 +23,7 @@ export interface SendContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: ChatMetrics;
-  readonly aliases: Aliases;
+  readonly customers: Customers;
   /** Whether the partition is held at this moment. Asked right before each send. */
   held(): boolean;
   /** The provider said that the token, the number or the account is not allowed. */
@@ -145,9 +145,9 @@ export class MessageSender {
 
   /** The provider may know the customer by another number. If this cannot be stored, the message's statuses say it again. */
   async #link({ _id, account, to }: ChatMessageDocument, known: string | undefined): Promise<void> {
-    const { aliases, log } = this.#options;
+    const { customers, log } = this.#options;
     try {
-      if (known !== undefined) await aliases.learn([{ account, customer: to, alias: known }]);
+      if (known !== undefined) await customers.learnFromSends([{ account, names: [to, known] }]);
     } catch (error) {
       log.warn('customer_not_linked', { message_id: _id, ...errorFields(error) });
     }

@@ -11,8 +11,8 @@ import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import { dueChatTemplateRequests } from '../../shared/templates/chat/request-store.ts';
 import { AccountRuns, type KnownProvider } from './account-runs.ts';
-import { Aliases } from './aliases.ts';
 import { accountsWithWork } from './claim.ts';
+import { Customers } from './customers.ts';
 import { Fallbacks } from './fallbacks.ts';
 import { HeldPartitions } from './held-partition.ts';
 import { Inbox } from './inbox.ts';
@@ -89,15 +89,15 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     const metrics = createChatMetrics(options.metrics);
     this.#metrics = metrics;
     const announcer = createAnnouncer({ db, clock });
-    const aliases = new Aliases(db, clock);
-    this.#runs = new AccountRuns({ ...options, metrics, aliases });
+    const customers = new Customers(db, clock);
+    this.#runs = new AccountRuns({ ...options, metrics, customers });
     const inbox = new Inbox({
       db,
       clock,
       log,
       metrics,
       announcer,
-      aliases,
+      customers,
       prices: new FreshCache({
         ...{ freshMs: PRICES_MS, maxEntries: PRICES_MAX, clock },
         readMany: (accounts) => readPriceLists(db, accounts),

@@ -8,7 +8,8 @@ import { removeExports } from '../../shared/messages/export-store.ts';
 import { scheduleCollection } from '../../shared/messages/schedule-store.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { conversationKey } from '../../shared/money/conversations/conversation.ts';
-import { conversationCollection } from '../../shared/money/conversations/store.ts';
+import { readPerson } from '../../shared/money/conversations/person.ts';
+import { conversationCollection, readConversations } from '../../shared/money/conversations/store.ts';
 import { type ErasureDocument, findDueErasure, noteErasure } from '../../shared/people/erasure.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { type AccountId, eventId, idDay, lowestId, type MessageId } from '../../shared/platform/runtime/ids.ts';
@@ -31,8 +32,8 @@ export interface EraseDeps {
 
 /**
  * Works off one erasure that is due, if there is any: in every message from or to the number that has ended the number, the text and
- * the reference go, with what was posted to webhooks and logged of it; then the conversation and the opt-in; and the account's files of
- * messages (exports), which are made anew on demand. What it costs and how
+ * the reference go, with what was posted to webhooks and logged of it, under all names of the person; then the conversations and the
+ * opt-in; and the account's files of messages (exports), which are made anew on demand. What it costs and how
  * it ended stays, and so does an opt-out: it is what keeps the person from being written to again. It may end anywhere, and is begun
  * again. Returns whether it found one.
  */
@@ -64,7 +65,24 @@ async function accountsOf(db: Db, { account }: ErasureDocument): Promise<readonl
   return all.map(({ _id }) => _id);
 }
 
-async function eraseOf({ db, clock, messageDays, held }: EraseDeps, account: AccountId, number: string, at: Date) {
+/** A person with several names goes under all of them. What is stored of the names goes last: by it the others are found. */
+async function eraseOf(deps: EraseDeps, account: AccountId, number: string, at: Date) {
+  const { db, clock, held } = deps;
+  const { names } = await readPerson(db, account, number);
+  let erased = 0;
+  let waiting = 0;
+  for (const name of names) {
+    const done = await eraseName(deps, account, name, at);
+    erased += done.erased;
+    waiting += done.waiting;
+  }
+  if (!held()) return { erased, waiting: waiting + 1 };
+  await removeOptIn(db, account, names);
+  if (waiting === 0) waiting = await forgetPerson(db, account, names.toReversed(), at, clock.now());
+  return { erased, waiting };
+}
+
+async function eraseName({ db, clock, messageDays, held }: EraseDeps, account: AccountId, number: string, at: Date) {
   const before = lowestId('msg', at);
   const today = idDay(before);
   const days = Array.from({ length: messageDays + WAITING_DAYS }, (_, i) => today - i);
@@ -100,8 +118,7 @@ async function eraseOf({ db, clock, messageDays, held }: EraseDeps, account: Acc
     { account, state: 'cancelled', 'content.message.to': number },
     { $set: { 'content.message.to': ERASED } },
   );
-  const isOpen = await forgetCustomer(db, account, number, at, clock.now());
-  return { erased, waiting: waiting + schedules + (isOpen ? 1 : 0) };
+  return { erased, waiting: waiting + schedules };
 }
 
 /** `to` of what was received is the account's own number. */
@@ -168,15 +185,29 @@ async function emptyDeliveries(db: Db, { _id, history }: AnyMessage): Promise<bo
   return true;
 }
 
-/** Whether a conversation is still open: then it is forgotten when that has ended. One that began after the request stays. */
-async function forgetCustomer(db: Db, account: AccountId, number: string, at: Date, now: Date): Promise<boolean> {
-  await removeOptIn(db, account, number);
-  const _id = conversationKey(account, number);
-  const conversation = await conversationCollection(db).findOne({ _id });
-  if (conversation === null) return false;
-  const { lastInboundAt, current } = conversation;
-  if (lastInboundAt !== undefined && lastInboundAt > at) return false;
-  if (current !== undefined && current.until > now && current.until.getTime() < at.getTime() + DAY_MS) return true;
-  await conversationCollection(db).deleteOne({ _id, ...(lastInboundAt && { lastInboundAt }) });
-  return false;
+/**
+ * Returns how many of the conversations are still open: then none is forgotten before they have ended, because it names the others.
+ * One that began after the request stays.
+ */
+async function forgetPerson(
+  db: Db,
+  account: AccountId,
+  names: readonly string[],
+  at: Date,
+  now: Date,
+): Promise<number> {
+  const documents = await readConversations(
+    db,
+    names.map((name) => conversationKey(account, name)),
+  );
+  const stored = names.flatMap((name) => documents.get(conversationKey(account, name)) ?? []);
+  const left = stored.filter(({ lastInboundAt }) => lastInboundAt === undefined || lastInboundAt <= at);
+  const open = left.filter(
+    ({ current }) => current !== undefined && current.until > now && current.until.getTime() < at.getTime() + DAY_MS,
+  );
+  if (open.length > 0) return open.length;
+  for (const { _id, lastInboundAt } of left) {
+    await conversationCollection(db).deleteOne({ _id, ...(lastInboundAt && { lastInboundAt }) });
+  }
+  return 0;
 }

@@ -7,12 +7,15 @@ import {
   type StatusItem,
 } from '../../../shared/messages/chat-inbox-item.ts';
 import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
+import type { Profile } from '../../../shared/money/conversations/conversation.ts';
 import type { Inbound } from '../../../shared/money/conversations/store.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../../shared/platform/runtime/turns.ts';
 import type { JsonObject } from '../../http/context.ts';
+import { beginning } from '../../http/fields/beginning.ts';
 import { contentOf, errorOf, pricingOf } from './item-content.ts';
-import { list, object } from './loose-json.ts';
+import { list, object, string } from './loose-json.ts';
 import { type Notice, readErrorNotice } from './read-notice.ts';
 import { readTemplateChange } from './read-template-change.ts';
 import { weightOf } from './weight.ts';
@@ -76,7 +79,7 @@ export class PartReader implements AccountPart {
       if (turnOver()) await nextTurn();
     }
     for (const status of list(value.statuses)) {
-      this.#status(object(status));
+      this.#status(object(status), contacts);
       if (turnOver()) await nextTurn();
     }
     for (const error of list(value.errors)) {
@@ -103,10 +106,16 @@ export class PartReader implements AccountPart {
       return;
     }
     const type = typeof message.type === 'string' ? message.type.slice(0, 64) : 'unknown';
-    const from = whoOf(message, contacts) ?? null;
+    const { from: known, who } = whoOf(message, contacts);
+    // Who changes their id may be named by the old one alone, and without contacts.
+    const from = known ?? userId(object(message.system).previous_user_id) ?? null;
     const sentAt = this.#time(message.timestamp);
     const { body, more } = contentOf(type, message, this.#fits(message));
-    const what: InboundItem = { kind: 'message', upstreamId, from, sentAt, type, body, ...(more && { more }) };
+    const what: InboundItem = {
+      ...{ kind: 'message', upstreamId, from, sentAt, type, body },
+      ...(who && { who }),
+      ...(more && { more }),
+    };
     this.#keep('in', upstreamId, what);
     if (from !== null && message.group_id === undefined && !OPENS_NO_SESSION.includes(type)) {
       this.inbound.push({ account: this.account, customer: from, at: sentAt });
@@ -119,7 +128,7 @@ export class PartReader implements AccountPart {
    */
   #call(call: JsonObject, contacts: readonly unknown[]): void {
     const upstreamId = upstreamIdOf(call.id);
-    const from = whoOf(call, contacts);
+    const { from, who } = whoOf(call, contacts);
     if (upstreamId === undefined || from === undefined) {
       this.#ignored.unreadable++;
       return;
@@ -129,23 +138,26 @@ export class PartReader implements AccountPart {
       return;
     }
     const sentAt = this.#time(call.timestamp);
-    this.#keep('in', upstreamId, { kind: 'message', upstreamId, from, sentAt, type: 'call', body: '' });
+    const what = { kind: 'message', upstreamId, from, sentAt, type: 'call', body: '' } as const;
+    this.#keep('in', upstreamId, { ...what, ...(who && { who }) });
     this.inbound.push({ account: this.account, customer: from, at: sentAt });
   }
 
   #preference(preference: JsonObject, contacts: readonly unknown[]): void {
     const { value, category, timestamp } = preference;
-    const customer = whoOf({ from: preference.wa_id, from_user_id: preference.user_id }, contacts);
+    const { wa_id: number, user_id: id, parent_user_id: parent } = preference;
+    const { from: customer, who } = whoOf({ from: number, from_user_id: id, from_parent_user_id: parent }, contacts);
     const wish = value === 'stop' ? 'stopped' : value === 'resume' ? 'resumed' : undefined;
     if (category !== 'marketing_messages' || wish === undefined) this.#ignored.other++;
     else if (customer === undefined) this.#ignored.unreadable++;
     else {
       const known = hash('sha256', JSON.stringify([customer, wish, timestamp]), 'base64url');
-      this.#keep('preference', known, { kind: 'preference', customer, wish, toldAt: this.#time(timestamp) });
+      const what = { kind: 'preference', customer, wish, toldAt: this.#time(timestamp) } as const;
+      this.#keep('preference', known, { ...what, ...(who && { who }) });
     }
   }
 
-  #status(status: JsonObject): void {
+  #status(status: JsonObject, contacts: readonly unknown[]): void {
     const upstreamId = upstreamIdOf(status.id);
     if (upstreamId === undefined) {
       this.#ignored.unreadable++;
@@ -157,6 +169,11 @@ export class PartReader implements AccountPart {
     }
     const ours = status.biz_opaque_callback_data;
     const recipient = digits(status.recipient_id);
+    const contact = contactOf(contacts, status.recipient_id, status.recipient_user_id);
+    const who = profileOf(contact, {
+      userId: userId(status.recipient_user_id) ?? userId(contact.user_id),
+      parentId: userId(status.recipient_parent_user_id) ?? userId(contact.parent_user_id),
+    });
     const error = errorOf(status);
     const pricing = pricingOf(status);
     const what: StatusItem = {
@@ -165,6 +182,7 @@ export class PartReader implements AccountPart {
       ...(typeof ours === 'string' && isMessageId(ours) && { ours }),
       status: status.status,
       ...(recipient !== undefined && { recipient }),
+      ...(who && { who }),
       at: this.#time(status.timestamp),
       ...(error !== undefined && { error }),
       ...(pricing !== undefined && { pricing }),
@@ -206,20 +224,37 @@ function upstreamIdOf(id: unknown): string | undefined {
   return typeof id === 'string' && id !== '' && id.length <= UPSTREAM_ID_MAX ? id : undefined;
 }
 
-/** Whom a message or a call is from: the number, or the user id of who shows none. A post names its one contact too. */
-function whoOf(thing: JsonObject, contacts: readonly unknown[]): string | undefined {
-  const contact = object(contacts.length === 1 ? contacts[0] : undefined);
-  return (
-    digits(thing.from) ??
-    digits(contact.wa_id) ??
-    userId(thing.from_user_id) ??
-    userId(contact.user_id) ??
-    userId(thing.from)
-  );
+/** Whom a message or a call is from: the number, or the user id of who shows none; and what else is told of them. */
+function whoOf(thing: JsonObject, contacts: readonly unknown[]) {
+  const contact = contactOf(contacts, thing.from, thing.from_user_id);
+  const who = profileOf(contact, {
+    userId: userId(thing.from_user_id) ?? userId(contact.user_id) ?? userId(thing.from),
+    parentId: userId(thing.from_parent_user_id) ?? userId(contact.parent_user_id),
+  });
+  return { from: digits(thing.from) ?? digits(contact.wa_id) ?? who?.userId, who };
 }
 
 function isStatus(status: unknown): status is StatusItem['status'] {
   return typeof status === 'string' && STATUSES.includes(status);
+}
+
+/** The entry of `contacts` that is about this customer. One that is alone is. */
+function contactOf(contacts: readonly unknown[], number: unknown, id: unknown): JsonObject {
+  if (contacts.length === 1) return object(contacts[0]);
+  const isTheirs = ({ wa_id, user_id }: JsonObject) =>
+    (number !== undefined && wa_id === number) || (id !== undefined && user_id === id);
+  return contacts.map(object).find(isTheirs) ?? object(undefined);
+}
+
+/** WhatsApp allows far fewer characters. */
+const NAME_MAX = 128;
+
+/** What is told of a customer; undefined when it is nothing. */
+function profileOf(contact: JsonObject, ids: { readonly [_ in 'userId' | 'parentId']?: string | undefined }) {
+  const { username, name } = object(contact.profile);
+  const text = (value: unknown) => beginning(string(value).trim(), NAME_MAX) || undefined;
+  const told: Profile = defined({ ...ids, username: text(username), name: text(name) });
+  return Object.keys(told).length === 0 ? undefined : told;
 }
 
 /** Of a customer who shows no number (WhatsApp Cloud API, "Business-scoped user IDs"). */

@@ -5,8 +5,7 @@ import type {
   ChatMessageDocument,
   InboundMessageDocument,
 } from '../../../shared/messages/document/chat-message.ts';
-import { conversationKey } from '../../../shared/money/conversations/conversation.ts';
-import { namesOf, readCustomers } from '../../../shared/money/conversations/names.ts';
+import { readNames } from '../../../shared/money/conversations/person.ts';
 import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
 
@@ -64,6 +63,5 @@ export async function findChatMessage(db: Db, account: AccountId, _id: MessageId
 
 async function isWith(db: Db, account: AccountId, { customer }: ChatMessage, to: string): Promise<boolean> {
   if (customer === to || customer === null) return customer === to;
-  const documents = await readCustomers(db, [conversationKey(account, to)]);
-  return namesOf(documents, account, to).includes(customer);
+  return (await readNames(db, account, [to])).get(to)?.includes(customer) === true;
 }

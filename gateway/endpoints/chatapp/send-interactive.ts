@@ -102,6 +102,7 @@ const SHAPES: Readonly<
   url: { needs: ['body', 'button', 'url'], may: ['header', 'footer'] },
   flow: { needs: ['body', 'button', 'flow'], may: ['header', 'footer'] },
   location_request: { needs: ['body'], may: [] },
+  contact_request: { needs: ['body'], may: [] },
   product: { needs: ['catalog_id', 'product_id'], may: ['body', 'footer'] },
   product_list: { needs: ['body', 'header', 'catalog_id', 'sections'], may: ['footer'], header: 'text' },
   catalog: { needs: ['body'], may: ['footer', 'product_id'] },
@@ -172,7 +173,7 @@ export const chatappSendInteractive = endpoint({
   path: '/v2/chatapp/send-interactive',
   tag: 'Chat-app',
   summary: 'Send a list, a link, a flow, a request for a location, or products',
-  description: `Extension. ${FREE_FORM} \`list\`: up to ten rows to choose from. \`url\`: a button that opens an address. \`flow\`: a form of WhatsApp Flows. \`location_request\`: a button by which the customer sends the location. \`product\`, \`product_list\`, \`catalog\`: of the catalog that the provider has of you. What the customer chooses comes as \`message.received\`: of type \`interactive\` (its \`interactive\` has your ids), \`location\` or \`order\`.`,
+  description: `Extension. ${FREE_FORM} \`list\`: up to ten rows to choose from. \`url\`: a button that opens an address. \`flow\`: a form of WhatsApp Flows. \`location_request\`: a button by which the customer sends the location. \`contact_request\`: one by which a customer who shows no number gives it; from then on the number and the user id are one customer. \`product\`, \`product_list\`, \`catalog\`: of the catalog that the provider has of you. What the customer chooses comes as \`message.received\`: of type \`interactive\` (its \`interactive\` has your ids), \`location\`, \`contacts\` or \`order\`.`,
   scopes: ['send'],
   body: INTERACTIVE,
   ownProblems: true,
@@ -202,6 +203,7 @@ export const chatappSendInteractive = endpoint({
         url: 'https://example.com/track/1234',
       },
       location_request: { to: '919876543210', type: 'location_request', body: 'Where should we bring it?' },
+      contact_request: { to: '919876543210', type: 'contact_request', body: 'Which number may we call?' },
       product: { to: '919876543210', type: 'product', catalog_id: '194836987003835', product_id: 'sku-1' },
     },
     answer: ANSWERS,
@@ -250,6 +252,7 @@ function contentOf(given: Given<typeof FIELDS>): InteractiveContent | undefined 
       return { ...common, type, action: { ...own, ...(asksServer && { asksServer }), ...(draft && { draft }) } };
     }
     case 'location_request':
+    case 'contact_request':
       return { ...common, type };
     case 'product':
       return { ...common, type, action: { catalog, product: product ?? '' } };

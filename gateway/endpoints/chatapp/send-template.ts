@@ -1,9 +1,14 @@
 import type { Db } from 'mongodb';
-import { isOptedIn } from '../../../shared/carriers/chat-opt-in-store.ts';
+import { optedInOf } from '../../../shared/carriers/chat-opt-in-store.ts';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import type { ChatContent } from '../../../shared/messages/document/chat-message.ts';
-import { conversationKey } from '../../../shared/money/conversations/conversation.ts';
-import { marketingStoppedAt, readCustomers } from '../../../shared/money/conversations/names.ts';
+import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
+import {
+  marketingStoppedAt,
+  readCustomerRecords,
+  readNames,
+  readPerson,
+} from '../../../shared/money/conversations/person.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
@@ -136,6 +141,10 @@ export const chatappSend = endpoint({
         }
         const unusable = refusedTemplate(template);
         if (unusable?.problem[0] === 'template_not_supported') return { read, content: undefined, refused: unusable };
+        // The provider would refuse it (131062).
+        if (template.category === 'authentication' && recipient !== undefined && isCustomerUserId(recipient)) {
+          read.problems.add('to', 'number_needed', await numberNeeded(db, account, recipient));
+        }
         const order = orderOf(template, asked, mediaUrl);
         const refused = unusable ?? (await refusedRecipient(db, provider, template, recipient));
         return refused === undefined ? order : { ...order, refused };
@@ -247,6 +256,15 @@ function fillCard(
   };
 }
 
+async function numberNeeded(db: Db, account: AccountId, id: string): Promise<string> {
+  const number = (await readCustomerRecords(db, account, [id])).get(id)?.number;
+  const known =
+    number === undefined
+      ? '`POST /v2/chatapp/send-interactive` of the type `contact_request` asks for it.'
+      : `It is ${number}.`;
+  return `A template with a code goes to a phone number only: give the number of the customer. ${known}`;
+}
+
 async function notFound(db: Db, account: AccountId, name: string, language: string): Promise<Refused> {
   const languages = await languagesOf(db, account, name);
   const see =
@@ -275,12 +293,14 @@ async function refusedRecipient(
 ): Promise<Refused | undefined> {
   if (to === undefined) return undefined;
   if (category === 'marketing') {
-    const stopped = marketingStoppedAt(await readCustomers(db, [conversationKey(account, to)]), account, to);
+    const stopped = marketingStoppedAt(await readPerson(db, account, to));
     if (stopped !== undefined) {
       const detail = `The customer stopped your marketing messages at ${isoTimestamp(stopped)}. ${PROBLEMS.marketing_opted_out.advice}`;
       return { kind: 'refused', problem: fieldRefusal('marketing_opted_out', 'to', detail) };
     }
   }
-  if (provider?.optIn !== 'list' || (await isOptedIn(db, account, to))) return undefined;
+  if (provider?.optIn !== 'list') return undefined;
+  const optedIn = await optedInOf(db, account, [to], (customers) => readNames(db, account, customers));
+  if (optedIn.has(to)) return undefined;
   return { kind: 'refused', problem: fieldRefusal('recipient_not_opted_in', 'to') };
 }

@@ -3,17 +3,19 @@ import { z } from 'zod';
 import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
 import {
-  type ConversationDocuments,
-  documentsOf,
+  type Customer as CustomerRecord,
+  customerOf,
   marketingStoppedAt,
-  namesOf,
+  type Person,
+  personOf,
   readCustomers,
   sessionOf,
-} from '../../../shared/money/conversations/names.ts';
+} from '../../../shared/money/conversations/person.ts';
 import { isSessionOpen, sessionUntil } from '../../../shared/money/conversations/session.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
+import { Customer } from '../../api/event-shapes.ts';
 import { flag, named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
@@ -31,12 +33,13 @@ const PaidConversation = named('PaidConversation', 'The conversation that is pai
   by: z.enum(['user', 'business']),
 });
 
-/** Who a customer is, and how long one may write freely, whichever number it is written to. */
-export const Customer = z.strictObject({
-  customer: text('Digits, country code first.', { example: '919876543210' }),
+/** Who a customer is, and how long one may write freely, under whichever name. */
+export const InboxPerson = z.strictObject({
+  customer: Customer,
+  to: text('What to give as `to`: the number, or the user id of one who shows none.', { example: '919876543210' }),
   aliases: z.array(text()).meta({
     description:
-      'Other numbers of the same customer, as the provider told them: in Brazil with and without the ninth digit, for example. Session and conversation hold for all of them, whichever one you write to.',
+      'Other names of the same person, as the provider told them: an old number, a number of Brazil without the ninth digit, user ids. Session and conversation hold for all of them, whichever one you write to.',
   }),
   marketing_stopped_at: time(
     'When the customer told the provider to get no marketing of you. Null: not, or resumed since.',
@@ -62,7 +65,7 @@ const LastMessage = named('InboxLastMessage', 'The newest message of a thread.',
 });
 
 const InboxCustomer = named('InboxCustomer', 'A customer who wrote, or was written to.', {
-  ...Customer.shape,
+  ...InboxPerson.shape,
   last_message: LastMessage.nullable().meta({
     description: 'What the customer wrote last; null when it is kept no longer.',
     example: { type: 'text', body: 'Where is it now?' },
@@ -88,37 +91,50 @@ export const inbox = endpoint({
   async handle({ db, clock }, { caller, query: { limit, cursor } }) {
     const account = caller.account._id;
     const found = await listInbox(db, account, cursor && placeOf(cursor), limit + 1);
-    const page = found.slice(0, limit);
-    const last = await lastMessages(db, account, page, textRulesFor(caller));
-    const keys = page.map(({ customer }) => conversationKey(account, customer));
+    const end = found.slice(0, limit).at(-1);
+    const keys = found.map(({ customer }) => conversationKey(account, customer));
     const documents = await readCustomers(db, keys);
+    // A person stands where they wrote last, under whichever name.
+    const page = found.slice(0, limit).flatMap((one) => {
+      const person = personOf(documents, account, one.customer);
+      const isLast = person.documents.every((other) => other === one || other._id === one._id || !isAfter(other, one));
+      return isLast ? [{ one, person }] : [];
+    });
+    const last = await lastMessages(
+      db,
+      account,
+      page.map(({ one }) => one),
+      textRulesFor(caller),
+    );
     const now = clock.now();
-    const data = page.map(({ customer }) => ({
-      ...customerRecord(documents, account, customer, now),
-      last_message: last.get(customer) ?? null,
+    const data = page.map(({ one, person }) => ({
+      ...personRecord(account, person, now),
+      last_message: last.get(one.customer) ?? null,
     }));
-    const end = page.at(-1);
     return pageOf('inbox', data, found.length > limit && end !== undefined ? textOf(end) : undefined);
   },
 });
 
-export function customerRecord(
-  documents: ConversationDocuments,
-  account: AccountId,
-  customer: string,
-  now: Date,
-): Shown<typeof Customer> {
-  const [, ...aliases] = namesOf(documents, account, customer);
-  const session = sessionOf(documents, account, customer);
+/** Whether it stands before the other one in the list. */
+function isAfter(a: ConversationDocument, b: ConversationDocument): boolean {
+  const [of, than] = [a.lastInboundAt?.getTime() ?? 0, b.lastInboundAt?.getTime() ?? 0];
+  return of > than || (of === than && a._id > b._id);
+}
+
+export function personRecord(account: AccountId, person: Person, now: Date): Shown<typeof InboxPerson> {
+  const customer = customerOf(account, person);
+  const session = sessionOf(person);
   const until = sessionUntil(session);
-  const stopped = marketingStoppedAt(documents, account, customer);
-  const [paid] = documentsOf(documents, account, customer)
+  const stopped = marketingStoppedAt(person);
+  const [paid] = person.documents
     .flatMap(({ current }) => current ?? [])
     .filter((one) => one.until > now)
     .sort((a, b) => b.until.getTime() - a.until.getTime());
+  const to = recipientOf(customer, person);
   return {
     customer,
-    aliases,
+    to,
+    aliases: person.names.filter((name) => name !== to),
     marketing_stopped_at: stopped === undefined ? null : isoTimestamp(stopped),
     last_message_at: session.lastInboundAt === undefined ? null : isoTimestamp(session.lastInboundAt),
     session_open: isSessionOpen(session, now),
@@ -128,6 +144,10 @@ export function customerRecord(
         ? null
         : { conversation_id: paid.id, until: isoTimestamp(paid.until), credits: paid.credits, by: paid.by },
   };
+}
+
+function recipientOf({ number, user_id }: CustomerRecord, { names: [first = ''] }: Person): string {
+  return number ?? user_id ?? first;
 }
 
 /** What each customer wrote last. */
@@ -157,12 +177,7 @@ type Place = `${number}:${string}`;
 
 function isPlace(text: string): text is Place {
   const [, customer = ''] = /^\d{1,15}:(.+)$/.exec(text) ?? [];
-  return isCustomerName(customer);
-}
-
-/** Whether this can be the name of a customer: digits, or a user id. */
-export function isCustomerName(text: string): boolean {
-  return /^\d{1,20}$/.test(text) || isCustomerUserId(text);
+  return /^\d{1,20}$/.test(customer) || isCustomerUserId(customer);
 }
 
 function placeOf(text: Place): { readonly atMs: number; readonly customer: string } {

@@ -1,19 +1,18 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { conversationKey } from '../../../shared/money/conversations/conversation.ts';
-import { namesOf, readCustomers } from '../../../shared/money/conversations/names.ts';
-import { type AccountId, isMessageId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
+import { CUSTOMER_ASKED } from '../../../shared/money/conversations/person.ts';
+import { type AccountId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
 import { CostlyRead, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { named, pageFields, text } from '../../api/shapes.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
-import { listMessages, type MessagePage } from '../messages/message-list.ts';
-import { messageRecord } from '../messages/messages.ts';
+import { listMessages, listMessagesWith } from '../messages/message-list.ts';
+import { messageRecord, personAsked, THREAD_PER_REQUEST } from '../messages/messages.ts';
 import { Message, OF_ITS_KIND } from '../messages/shapes.ts';
 import { SAID, type TextRules, textRulesFor } from '../messages/texts.ts';
 import type { MessageSummary } from '../messages/view.ts';
-import { Customer, customerRecord, isCustomerName } from './inbox.ts';
+import { InboxPerson, personRecord } from './inbox.ts';
 import { readSaid, WRITTEN } from './texts.ts';
 
 /** Messages from customers, with what they wrote. */
@@ -48,11 +47,8 @@ const RECEIVED = {
   body: 'Where is it now?',
 };
 
-/** Two walks for each number of the customer, and the contents. */
-const THREAD_PER_REQUEST = 50;
-
 /**
- * If the customer has several numbers, it has the messages of all of them (conversations/names.ts). A customer who is unknown to
+ * If the customer has several names, it has the messages of all of them (conversations/person.ts). A customer who is unknown to
  * the account is answered like one who does not exist.
  */
 export const inboxThread = endpoint({
@@ -65,52 +61,29 @@ export const inboxThread = endpoint({
   description:
     'Extension. The chat-app messages to and from one customer, newest first, with their texts. A page counts as one request for each 50 of `limit`.',
   scopes: ['read'],
-  params: { customer: text("The customer's number: digits, country code first.", { example: '919876543210' }) },
+  params: {
+    customer: text('The customer: a number, a user id, a user name, or the `id` of a `customer`.', {
+      example: '919876543210',
+    }),
+  },
   query: { limit, cursor: cursorOf('thread', isMessageId) },
   answer: named('InboxThread', {
-    ...Customer.shape,
+    ...InboxPerson.shape,
     ...pageFields(z.array(InboxMessage).meta({ example: [RECEIVED] })),
   }),
   problems: ['customer_not_found'],
   handle({ db, clock }, { caller, params: { customer }, query: { limit, cursor } }) {
-    if (!isCustomerName(customer)) return refused('customer_not_found');
+    if (!CUSTOMER_ASKED.test(customer)) return refused('customer_not_found');
     const account = caller.account._id;
     return new CostlyRead(Math.ceil(limit / THREAD_PER_REQUEST), async () => {
-      const key = conversationKey(account, customer);
-      const documents = await readCustomers(db, [key]);
-      if (!documents.has(key)) return refused('customer_not_found');
-      const names = namesOf(documents, account, customer);
-      const { messages, next } = await readThread(db, account, names, cursor, limit);
+      const person = await personAsked(db, caller.account, customer);
+      if (person === undefined) return refused('customer_not_found');
+      const { messages, next } = await listMessagesWith(db, account, person.names, {}, cursor, limit);
       const data = await withTexts(db, account, messages, textRulesFor(caller));
-      return { ...customerRecord(documents, account, customer, clock.now()), ...pageOf('thread', data, next) };
+      return { ...personRecord(account, person, clock.now()), ...pageOf('thread', data, next) };
     });
   },
 });
-
-/** What was written to a customer, and what the customer wrote, as one list. Each of the lists is found by an index. */
-async function readThread(
-  db: Db,
-  account: AccountId,
-  names: readonly string[],
-  after: MessageId | undefined,
-  limit: number,
-): Promise<MessagePage> {
-  const lists = await Promise.all(
-    names.flatMap((name) => [
-      listMessages(db, account, { channel: 'chatapp', from: name }, after, limit),
-      listMessages(db, account, { channel: 'chatapp', to: name, direction: 'out' }, after, limit),
-    ]),
-  );
-  // Where one of the lists ends and may go on, the others must not go further.
-  const ends = lists.flatMap(({ next }) => next ?? []).sort();
-  const cut = ends.at(-1);
-  const all = lists
-    .flatMap(({ messages }) => messages)
-    .filter(({ _id }) => cut === undefined || _id >= cut)
-    .sort((a, b) => (a._id < b._id ? 1 : -1));
-  const messages = all.slice(0, limit);
-  return { messages, next: all.length > limit ? messages.at(-1)?._id : cut };
-}
 
 /** Messages as lists show them, with their texts. */
 async function withTexts(

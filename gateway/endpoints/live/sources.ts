@@ -25,7 +25,7 @@ export const ACCOUNT_SOURCES: readonly AccountSource[] = [
     name: 'messages',
     read: async ({ db }, account) => {
       const { messages } = await listMessages(db, account, {}, undefined, NEWEST);
-      return { data: messages.map(messageRecord) };
+      return { data: messages.map((message) => messageRecord(message)) };
     },
   },
   {

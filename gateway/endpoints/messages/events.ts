@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { eventBody, MESSAGE_EVENT_NAMES } from '../../../shared/events/catalogue.ts';
+import { customersOf, eventBody, MESSAGE_EVENT_NAMES } from '../../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import { type AccountId, type EventId, isMessageId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
@@ -12,7 +12,8 @@ import { pageOf } from '../../http/page.ts';
 import { cutPage, type EventPlace, type ListedEvent, listEvents } from './event-list.ts';
 import { MessageId as MessageIdShape } from './shapes.ts';
 
-const { opt_out, missing_parts, total_parts, data_coding, button, context, group_id } = MessageReceivedEvent.shape;
+const { opt_out, missing_parts, total_parts, data_coding, button, context, group_id, customer } =
+  MessageReceivedEvent.shape;
 
 const Event = z
   .looseObject({
@@ -50,6 +51,7 @@ const Event = z
     button,
     context,
     group_id,
+    customer,
   })
   .meta({
     id: 'Event',
@@ -161,10 +163,15 @@ async function readEventBodies(db: Db, account: AccountId, events: readonly List
   for (let size = FIRST_GROUP; taken < events.length; ) {
     const group = events.slice(taken, taken + size);
     const messages = await readMessages(db, account, group);
+    const changes = group.flatMap(({ message: id, entry }) => {
+      const message = messages.get(id);
+      return message === undefined ? [] : [{ message, entry }];
+    });
+    const customers = await customersOf(db, changes);
     let groupWeight = 0;
     for (const { id, message: messageId, entry } of group) {
       const message = messages.get(messageId);
-      const body = message === undefined ? '' : eventBody({ message, entry });
+      const body = message === undefined ? '' : eventBody({ message, entry }, customers);
       if (bodies.length > 0 && weight + body.length > WEIGHT_MAX) return { bodies, taken };
       if (body !== '') bodies.push({ id, body });
       taken += 1;

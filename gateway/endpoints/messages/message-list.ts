@@ -69,6 +69,34 @@ export async function listMessages(
   return { messages: page, next: page.at(-1)?._id };
 }
 
+/** What was written to a person, and what the person wrote, under these names, as one list. Each name's part is found by an index. */
+export async function listMessagesWith(
+  db: Db,
+  account: AccountId,
+  names: readonly string[],
+  filter: Omit<MessageFilter, 'to' | 'from' | 'channel'>,
+  after: MessageId | undefined,
+  limit: number,
+): Promise<MessagePage> {
+  const list = (more: MessageFilter) =>
+    listMessages(db, account, { ...filter, channel: 'chatapp', ...more }, after, limit);
+  const lists = await Promise.all(
+    names.flatMap((name) => [
+      ...(filter.direction === 'out' ? [] : [list({ from: name })]),
+      ...(filter.direction === 'in' ? [] : [list({ to: name, direction: 'out' })]),
+    ]),
+  );
+  // Where one of the lists ends and may go on, the others must not go further.
+  const ends = lists.flatMap(({ next }) => next ?? []).sort();
+  const cut = ends.at(-1);
+  const all = lists
+    .flatMap(({ messages }) => messages)
+    .filter(({ _id }) => cut === undefined || _id >= cut)
+    .sort((a, b) => (a._id < b._id ? 1 : -1));
+  const messages = all.slice(0, limit);
+  return { messages, next: all.length > limit ? messages.at(-1)?._id : cut };
+}
+
 /** Messages as lists show them, and whose they are. */
 export async function findSummaries(
   db: Db,

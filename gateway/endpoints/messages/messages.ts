@@ -1,11 +1,12 @@
 import type { Db } from 'mongodb';
 import { completedNumber } from '../../../shared/carriers/numbers/notation.ts';
-import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
+import { CHANNEL_NAMES, channelOf } from '../../../shared/messages/channels/channels.ts';
 import type { MessageState } from '../../../shared/messages/document/message.ts';
 import { customerProblem, isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
 import { STATES } from '../../../shared/messages/document/status.ts';
-import type { ChangeId } from '../../../shared/money/accounts/account.ts';
+import type { AccountDocument, ChangeId } from '../../../shared/money/accounts/account.ts';
 import { homeOf } from '../../../shared/money/accounts/number-check.ts';
+import { CUSTOMER_ASKED, type Customer, findPerson } from '../../../shared/money/conversations/person.ts';
 import { readEntries } from '../../../shared/money/ledger/statement.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
@@ -16,7 +17,7 @@ import type { GatewayDeps } from '../../http/deps.ts';
 import { choice, Fault, optional, string, type Values } from '../../http/fields/field.ts';
 import { changeId, cursorOf, limit, queryTime } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
-import { listMessages } from './message-list.ts';
+import { listMessages, listMessagesWith } from './message-list.ts';
 import { explainWhole } from './obstacle.ts';
 import { readWholeMessage, type WholeMessage as Whole } from './read-whole.ts';
 import type { MessageFilter } from './search-index.ts';
@@ -90,19 +91,47 @@ export const messages = endpoint({
   scopes: ['read'],
   query: {
     ...MESSAGE_FILTER,
+    customer: optional(
+      string(
+        {
+          description:
+            'Chat-app: to and from this person, under all names: a number, a user id, a user name, or the `id` of a `customer`.',
+          pattern: CUSTOMER_ASKED.source,
+        },
+        (asked) =>
+          CUSTOMER_ASKED.test(asked)
+            ? asked
+            : new Fault('invalid_value', 'Give a number, a user id, a user name, or the id of a customer.'),
+      ),
+    ),
     change_id: optional(changeId('Only what this change of the balance paid for: `change_id` of the statement.')),
     limit,
     cursor: cursorOf('messages', isMessageId),
   },
-  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  queryRules: [
+    (_given, has, problems) => {
+      if (has('customer') && (has('to') || has('from'))) {
+        problems.add('customer', 'conflict', 'It stands for both: leave out `to` and `from`.');
+      }
+    },
+  ],
+  reads: ({ limit, customer }) =>
+    Math.ceil(limit / (customer === undefined ? ENTRIES_PER_REQUEST : THREAD_PER_REQUEST)),
   answer: MessagePage,
   async handle({ db }, { caller, query }) {
     const change = query.change_id;
     const about = change === undefined ? {} : await paidBy(db, caller.account._id, change as ChangeId); // only compared with
     if (about === undefined) return pageOf('messages', [], undefined);
+    const account = caller.account._id;
     const filter = { ...messageFilter(query), ...about };
+    if (query.customer !== undefined) {
+      const person = query.channel === 'sms' ? undefined : await personAsked(db, caller.account, query.customer);
+      if (person === undefined) return pageOf('messages', [], undefined);
+      const { messages, next } = await listMessagesWith(db, account, person.names, filter, query.cursor, query.limit);
+      return pageOf('messages', await messageRecords(db, account, messages), next);
+    }
     const list = (numbers: Pick<MessageFilter, 'to' | 'from'>) =>
-      listMessages(db, caller.account._id, { ...filter, ...numbers }, query.cursor, query.limit);
+      listMessages(db, account, { ...filter, ...numbers }, query.cursor, query.limit);
     const home = homeOf(caller.account);
     const whole = mapped(query, (number) => completedNumber(number, home));
     let found = await list(whole);
@@ -110,10 +139,33 @@ export const messages = endpoint({
     const isAsWritten = whole.to === query.to && whole.from === query.from;
     if (!isAsWritten && found.messages.length === 0 && found.next === undefined) found = await list(query);
     const { messages, next, searchedTo } = found;
-    const page = pageOf('messages', messages.map(messageRecord), next);
+    const page = pageOf('messages', await messageRecords(db, account, messages), next);
     return searchedTo === undefined ? page : { ...page, searched_to: isoTimestamp(idTime(searchedTo)) };
   },
 });
+
+/** Two walks for each name of a person. */
+export const THREAD_PER_REQUEST = 50;
+
+/** A person as people write one: a number with or without country code, a user id, a user name, a customer id. */
+export function personAsked(
+  db: Db,
+  account: Parameters<typeof homeOf>[0] & Pick<AccountDocument, '_id'>,
+  asked: string,
+) {
+  return findPerson(db, account._id, completedNumber(asked, homeOf(account)));
+}
+
+/** Messages as lists show them, those of the chat-app channel with their customers. */
+async function messageRecords(db: Db, account: AccountId, messages: readonly MessageSummary[]) {
+  const channel = 'chatapp';
+  const customers = await channelOf({ channel }).customersOf(
+    db,
+    account,
+    messages.filter((message) => message.channel === channel),
+  );
+  return messages.map((message) => messageRecord(message, customers.get(message._id)));
+}
 
 /** The messages of a change as a filter. Undefined: there are none. */
 async function paidBy(db: Db, account: AccountId, change: ChangeId): Promise<MessageFilter | undefined> {
@@ -151,7 +203,7 @@ const STATE_NAMES = Object.keys(STATES) as MessageState[]; // its own keys
  * A message as lists show it: the five fields of "Delivery status record" (null while unknown), then our additions
  * (absent while unknown).
  */
-export function messageRecord(message: MessageSummary): Shown<typeof Message> {
+export function messageRecord(message: MessageSummary, customer?: Customer): Shown<typeof Message> {
   const view = viewOf(message);
   return {
     message_id: message._id,
@@ -160,6 +212,7 @@ export function messageRecord(message: MessageSummary): Shown<typeof Message> {
     delivered_at: message.deliveredAt === undefined ? null : isoTimestamp(message.deliveredAt),
     operator: view.operatorOf(message),
     ...view.summary(message),
+    customer,
     created_at: isoTimestamp(idTime(message._id)),
     batch_id: message.batch,
     reference: message.reference,
@@ -290,9 +343,9 @@ export async function wholeRecord(
   whole: Whole,
   forOperator: boolean,
 ): Promise<Shown<typeof WholeMessage>> {
-  const { message, said, deliveries, repeats, resends, pricing } = whole;
+  const { message, said, customer, deliveries, repeats, resends, pricing } = whole;
   return {
-    ...messageRecord(message),
+    ...messageRecord(message, customer),
     ...said,
     explanation: await explainWhole(deps, whole, forOperator),
     ...viewOf(message).whole(message),

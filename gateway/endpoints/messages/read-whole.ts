@@ -3,12 +3,14 @@ import type { MessageEventName } from '../../../shared/events/catalogue.ts';
 import { type DeliveryDocument, deliveryId } from '../../../shared/events/webhooks/delivery.ts';
 import { findDeliveries } from '../../../shared/events/webhooks/delivery-store.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
+import { channelOf } from '../../../shared/messages/channels/channels.ts';
 import { itemId } from '../../../shared/messages/chat-inbox-item.ts';
 import { pricedStatuses } from '../../../shared/messages/chat-inbox-store.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import type { Pricing } from '../../../shared/messages/document/chat-message.ts';
 import { readMessageLog } from '../../../shared/messages/settlement/log-store.ts';
 import type { LogRecord } from '../../../shared/messages/settlement/message-log.ts';
+import type { Customer } from '../../../shared/money/conversations/person.ts';
 import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
 import { readEntries } from '../../../shared/money/ledger/statement.ts';
 import { type AccountId, eventId, idTime, lowestId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
@@ -28,6 +30,8 @@ type MessageDelivery = Omit<DeliveryDocument, 'body' | 'event'> & { readonly eve
 export interface WholeMessage {
   readonly message: TextlessMessage;
   readonly said: ReturnType<typeof saidOf>;
+  /** Who wrote it, or whom it is to, where more than a number is known. */
+  readonly customer: Customer | undefined;
   /** The ledger entry that paid for it, perhaps together with others. Undefined where it cost nothing. */
   readonly paid: LedgerEntryDocument | undefined;
   /** Can refund several messages too. */
@@ -72,7 +76,7 @@ export async function readWholeMessage(
   const { debit, refund } = viewOf(message).payment(message);
   const sms =
     'fallback' in message && message.fallback?.ended?.kind === 'sent' ? message.fallback.ended.message : undefined;
-  const [entries, deliveries, log, repeats, resends, pricing, instead] = await Promise.all([
+  const [entries, deliveries, log, repeats, resends, pricing, instead, customers] = await Promise.all([
     readEntries(
       db,
       account,
@@ -84,10 +88,12 @@ export async function readWholeMessage(
     readResends(db, message),
     readEarlyPricing(db, message),
     sms === undefined ? undefined : readWholeMessage(db, account, sms, texts),
+    channelOf(message).customersOf(db, account, [message]),
   ]);
   return {
     message,
     pricing,
+    customer: customers.get(id),
     said: saidOf(message as WithText, texts), // what was read has its text, unless that is hidden or removed
     paid: entries.find(({ change }) => change === debit),
     refunded: entries.find(({ change }) => change === refund),

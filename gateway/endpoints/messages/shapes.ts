@@ -3,7 +3,7 @@ import { MESSAGE_EVENT_NAMES, stateOf } from '../../../shared/events/catalogue.t
 import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
 import { ROUTES } from '../../../shared/messages/document/routing.ts';
 import { STATES } from '../../../shared/messages/document/status.ts';
-import { FALLBACK_BECAUSE } from '../../api/event-shapes.ts';
+import { Customer, FALLBACK_BECAUSE } from '../../api/event-shapes.ts';
 import { flag, id, named, text, time, whole } from '../../api/shapes.ts';
 import { DELIVERY_STATES } from '../webhooks/deliveries.ts';
 import { SAID } from './texts.ts';
@@ -114,8 +114,9 @@ export const Message = z
     ...COMMON,
     channel: channel.meta({ description: 'How it travels.' }),
     type: text(
-      'Chat-app: `template`, `text`, `image`, `video`, `audio`, `document`, `sticker`, `buttons`, `list`, `url`, `flow`, `location_request`, `product`, `product_list`, `catalog`, `location`, `contacts`, `reaction`; of what a customer wrote, the type as the provider names it. SMS that was received: `text` or `binary`.',
+      'Chat-app: `template`, `text`, `image`, `video`, `audio`, `document`, `sticker`, `buttons`, `list`, `url`, `flow`, `location_request`, `contact_request`, `product`, `product_list`, `catalog`, `location`, `contacts`, `reaction`; of what a customer wrote, the type as the provider names it. SMS that was received: `text` or `binary`.',
     ).optional(),
+    customer: Customer.optional().meta({ description: 'Chat-app: who wrote it, or whom it is to.' }),
     sender: text('SMS: as it was sent.', { example: 'HARKRA' }).optional(),
     route: z.enum(ROUTES).meta({ description: 'SMS: kind of traffic.', example: 'transactional' }).optional(),
     segments: whole('SMS: number of SMS that the text is sent as.', { minimum: 1, example: 1 }).optional(),

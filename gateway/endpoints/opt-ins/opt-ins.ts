@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { addOptIns, listOptIns, removeOptIn } from '../../../shared/carriers/chat-opt-in-store.ts';
 import { completionFor } from '../../../shared/carriers/numbers/completion.ts';
 import { CUSTOMER_FORM, customerProblem } from '../../../shared/messages/document/recipient.ts';
+import { readNames } from '../../../shared/money/conversations/person.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { done, endpoint, invalid, refused } from '../../api/endpoint.ts';
 import { pageShape, success, text, time, whole } from '../../api/shapes.ts';
@@ -104,7 +105,7 @@ export const takeOptIn = endpoint({
   path: '/v2/admin/accounts/{account_id}/opt-ins/{customer}',
   tag: 'Operators',
   summary: 'Take a customer off the opt-in list',
-  description: 'Extension. Templates to this customer are refused from now on.',
+  description: 'Extension. Templates to this customer are refused from now on, under whichever name.',
   scopes: ['admin:support'],
   params: { ...ACCOUNT_IN_PATH, customer: Customer.describe('The customer.') },
   answer: success('RemovedOptIn', { account_id: AccountIdText, customer: Customer }),
@@ -114,12 +115,13 @@ export const takeOptIn = endpoint({
     const account = await openAccountOf(db, account_id);
     if ('kind' in account) return account;
     const { _id: id } = account;
+    const names = (await readNames(db, id, [customer])).get(customer) ?? [customer];
     const isRemoved = await changeAudited(deps, requester, {
       action: 'opt-in.remove',
       subject: { kind: 'opt-in', id },
       account: id,
       read: async () => undefined,
-      make: () => removeOptIn(db, id, customer),
+      make: () => removeOptIn(db, id, names),
       madeOf: (removed) => (removed ? { removed: 1 } : undefined),
       isRefusal: () => false,
     });

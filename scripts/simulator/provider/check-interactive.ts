@@ -23,6 +23,11 @@ const TYPES: Readonly<
     may: [],
     action: (action) => only(action, { name: 'send_location' }),
   },
+  request_contact_info: {
+    needs: ['body'],
+    may: [],
+    action: (action) => only(action, { name: 'request_contact_info' }),
+  },
   product: {
     needs: [],
     may: ['body', 'footer'],

@@ -107,6 +107,30 @@ export async function hasOptOutDocument(db: Db, id: OptOutId): Promise<boolean> 
   return (await optOuts(db).findOne({ _id: id }, { projection: { _id: 1 } })) !== null;
 }
 
+/**
+ * What a person did not want under the numbers that they left, they do not want under their new ones. May be repeated: a wish about a
+ * new number, also that of a START since, stays.
+ */
+export async function inheritOptOuts(
+  db: Db,
+  account: AccountId,
+  left: readonly string[],
+  names: readonly string[],
+): Promise<void> {
+  const numbers = names.filter((name) => /^\d+$/.test(name) && !left.includes(name));
+  if (left.length === 0 || numbers.length === 0) return;
+  const found = await optOuts(db)
+    .find({ account, customer: { $in: [...left] }, out: true })
+    .toArray();
+  for (const { scope, since, changedAt, source = 'inbound', word } of found) {
+    for (const customer of numbers) {
+      if (await hasOptOutDocument(db, optOutId(account, customer, scope))) continue;
+      const wish = { account, customer, scope, kind: 'out', at: changedAt, source } as const;
+      await changeOptOuts(db, [{ ...wish, ...defined({ since, word }) }]);
+    }
+  }
+}
+
 /** The opt-out that an API request stored. Reads the account's list, which is done only when a gateway died at that request. */
 export async function findOptOutOf(
   db: Db,

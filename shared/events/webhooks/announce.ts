@@ -14,6 +14,8 @@ import type { AccountChange } from '../account-event.ts';
 import {
   type AccountEventName,
   accountEventBody,
+  type Customers,
+  customersOf,
   type EventChannel,
   type EventName,
   eventBody,
@@ -66,9 +68,11 @@ interface Announced {
   readonly event: EventName;
   readonly eventId: EventId;
   readonly message?: MessageId;
+  /** The change of a message that it is about. */
+  readonly change?: StateChange;
   readonly at: Date;
   /** Made only when an endpoint is subscribed. */
-  body(): string;
+  body(customers: Customers): string;
 }
 
 /** Create one per process: it caches the endpoints of accounts for half a second. */
@@ -79,6 +83,12 @@ export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock
   const make = async (changes: readonly AnyChange[], how: Announcing): Promise<readonly Stored[]> => {
     const all = changes.map(announced);
     const byAccount = await subscriptions.getMany(all.map(({ account }) => account));
+    const customers = await customersOf(
+      db,
+      all.flatMap(({ account, event, change }) =>
+        change !== undefined && byAccount.get(account)?.some(({ events }) => events.includes(event)) ? [change] : [],
+      ),
+    );
     const now = clock.now();
     const byEndpoint = new Map<EndpointId, DeliveryDocument[]>();
     for (const one of all) {
@@ -89,7 +99,7 @@ export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock
           !(how === 'again' && subscribedSince.getTime() - one.at.getTime() > CLOCKS_APART_MS),
       );
       if (endpoints.length === 0) continue;
-      const body = one.body();
+      const body = one.body(customers);
       for (const { _id } of endpoints) {
         const delivery = deliveryOf(one, _id, body, now);
         const others = byEndpoint.get(_id);
@@ -176,8 +186,9 @@ function ofMessage(change: StateChange): Announced {
     event: eventName(entry),
     eventId: eventId(message._id, entry.state),
     message: message._id,
+    change,
     at: entry.at,
-    body: () => eventBody(change),
+    body: (customers) => eventBody(change, customers),
   };
 }
 

@@ -9,6 +9,7 @@ export const sms: Channel<MessageDocument | InboundSmsDocument> = {
   // Members of received messages only: an account may have several numbers, and both channels.
   eventMembers: (message) =>
     'inbound' in message ? { to: message.to, channel: message.channel, opt_out: message.optOut } : {},
+  customersOf: async () => new Map(),
   // Received messages cost nothing, so nothing is refunded.
   refund: (db, messages) =>
     refundMessages(

@@ -12,7 +12,7 @@ export interface ChatMessageDocument extends StoredMessage {
   readonly direction: 'out';
   /** The conversation that it belongs to (money/conversations/). A conversation is charged once, with the message that opened it. */
   readonly conversation: ConversationId;
-  /** The number that the conversation was opened under, if that is another one of the same person than `to` (money/conversations/names.ts). */
+  /** The name that the conversation was opened under, if that is another one of the same person than `to` (money/conversations/person.ts). */
   readonly customer?: string;
   /** Present when this message opened the conversation: the debit that paid for it, and its price. */
   readonly opened?: { readonly group: GroupId; readonly credits: number };
@@ -124,6 +124,8 @@ export type InteractiveContent = { readonly kind: 'interactive'; readonly body?:
     | { readonly type: 'url'; readonly action: { readonly button: string; readonly url: string } }
     | { readonly type: 'flow'; readonly action: { readonly button: string } & Flow }
     | { readonly type: 'location_request' }
+    /** Asks a customer who shows no number for it. */
+    | { readonly type: 'contact_request' }
     | { readonly type: 'product'; readonly action: { readonly catalog: string; readonly product: string } }
     | {
         readonly type: 'product_list';
@@ -138,6 +140,7 @@ export const INTERACTIVE_TYPES = [
   'url',
   'flow',
   'location_request',
+  'contact_request',
   'product',
   'product_list',
   'catalog',

@@ -17,9 +17,9 @@ export interface OpenConversation {
   readonly until: Date;
 }
 
-/** A conversation, and which document of the customer has it (money/conversations/names.ts). */
+/** A conversation, and which document of the customer has it (money/conversations/person.ts). */
 export interface PaidConversation extends OpenConversation {
-  /** The number, in digits, that the opening message was written to. */
+  /** The name that it was opened under: the one that the opening message was written to, or another one of the person. */
   readonly customer: string;
 }
 

@@ -3,7 +3,7 @@ import type { ChatMessageDocument } from '../../messages/document/chat-message.t
 import { storeTrouble } from '../../platform/mongo/errors.ts';
 import { findCommitted, findEachCommitted } from '../../platform/mongo/find-one.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
-import type { AccountId, ConversationId, MessageId } from '../../platform/runtime/ids.ts';
+import { type AccountId, type ConversationId, idTime, type MessageId } from '../../platform/runtime/ids.ts';
 import { isApplied } from '../ledger/applied.ts';
 import { fateOf, judgeCharge, type Member } from './charge.ts';
 import { type ConversationDocument, type ConversationKey, conversationKey } from './conversation.ts';
@@ -98,7 +98,7 @@ export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | '
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const document = await findCommitted(conversationCollection(db), { _id: key });
     if (document === null) {
-      await ensureConversations(db, [{ account, customer }]);
+      await ensureConversations(db, [{ account, customer, at: idTime(conversation) }]);
       continue;
     }
     if (document.refunded?.includes(conversation)) return 'refunded';

@@ -9,12 +9,25 @@ import type { OpenConversation } from '../accounts/opening.ts';
 export interface ConversationDocument {
   readonly _id: ConversationKey;
   readonly account: AccountId;
-  /** The customer's number, digits. */
+  /** The customer's number, digits; or the user id of one who shows none. */
   readonly customer: string;
-  /** Other numbers of the same person, each with a document of its own (names.ts). The newest last. */
+  /** Other names of the same person with a document of their own (person.ts). The newest last. */
   readonly aliases?: readonly string[];
-  /** When one of them was linked last, perhaps again. */
+  /**
+   * What else the person is found by: their customer id, user ids that have no document, the user name behind an @. In the form of
+   * a conversation's key, so none is of another account.
+   */
+  readonly keys?: readonly ConversationKey[];
+  /** When the account first met the person, and under which name: `2026-11-22T10:00:00.000Z 919876543210`. Their id derives from it. */
+  readonly first?: string;
+  /** What the provider told of the person under this name, and when it was news last. */
+  readonly profile?: Profile & { readonly at: Date };
+  /** When the person left this number for another one. */
+  readonly leftAt?: Date;
+  /** When something of these was changed last. */
   readonly linkedAt?: Date;
+  /** Number of changes of these. Each is a compare-and-set on it (workers/chatapp/link.ts). */
+  readonly links?: number;
   /** Time of the customer's last message; absent when there was none. It only rises. */
   readonly lastInboundAt?: Date;
   /** What the customer told the provider last about marketing, and when. Absent: nothing. */
@@ -32,6 +45,15 @@ export interface ConversationDocument {
   readonly successors?: readonly Successor[];
   /** Number of decisions recorded in `refunded` and `successors`. Each decision is a compare-and-set on it (charge-store.ts). */
   readonly judged?: number;
+}
+
+/** Who a person is, as the provider tells it. `userId`: their id for this business; `parentId`: over a business's portfolios. */
+export interface Profile {
+  readonly number?: string;
+  readonly userId?: string;
+  readonly parentId?: string;
+  readonly username?: string;
+  readonly name?: string;
 }
 
 export interface Successor {

@@ -6,14 +6,14 @@ import type { Opening, PaidConversation } from '../accounts/opening.ts';
 import { type Payer, type Refusal, refusalOf } from '../ledger/refusal.ts';
 import { afterSpending, chargesOf, type KeyCaps } from '../ledger/spending.ts';
 import { type ConversationDocument, conversationKey } from './conversation.ts';
-import { type ConversationDocuments, namesOf, sessionOf } from './names.ts';
+import { type ConversationDocuments, personOf, sessionOf } from './person.ts';
 import { type ChatPrices, conversationPrice } from './pricing.ts';
 import { conversationUntil, isSessionOpen, sessionUntil, starterAt } from './session.ts';
 
 /** The parts of a message that matter for its payment and the session. */
 export interface ChatOrder {
   readonly _id: MessageId;
-  /** The customer's number, digits. */
+  /** The customer's number, digits; or a user id. */
   readonly to: string;
   /** True for everything but templates. Allowed only while the session is open. */
   readonly freeForm: boolean;
@@ -62,11 +62,12 @@ export function decideChats(
   let payer: Payer = account;
   const opened = new Map<string, PaidConversation>();
   return orders.map((order): ChatDecision => {
-    const session = sessionOf(conversations, account._id, order.to);
+    const person = personOf(conversations, account._id, order.to);
+    const session = sessionOf(person);
     if (order.freeForm && !isSessionOpen(session, now)) {
       return { kind: 'session_closed', closedAt: sessionUntil(session) };
     }
-    const running = namesOf(conversations, account._id, order.to).flatMap((name) => {
+    const running = person.names.flatMap((name) => {
       const document = conversations.get(conversationKey(account._id, name));
       return opened.get(name) ?? openConversation(name, account.opening, document, now) ?? [];
     });
@@ -79,6 +80,9 @@ export function decideChats(
     if (refused !== undefined) return refused;
     payer = afterSpending({ ...payer, balance: payer.balance - credits }, credits, today, keys);
     chats += 1;
+    // A user id gets no document where the person has one: who looks by the other names would not see it.
+    const hasOwn = person.documents.some(({ customer }) => customer === order.to);
+    const customer = hasOwn ? order.to : (person.documents[0]?.customer ?? order.to);
     const opening: Opening = {
       id: newId('cnv', now.getTime()),
       number: chats,
@@ -88,10 +92,10 @@ export function decideChats(
       group: newId('grp', now.getTime()),
       openedAt: now,
       until: conversationUntil(now),
-      customer: order.to,
+      customer,
       ...(order.again && { again: order.again }),
     };
-    opened.set(order.to, opening);
+    opened.set(customer, opening);
     return { kind: 'open', opening };
   });
 }

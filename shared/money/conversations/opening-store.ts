@@ -5,7 +5,7 @@ import { insertNew } from '../../platform/mongo/insert-new.ts';
 import { type SingleUpdate, updateEach } from '../../platform/mongo/update-each.ts';
 import type { AccountId, GroupId } from '../../platform/runtime/ids.ts';
 import type { AccountDocument, PendingChange } from '../accounts/account.ts';
-import type { OpenConversation, Opening } from '../accounts/opening.ts';
+import type { Opening, PaidConversation } from '../accounts/opening.ts';
 import { payerFilter } from '../ledger/refusal.ts';
 import { type KeyCharge, spending } from '../ledger/spending.ts';
 import { enterInLedger, ledgerEntryOf } from '../ledger/store.ts';
@@ -137,7 +137,7 @@ export async function storeOpenings(db: Db, account: AccountId, paid: readonly O
   if ((await updateEach(db, 'conversations', updates)) < updates.length) {
     await ensureConversations(
       db,
-      openings.map(({ customer }) => ({ account, customer })),
+      openings.map(({ customer, openedAt: at }) => ({ account, customer, at })),
     );
     await updateEach(db, 'conversations', updates);
   }
@@ -171,13 +171,13 @@ function currentUpdate(account: AccountId, opening: Opening): SingleUpdate {
 }
 
 /** The update of an opener that is stored already, in another conversation. It matches only once. */
-export function openerUpdate({ opener, id, group, credits }: OpenConversation): SingleUpdate {
+export function openerUpdate({ opener, id, group, credits, customer }: PaidConversation): SingleUpdate {
+  const other = { $cond: [{ $eq: ['$to', customer] }, '$$REMOVE', { $literal: customer }] };
   return {
     filter: { _id: opener, 'opened.group': { $ne: group } },
-    update: {
-      $set: { conversation: id, opened: { group, credits } },
-      $unset: { includedWith: '', customer: '' },
-      $inc: { v: 1 },
-    },
+    update: [
+      { $set: { conversation: id, opened: { group, credits }, customer: other, v: { $add: ['$v', 1] } } },
+      { $unset: 'includedWith' },
+    ],
   };
 }

@@ -4,7 +4,7 @@ import type { AccountDocument } from '../accounts/account.ts';
 import { PAYER } from '../ledger/refusal.ts';
 import { conversationKey } from './conversation.ts';
 import type { ChatOrder, ChatState } from './decide.ts';
-import { readCustomers } from './names.ts';
+import { readCustomers } from './person.ts';
 
 /**
  * Reads what decisions about `orders` are based on. The account comes first. An opening that is no longer in its `opening` is

@@ -1,7 +1,7 @@
 import type { AnyBulkWriteOperation, Collection, Db, Filter, UpdateFilter } from 'mongodb';
 import { isDuplicateKey } from '../../platform/mongo/errors.ts';
 import { updateEach } from '../../platform/mongo/update-each.ts';
-import type { AccountId, ConversationId } from '../../platform/runtime/ids.ts';
+import { type AccountId, type ConversationId, customerId } from '../../platform/runtime/ids.ts';
 import { type ConversationDocument, type ConversationKey, conversationKey, type Successor } from './conversation.ts';
 
 export function conversationCollection(db: Db): Collection<ConversationDocument> {
@@ -39,7 +39,7 @@ export async function recordInbound(db: Db, inbound: readonly Inbound[]): Promis
   await upsertAll(db, [...latest.values()], ({ account, customer, at }) => ({
     updateOne: {
       filter: { _id: conversationKey(account, customer) },
-      update: { $max: { lastInboundAt: at }, $setOnInsert: { account, customer } },
+      update: { $max: { lastInboundAt: at }, $setOnInsert: newCustomer(account, customer, at) },
       upsert: true,
     },
   }));
@@ -81,18 +81,31 @@ export async function listMarketingStops(
     .toArray();
 }
 
+/** A customer, and when the account met them. */
+interface Met extends Pick<ConversationDocument, 'account' | 'customer'> {
+  readonly at: Date;
+}
+
 /** Creates the documents of customers that have none. */
-export async function ensureConversations(
-  db: Db,
-  customers: readonly Pick<ConversationDocument, 'account' | 'customer'>[],
-): Promise<void> {
-  await upsertAll(db, customers, ({ account, customer }) => ({
+export async function ensureConversations(db: Db, customers: readonly Met[]): Promise<void> {
+  await upsertAll(db, customers, ({ account, customer, at }) => ({
     updateOne: {
       filter: { _id: conversationKey(account, customer) },
-      update: { $setOnInsert: { account, customer } },
+      update: { $setOnInsert: newCustomer(account, customer, at) },
       upsert: true,
     },
   }));
+}
+
+/** A document's fields when the account meets a customer. */
+function newCustomer(account: AccountId, customer: string, at: Date) {
+  const keys = [conversationKey(account, customerId(account, customer))];
+  return { account, customer, first: firstMet(at, customer), keys };
+}
+
+/** Texts that sort by time. */
+export function firstMet(at: Date, name: string): string {
+  return `${at.toISOString()} ${name}`;
 }
 
 /** Most refunds and successors that a customer's document remembers: far more than can fail within a message's validity. */

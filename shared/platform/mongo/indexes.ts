@@ -304,6 +304,13 @@ export const INDEXES: readonly Index[] = [
     serves: 'the customers of an account who want no marketing on the chat-app channel',
   },
   {
+    collection: 'conversations',
+    key: { keys: 1 },
+    options: { name: 'keys', sparse: true },
+    // Written when a customer is met first, and when something new is told of them.
+    serves: 'chat-app: the person with this user id, user name or customer id',
+  },
+  {
     collection: 'conversation_places',
     key: { expiresAt: 1 },
     options: { name: 'expiry', expireAfterSeconds: 0 },

@@ -45,6 +45,7 @@ export const CRASH_POINTS = {
   'fallback:paid': 'The SMS of a chat-app message is paid for; that message does not know it.',
   'template:asked': 'That a provider is asked for a template is stored; it was not asked.',
   'template:answered': 'A provider has answered a request for a template; its answer is not stored.',
+  'inbox:linked': 'It is stored by which names customers who wrote are one person; what they wrote is not.',
   'inbox:stored': 'Messages from customers and their events exist; what the provider posted is still due.',
   'callback:heard': 'Who wrote has a session; what the provider posted is not stored, and it has no answer.',
   'mail:taken': 'The mail server has taken a mail; the store does not know it.',

@@ -20,6 +20,8 @@ export type EndpointId = Id<'whk'>;
 export type ConversationId = Id<'cnv'>;
 /** Last part of the address that a provider posts to; as hard to guess as a key. */
 export type CallbackId = Id<'cbk'>;
+/** A person whom an account met on the chat-app channel. */
+export type CustomerId = Id<'cus'>;
 export type EventId = Id<'evt'>;
 export type SenderId = Id<'snd'>;
 /** An account's request for a DLT template that has no id of an operator yet. */
@@ -208,6 +210,18 @@ export function optOutAnswerId(asked: MessageId): MessageId {
 /** The id of the SMS that goes in place of a chat-app message: derived, with the time at which that was decided. */
 export function fallbackId(chat: MessageId, decidedAt: Date): MessageId {
   return `msg_${numeral(decidedAt.getTime(), TIME_CHARACTERS)}${hashText(`fallback:${chat}`, RANDOM_CHARACTERS)}`;
+}
+
+/** The id of a person whom the account first met under this name: derived, so that it needs no write and outlives what is stored. */
+export function customerId(account: AccountId, name: string): CustomerId {
+  return `cus_${hashText(`${account}:${name}`, CUSTOMER_CHARACTERS)}`;
+}
+
+const CUSTOMER_CHARACTERS = 26;
+const CUSTOMER_ID = /^cus_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isCustomerId(value: string): value is CustomerId {
+  return CUSTOMER_ID.test(value);
 }
 
 /** The id of a queue document, from its first message, and a number. Derived, so that it is inserted once. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { customersOf } from '../../../scripts/ops/customer-list.ts';
 import { readNumberFile } from '../../../scripts/ops/number-file.ts';
-import { addOptIns, isOptedIn, listOptIns, removeOptIn } from '../../../shared/carriers/chat-opt-in-store.ts';
+import { addOptIns, listOptIns, optedInOf, removeOptIn } from '../../../shared/carriers/chat-opt-in-store.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { useStore } from '../../support/store.ts';
@@ -23,12 +23,19 @@ describe('opt-ins', () => {
   it('hold for the account that was told, until they are taken back', async () => {
     expect(await addOptIns(store.db, clock, account, [ASHA])).to.equal(1);
 
-    expect(await isOptedIn(store.db, account, ASHA)).to.equal(true);
-    expect(await isOptedIn(store.db, account, RAVI)).to.equal(false);
-    expect(await isOptedIn(store.db, newId('acc'), ASHA)).to.equal(false);
-    expect(await removeOptIn(store.db, account, ASHA)).to.equal(true);
-    expect(await isOptedIn(store.db, account, ASHA)).to.equal(false);
-    expect(await removeOptIn(store.db, account, ASHA)).to.equal(false);
+    const optedIn = async (of: AccountId) => [...(await optedInOf(store.db, of, [ASHA, RAVI], async () => new Map()))];
+    expect(await optedIn(account)).to.deep.equal([ASHA]);
+    expect(await optedIn(newId('acc'))).to.deep.equal([]);
+    expect(await removeOptIn(store.db, account, [RAVI, ASHA])).to.equal(true);
+    expect(await optedIn(account)).to.deep.equal([]);
+    expect(await removeOptIn(store.db, account, [ASHA])).to.equal(false);
+  });
+
+  it('hold under every name of a person', async () => {
+    await addOptIns(store.db, clock, account, [ASHA]);
+
+    const names = async (customers: readonly string[]) => new Map(customers.map((one) => [one, [one, ASHA]]));
+    expect([...(await optedInOf(store.db, account, ['IN.1', RAVI], names))]).to.deep.equal(['IN.1', RAVI]);
   });
 
   it('keep the time of the first word', async () => {

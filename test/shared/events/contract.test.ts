@@ -20,7 +20,7 @@ import type {
   InboundMessageDocument,
 } from '../../../shared/messages/document/chat-message.ts';
 import type { InboundSmsDocument } from '../../../shared/messages/document/inbound-sms.ts';
-import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { customerId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { contract, contractText, operations, pointer, schemaFault } from '../../support/openapi.ts';
 import { makeMessage } from './webhooks/make.ts';
 
@@ -152,7 +152,11 @@ function bodiesOf(name: EventName, channel: EventChannel): object[] {
     errorReason: 'submit failed',
     ...('inbound' in bare && { inbound: PRESSED }),
   };
-  return [bare, full].map((message) => JSON.parse(eventBody({ message, entry: { state, at: AT } })) as object);
+  const customer = { id: customerId(full.account, '919876543210'), number: '919876543210' };
+  return [bare, full].map((message, n) => {
+    const known = n === 0 ? undefined : new Map([[message._id, customer]]);
+    return JSON.parse(eventBody({ message, entry: { state, at: AT } }, known)) as object;
+  });
 }
 
 function accountBodies(event: string, { members }: AccountEventKind): object[] {

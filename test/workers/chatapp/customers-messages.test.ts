@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { pauseProvider } from '../../../shared/carriers/providers/store.ts';
 import type { InboundItem } from '../../../shared/messages/chat-inbox-item.ts';
 import type { InboundMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import { customerId } from '../../../shared/platform/runtime/ids.ts';
 import { PROVIDER } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeItem } from './make.ts';
@@ -66,6 +67,7 @@ describe('chatapp worker: customers’ messages', () => {
       });
     }
     const events = await world.events(account);
+    const customer = { id: customerId(account.id, ASHA), number: ASHA };
     expect(events).to.have.length(INBOUND.length);
     expect(events.find(({ type }) => type === 'text')).to.deep.equal({
       event: 'message.received',
@@ -74,6 +76,7 @@ describe('chatapp worker: customers’ messages', () => {
       type: 'text',
       body: 'hi',
       timestamp: '2026-11-21T09:00:00+00:00',
+      customer,
     });
     expect(events.find(({ type }) => type === 'image')).to.deep.equal({
       event: 'message.received',
@@ -83,6 +86,7 @@ describe('chatapp worker: customers’ messages', () => {
       body: 'my cat',
       timestamp: '2026-11-21T09:00:00+00:00',
       image: { id: '1', mime_type: 'image/jpeg', sha256: 'x', caption: 'my cat' },
+      customer,
     });
   });
 

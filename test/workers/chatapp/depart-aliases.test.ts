@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
-import { linkCustomers } from '../../../shared/money/conversations/names.ts';
+import { linkCustomers } from '../../../workers/chatapp/link.ts';
 import { customerWrites, makeTemplateDraft, makeTextDraft } from '../../support/chat.ts';
 import { CLAIMED, CUSTOMER, departWorld, HOUR_MS, REFUSED } from './depart-world.ts';
 
@@ -10,8 +10,7 @@ const ALIAS = '9198765432101';
 describe('conversations/depart: a customer with two numbers', () => {
   const world = departWorld();
   const { accept, message, depart, refuse, set, balance, expectWholeLedger } = world;
-  const link = () =>
-    linkCustomers(world.store.db, [{ account: world.account, customer: CUSTOMER, alias: ALIAS }], new Date());
+  const link = () => linkCustomers(world.store.db, [{ account: world.account, names: [CUSTOMER, ALIAS] }], new Date());
   const documentOf = (customer: string) =>
     world.store.db
       .collection<ConversationDocument>('conversations')

@@ -57,7 +57,7 @@ describe('chatapp worker: what may leave', () => {
     for (const to of [left, stayed]) {
       await accepter.accept(account.id, { _id: newId('msg'), to, content, validUntil });
     }
-    await removeOptIn(db, account.id, left);
+    await removeOptIn(db, account.id, [left]);
 
     await world.startWorker();
 

@@ -10,7 +10,7 @@ type Interactive = Extract<ChatContent, { readonly kind: 'buttons' | 'interactiv
 
 /**
  * The `interactive` member of a send (WhatsApp Cloud API: "Interactive reply buttons messages", "Interactive list messages",
- * "Interactive Call-to-Action URL Button Messages", "Location request messages", "Sending a Flow", "Product messages"). Pure.
+ * "Interactive Call-to-Action URL Button Messages", "Location request messages", "Request contact info", "Sending a Flow", "Product messages"). Pure.
  */
 export function interactiveOf(content: Interactive): object {
   const { body, header, footer } = content;
@@ -30,6 +30,8 @@ function typeOf(content: Interactive): string {
       return 'cta_url';
     case 'location_request':
       return 'location_request_message';
+    case 'contact_request':
+      return 'request_contact_info';
     case 'catalog':
       return 'catalog_message';
     default:
@@ -62,6 +64,8 @@ function actionOf(content: Interactive): object {
       return { name: 'flow', parameters: { ...flowOf(content.action), flow_cta: content.action.button } };
     case 'location_request':
       return { name: 'send_location' };
+    case 'contact_request':
+      return { name: 'request_contact_info' };
     case 'product':
       return { catalog_id: content.action.catalog, product_retailer_id: content.action.product };
     case 'product_list':

@@ -97,7 +97,7 @@ describe('chatapp/read-callback', () => {
 
     expect(items.map(({ what }) => what)).to.deep.equal([
       { kind: 'preference', customer: CUSTOMER, wish: 'stopped', toldAt: SENT },
-      { kind: 'preference', customer: userId, wish: 'resumed', toldAt: SENT },
+      { kind: 'preference', customer: userId, wish: 'resumed', toldAt: SENT, who: { userId } },
     ]);
     expect((await read(post)).items.map(({ _id }) => _id)).to.deep.equal(items.map(({ _id }) => _id));
     expect([inbound, ignored.other]).to.deep.equal([[], 1]);

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
-import { linkCustomers } from '../../../../shared/money/conversations/names.ts';
 import { recordInbound } from '../../../../shared/money/conversations/store.ts';
-import { type AccountId, idDay, newId } from '../../../../shared/platform/runtime/ids.ts';
+import { type AccountId, customerId, idDay, newId } from '../../../../shared/platform/runtime/ids.ts';
+import { linkCustomers } from '../../../../workers/chatapp/link.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { makeKey } from '../../../support/gateway.ts';
 import { makeAccount, makeMessage } from '../../../support/make.ts';
@@ -47,10 +47,8 @@ describe('the inbox of an account', () => {
     const { body } = await ask('/v2/account/inbox');
 
     expect(body).to.include({ has_more: false, next_cursor: null });
-    const rows = body.data as { customer: string; session_open: boolean; last_message: object }[];
-    expect(
-      rows.map(({ customer, session_open, last_message }) => [customer, session_open, last_message]),
-    ).to.deep.equal([
+    const rows = body.data as { to: string; session_open: boolean; last_message: object }[];
+    expect(rows.map(({ to, session_open, last_message }) => [to, session_open, last_message])).to.deep.equal([
       ['919876543212', true, { type: 'text', body: 'just now' }],
       [CUSTOMER, true, { type: 'text', body: 'second' }],
       ['919876543211', false, { type: 'text', body: 'long ago' }],
@@ -69,7 +67,7 @@ describe('the inbox of an account', () => {
     let cursor = '';
     do {
       const { body } = await ask(`/v2/account/inbox?limit=3${cursor}`);
-      seen.push(...body.data.map((one: { customer: string }) => one.customer));
+      seen.push(...body.data.map((one: { to: string }) => one.to));
       cursor = body.has_more ? `&cursor=${body.next_cursor}` : '';
     } while (cursor !== '');
 
@@ -91,7 +89,8 @@ describe('the inbox of an account', () => {
     const response = await ask(`/v2/account/inbox/${CUSTOMER}`);
 
     expect(ids(response)).to.deep.equal([answer, question, template]);
-    expect(response.body).to.include({ customer: CUSTOMER, session_open: true });
+    expect(response.body).to.include({ to: CUSTOMER, session_open: true });
+    expect(response.body.customer).to.deep.equal({ id: customerId(site.account, CUSTOMER), number: CUSTOMER });
     const [ours, theirs, first] = response.body.data;
     expect(theirs).to.include({ direction: 'in', body: 'Where is it?', type: 'text' });
     expect(first).to.deep.include({
@@ -105,22 +104,24 @@ describe('the inbox of an account', () => {
 
   it('a customer whom the provider knows by another number has one conversation, whichever is asked for', async () => {
     const [typed, known] = ['5531987654321', '553187654321'];
-    await linkCustomers(site.db, [{ account: site.account, customer: typed, alias: known }], new Date());
+    await linkCustomers(site.db, [{ account: site.account, names: [typed, known] }], new Date());
     const ours = await sent(typed, 40, { kind: 'text', text: 'x' });
     const theirs = await customerWrote(known, 30, 'Where is it?');
 
+    const { id } = (await ask(`/v2/account/inbox/${known}`)).body.customer;
     for (const [customer, alias] of [
       [typed, known],
       [known, typed],
     ]) {
       const response = await ask(`/v2/account/inbox/${customer}`);
       expect(ids(response)).to.deep.equal([theirs, ours]);
-      expect(response.body).to.deep.include({ customer, aliases: [alias], session_open: true });
+      expect(response.body).to.deep.include({ to: customer, aliases: [alias], session_open: true });
+      expect(response.body.customer.id).to.equal(id);
     }
     const rows = (await ask('/v2/account/inbox')).body.data;
-    expect(
-      rows.map(({ customer, aliases }: { customer: string; aliases: string[] }) => [customer, aliases]),
-    ).to.deep.equal([[known, [typed]]]);
+    expect(rows.map(({ to, aliases }: { to: string; aliases: string[] }) => [to, aliases])).to.deep.equal([
+      [known, [typed]],
+    ]);
   });
 
   it('customers who show no number, page by page', async () => {
@@ -130,7 +131,7 @@ describe('the inbox of an account', () => {
     const first = await ask('/v2/account/inbox?limit=1');
     const second = await ask(`/v2/account/inbox?limit=1&cursor=${first.body.next_cursor}`);
 
-    expect([first, second].map(({ body }) => body.data[0].customer)).to.deep.equal(customers);
+    expect([first, second].map(({ body }) => body.data[0].to)).to.deep.equal(customers);
     for (const [n, customer] of customers.entries()) {
       expect(ids(await ask(`/v2/account/inbox/${customer}`))).to.deep.equal([asked[n]]);
       expect(ids(await ask(`/v2/messages?from=${customer}`))).to.deep.equal([asked[n]]);

@@ -146,6 +146,21 @@ const SAMPLES: readonly Sample[] = [
     },
   },
   {
+    page: 'Request contact info',
+    content: {
+      ...{ kind: 'interactive', type: 'contact_request' },
+      body: 'Please share your phone number so we can finish your request.',
+    },
+    json: {
+      type: 'interactive',
+      interactive: {
+        type: 'request_contact_info',
+        body: { text: 'Please share your phone number so we can finish your request.' },
+        action: { name: 'request_contact_info' },
+      },
+    },
+  },
+  {
     page: 'Sending a Flow',
     content: {
       ...{ kind: 'interactive', type: 'flow' },

@@ -23,12 +23,12 @@ export function Answer({ customer, onSent }: AnswerProps) {
         title="Send a template"
         lead="The session is closed: more than 24 hours have passed since the customer wrote."
       >
-        <TemplateForm to={customer.customer} onSent={onSent} />
+        <TemplateForm to={customer.to} onSent={onSent} />
       </Card>
     );
   }
   const send = async () => {
-    await create('/v2/chatapp/send-text', { to: customer.customer, message: text });
+    await create('/v2/chatapp/send-text', { to: customer.to, message: text });
     setText((now) => (now === text ? '' : now)); // The user may have gone on writing meanwhile.
     toast('Answer sent.');
     onSent();

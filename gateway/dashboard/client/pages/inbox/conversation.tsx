@@ -5,6 +5,7 @@ import { type Listed, usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
+import { calledOf } from '../../parts/customer.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { Loading, PageHead } from '../../parts/page.tsx';
 import { Problem } from '../../parts/problem.tsx';
@@ -25,14 +26,17 @@ export function ConversationPage({ params: { customer = '' } }: PageProps) {
     head.reload();
     list.reload();
   };
-  const aliases = head.data?.aliases ?? [];
-  useFollowed([customer, ...aliases], () => {
+  const { to = customer, aliases = [] } = head.data ?? {};
+  useFollowed([to, ...aliases], () => {
     head.follow();
     list.follow();
   });
   return (
     <>
-      <PageHead title={customer} back={{ href: '/dashboard/inbox', label: 'Inbox' }} />
+      <PageHead
+        title={head.data === undefined ? customer : calledOf(head.data.customer)}
+        back={{ href: '/dashboard/inbox', label: 'Inbox' }}
+      />
       <Loading of={head}>
         {(data) => (
           <>
@@ -41,7 +45,7 @@ export function ConversationPage({ params: { customer = '' } }: PageProps) {
               {data.marketing_stopped_at !== null && (
                 <Badge tone="warn">No marketing, since {exactTime(data.marketing_stopped_at)}</Badge>
               )}
-              {data.aliases.length > 0 && <span class="soft"> Also writes as {data.aliases.join(', ')}.</span>}
+              {data.aliases.length > 0 && <span class="soft"> Also known as {data.aliases.join(', ')}.</span>}
             </p>
             <Messages list={list} />
             {may('send') && <Answer customer={data} onSent={reload} />}

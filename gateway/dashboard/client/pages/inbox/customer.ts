@@ -3,8 +3,10 @@ import type { inbox } from '../../../../endpoints/inbox/inbox.ts';
 import type { receivedSms } from '../../../../endpoints/inbox/messages.ts';
 /** Who wrote, and how long one may answer freely: `GET /v2/account/inbox`. */
 export interface Customer {
-  readonly customer: string;
-  /** Other numbers of the same person. */
+  readonly customer: InboxRow['customer'];
+  /** What to write to: the number, or the user id. */
+  readonly to: string;
+  /** Other numbers and user ids of the same person. */
   readonly aliases: readonly string[];
   /** When the customer told the provider to get no marketing. */
   readonly marketing_stopped_at: string | null;

@@ -1,7 +1,9 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useId } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
 import { useLive } from '../../api/live.ts';
 import { usePages } from '../../api/pages.ts';
 import { LinkButton } from '../../parts/button.tsx';
+import { calledOf, customerAsked } from '../../parts/customer.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { PageHead } from '../../parts/page.tsx';
 import { type Column, PagedTable } from '../../parts/table.tsx';
@@ -24,10 +26,11 @@ export function InboxPage() {
         lead="What your customers wrote. For 24 hours after their last message you may answer freely."
       />
       <Tabs label="Channel" tabs={INBOX_TABS} />
+      <FindCustomer />
       <PagedTable
         list={list}
         caption="Customers who wrote"
-        rowKey={({ customer }) => customer}
+        rowKey={({ customer }) => customer.id}
         columns={COLUMNS}
         empty={
           <Empty icon="inbox" action={<LinkButton href="/docs#inbox">Read how messages come in</LinkButton>}>
@@ -39,8 +42,33 @@ export function InboxPage() {
   );
 }
 
+/** Leads to a customer's thread; of nobody known the page there says so. */
+function FindCustomer() {
+  const { route } = useLocation();
+  const id = useId();
+  return (
+    <search class="filters">
+      <div class="filter">
+        <label for={id}>Customer</label>
+        <input
+          id={id}
+          type="search"
+          placeholder="Number, user id or user name"
+          onChange={({ currentTarget: { value } }) => {
+            const asked = customerAsked(value);
+            if (asked !== '') route(`/dashboard/inbox/${encodeURIComponent(asked)}`);
+          }}
+        />
+      </div>
+    </search>
+  );
+}
+
 const COLUMNS: readonly Column<InboxRow>[] = [
-  { head: 'Customer', cell: ({ customer }) => <a href={`/dashboard/inbox/${customer}`}>{customer}</a> },
+  {
+    head: 'Customer',
+    cell: ({ customer }) => <a href={`/dashboard/inbox/${customer.id}`}>{calledOf(customer)}</a>,
+  },
   { head: 'Last message', cell: ({ last_message: last }) => (last === null ? '–' : shortly(last)) },
   { head: 'When', cell: ({ last_message_at: at }) => <Time at={at} /> },
   { head: 'Session', cell: (row) => <SessionBadge customer={row} /> },

@@ -3,6 +3,7 @@ import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { LinkButton } from '../../parts/button.tsx';
+import { calledOf, customerAsked } from '../../parts/customer.ts';
 import { Empty, NoResults } from '../../parts/empty.tsx';
 import { FilterBar, FilterSelect, FilterText, FilterTime, MoreFilters } from '../../parts/filter.tsx';
 import { PageHead } from '../../parts/page.tsx';
@@ -13,7 +14,16 @@ import { useExports } from './exports.tsx';
 import { type Message, messageHref, STATUS_TONES } from './message.ts';
 
 const STATES = Object.keys(STATUS_TONES).map((state) => [state, state] as const);
-const SELDOM = ['from', 'reference', 'sender', 'batch_id', 'created_from', 'created_before', 'change_id'] as const;
+const SELDOM = [
+  'from',
+  'customer',
+  'reference',
+  'sender',
+  'batch_id',
+  'created_from',
+  'created_before',
+  'change_id',
+] as const;
 const NAMES = ['to', 'state', 'channel', 'direction', ...SELDOM] as const;
 type Name = (typeof NAMES)[number];
 
@@ -24,7 +34,7 @@ export function MessagesPage() {
   const files = useExports(withoutChange(filter.values));
   const actions = (
     <>
-      {files.button}
+      {filter.values.customer === '' && files.button}
       {may('send') && (
         <LinkButton look="primary" icon="send" href="/dashboard/send">
           Send a message
@@ -43,6 +53,12 @@ export function MessagesPage() {
         <FilterSelect filter={filter} name="direction" label="Direction" options={DIRECTIONS} />
         <MoreFilters filter={filter} names={SELDOM}>
           <FilterText filter={filter} name="from" label="Written by" />
+          <FilterText
+            filter={filter}
+            name="customer"
+            label="Chat-app customer"
+            placeholder="Number, user id, user name"
+          />
           <FilterText filter={filter} name="reference" label="Reference" />
           <FilterText filter={filter} name="sender" label="Sender" />
           <FilterText filter={filter} name="batch_id" label="Batch" placeholder="bat_…" />
@@ -62,8 +78,8 @@ export function MessagesPage() {
   );
 }
 
-/** A file has no such filter. */
-function withoutChange({ change_id, ...others }: Readonly<Record<Name, string>>) {
+/** A file has no such filters. */
+function withoutChange({ change_id, customer, ...others }: Readonly<Record<Name, string>>) {
   return others;
 }
 
@@ -81,20 +97,17 @@ function useSearch(): UrlFilter<Name> {
   const filter = useUrlFilter(...NAMES);
   const { route } = useLocation();
   const set = (changed: Partial<Record<Name, string>>) => {
-    const { to, from } = changed;
+    const { to, from, customer } = changed;
     if (to?.startsWith('msg_')) route(messageHref(to));
     else
       filter.set({
         ...changed,
-        ...(to === undefined ? {} : { to: digits(to) }),
-        ...(from === undefined ? {} : { from: digits(from) }),
+        ...(to === undefined ? {} : { to: customerAsked(to) }),
+        ...(from === undefined ? {} : { from: customerAsked(from) }),
+        ...(customer === undefined ? {} : { customer: customerAsked(customer) }),
       });
   };
   return { ...filter, set };
-}
-
-function digits(number: string): string {
-  return number.replaceAll(/[\s()+.-]/g, '');
 }
 
 function Nothing({ filter }: { readonly filter: UrlFilter<Name> }) {
@@ -108,9 +121,11 @@ function Nothing({ filter }: { readonly filter: UrlFilter<Name> }) {
 
 const COLUMNS: readonly Column<Message>[] = [
   {
-    head: 'Number',
-    cell: ({ message_id, to, from, direction }) => (
-      <a href={messageHref(message_id)}>{direction === 'in' ? (from ?? 'unknown') : to}</a>
+    head: 'Number or customer',
+    cell: ({ message_id, to, from, direction, customer }) => (
+      <a href={messageHref(message_id)}>
+        {customer ? calledOf(customer) : direction === 'in' ? (from ?? 'unknown') : to}
+      </a>
     ),
   },
   { head: 'Status', cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{status}</Badge> },

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useLoad } from '../../api/load.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { CopyId } from '../../parts/copy.tsx';
+import { calledOf } from '../../parts/customer.ts';
 import { Facts } from '../../parts/facts.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Card, Loading, PageHead } from '../../parts/page.tsx';
@@ -191,6 +192,10 @@ function factsOf(message: WholeMessage): readonly Fact[] {
     ['Channel', channel === 'sms' ? 'SMS' : 'Chat-app'],
     direction === 'in' ? ['From', message.from ?? 'unknown'] : ['Sender', message.sender],
     ['To', message.to],
+    [
+      'Customer',
+      message.customer && <a href={`/dashboard/inbox/${message.customer.id}`}>{calledOf(message.customer)}</a>,
+    ],
     ['Type', message.type],
     ['Accepted', <Time at={message.created_at} full />],
     ['Delivered', message.delivered_at && <Time at={message.delivered_at} full />],

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { conversationKey } from '../../../../shared/money/conversations/conversation.ts';
-import { linkCustomers, namesOf, readCustomers, sessionOf } from '../../../../shared/money/conversations/names.ts';
+import { personOf, readCustomers, sessionOf } from '../../../../shared/money/conversations/person.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
+import { linkCustomers } from '../../../../workers/chatapp/link.ts';
 import { customerWrites, makeTemplateDraft, makeTextDraft } from '../../../support/chat.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { HOUR_MS, openingWorld } from '../../../support/opening-world.ts';
@@ -10,11 +11,11 @@ import { HOUR_MS, openingWorld } from '../../../support/opening-world.ts';
 const TYPED = '5531987654321';
 const KNOWN = '553187654321';
 
-describe('conversations/names: one person with several numbers', () => {
+describe('conversations/person: one person with several names', () => {
   const world = openingWorld();
   const { newAccepter, accountOf, conversationOf, chargesOf, expectWholeLedger } = world;
   const link = (account: AccountId, customer = TYPED, alias = KNOWN) =>
-    linkCustomers(world.store.db, [{ account, customer, alias }], new Date());
+    linkCustomers(world.store.db, [{ account, names: [customer, alias] }], new Date());
 
   it('links two numbers both ways, once, whether they have documents or not', async () => {
     const account = newId('acc');
@@ -27,7 +28,7 @@ describe('conversations/names: one person with several numbers', () => {
     expect((await conversationOf(account, KNOWN))?.aliases).to.deep.equal([TYPED]);
   });
 
-  it('finds the numbers of a person from each of them, also when a link was stored by half', async () => {
+  it('finds the numbers of a person from each of them; a link that was stored by half holds when it is whole', async () => {
     const account = newId('acc');
     const third = '5531900000000';
     await link(account);
@@ -38,21 +39,24 @@ describe('conversations/names: one person with several numbers', () => {
 
     const from = async (customer: string) => {
       const documents = await readCustomers(world.store.db, [conversationKey(account, customer)]);
-      return namesOf(documents, account, customer);
+      return personOf(documents, account, customer).names;
     };
 
-    expect(await from(TYPED)).to.deep.equal([TYPED, KNOWN, third]);
-    expect(await from(KNOWN)).to.deep.equal([KNOWN, TYPED, third]);
+    expect(await from(TYPED)).to.deep.equal([TYPED, KNOWN]);
     expect(await from(third)).to.deep.equal([third]);
+    await link(account, KNOWN, third);
+    expect(await from(TYPED)).to.deep.equal([TYPED, KNOWN, third]);
+    expect(await from(third)).to.deep.equal([third, KNOWN, TYPED]);
   });
 
-  it('keeps the newest eight aliases', async () => {
+  it('a person has nine documents at most: what is told beyond makes none', async () => {
     const account = newId('acc');
     const aliases = Array.from({ length: 12 }, (_, i) => `55318765432${String(i).padStart(2, '0')}`);
 
     for (const alias of aliases) await link(account, TYPED, alias);
 
-    expect((await conversationOf(account, TYPED))?.aliases).to.deep.equal(aliases.slice(-8));
+    expect((await conversationOf(account, TYPED))?.aliases).to.deep.equal(aliases.slice(0, 8));
+    expect(await world.store.db.collection('conversations').countDocuments({ account })).to.equal(9);
   });
 
   it('knows nothing of the numbers of another account', async () => {
@@ -65,8 +69,8 @@ describe('conversations/names: one person with several numbers', () => {
       conversationKey(account, TYPED),
     ]);
 
-    expect(sessionOf(documents, account, TYPED)).to.have.property('lastInboundAt');
-    expect(sessionOf(documents, other, TYPED)).to.deep.equal({});
+    expect(sessionOf(personOf(documents, account, TYPED))).to.have.property('lastInboundAt');
+    expect(sessionOf(personOf(documents, other, TYPED))).to.deep.equal({});
   });
 
   for (const first of [TYPED, KNOWN]) {

@@ -54,7 +54,7 @@ describe('chatapp worker: numbers that the provider knows customers by', () => {
     const wrote = (n: number, from: string, userId: string): InboxItemDocument =>
       makeItem(account.id, {
         ...{ kind: 'message', upstreamId: `wamid.${n}`, from, sentAt: new Date(), type: 'text', body: 'hi' },
-        more: { from_user_id: userId },
+        who: { userId },
       });
     await world.post([wrote(1, KNOWN, known), wrote(2, '553187654322', unknown)]);
     await world.startWorker();

@@ -1,0 +1,214 @@
+import type { Db } from 'mongodb';
+import { isCustomerUserId } from '../../messages/document/recipient.ts';
+import { type AccountId, type CustomerId, customerId, isCustomerId } from '../../platform/runtime/ids.ts';
+import { type ConversationDocument, type ConversationKey, conversationKey, type Profile } from './conversation.ts';
+import type { Session } from './session.ts';
+import { conversationCollection, readConversations } from './store.ts';
+
+/**
+ * A person may have several names: numbers (of Brazil with and without the ninth digit; an old one and a new one) and user ids.
+ * Each number, and each user id that was used alone, keeps its document. Documents of one person name each other in `aliases`, user
+ * ids that have none stand in `keys`. Every decision reads them all: a session of one is a session of the person, and a
+ * conversation that was paid for under one serves the others. Nothing is ever merged (docs/decisions/0017).
+ */
+export interface Person {
+  /** The one asked for first. */
+  readonly names: readonly string[];
+  /** Those that are stored, in the order of `names`. */
+  readonly documents: readonly ConversationDocument[];
+}
+
+export type ConversationDocuments = ReadonlyMap<ConversationKey, ConversationDocument>;
+
+/** How often aliases of aliases are looked up. Documents of a person name all others, so one time is enough, save while links are written. */
+const ROUNDS_MAX = 3;
+/** More than the worker gives a person; it bounds what a reader does with what is stored by half. */
+const NAMES_MAX = 32;
+
+/**
+ * The documents of these customers and of all their aliases. One read; one more for customers who have aliases, and one for user
+ * ids, which may have no document.
+ */
+export async function readCustomers(db: Db, keys: Iterable<ConversationKey>): Promise<ConversationDocuments> {
+  const documents = new Map<ConversationKey, ConversationDocument>();
+  const asked = new Set<ConversationKey>();
+  let wanted: readonly ConversationKey[] = [...new Set(keys)];
+  for (let round = 0; round < ROUNDS_MAX && wanted.length > 0; round++) {
+    for (const key of wanted) asked.add(key);
+    for (const [key, document] of await readConversations(db, wanted)) documents.set(key, document);
+    const held = new Set([...documents.values()].flatMap(({ keys: own = [] }) => own));
+    const loose = wanted.filter((key) => isCustomerUserId(nameOf(key)) && !held.has(key));
+    for (const document of await readHolders(db, loose)) documents.set(document._id, document);
+    const linked = [...documents.values()].flatMap(({ account, aliases = [] }) =>
+      aliases.map((alias) => conversationKey(account, alias)),
+    );
+    wanted = [...new Set(linked)].filter((key) => !asked.has(key) && !documents.has(key));
+  }
+  return documents;
+}
+
+/** The documents that have one of these keys. */
+async function readHolders(db: Db, keys: readonly ConversationKey[]): Promise<readonly ConversationDocument[]> {
+  if (keys.length === 0) return [];
+  return conversationCollection(db)
+    .find({ keys: { $in: [...keys] } })
+    .limit(keys.length * NAMES_MAX)
+    .toArray();
+}
+
+/** A customer with all names. Two documents are one person's only if each names the other. Pure. */
+export function personOf(documents: ConversationDocuments, account: AccountId, customer: string): Person {
+  const names = [customer];
+  const add = (name: string) => {
+    if (names.length < NAMES_MAX && !names.includes(name)) names.push(name);
+  };
+  const own = conversationKey(account, customer);
+  if (isCustomerUserId(customer)) {
+    for (const holder of documents.values()) if (holder.keys?.includes(own)) add(holder.customer);
+  }
+  const found: ConversationDocument[] = [];
+  // Also walks over what it adds.
+  for (const name of names) {
+    const document = documents.get(conversationKey(account, name));
+    if (document === undefined) continue;
+    found.push(document);
+    const { aliases = [] } = document;
+    for (const alias of aliases) if (namesBack(documents.get(conversationKey(account, alias)), name)) add(alias);
+  }
+  for (const document of found) for (const id of userIdsOf(document)) add(id);
+  return { names, documents: found };
+}
+
+function namesBack(document: ConversationDocument | undefined, name: string): boolean {
+  return document?.aliases?.includes(name) === true;
+}
+
+/** The user ids that have no document. */
+export function userIdsOf({ keys = [] }: Pick<ConversationDocument, 'keys'>): readonly string[] {
+  return keys.map(nameOf).filter(isCustomerUserId);
+}
+
+/** The name in a key. */
+export function nameOf(key: ConversationKey): string {
+  return key.slice(key.indexOf(':') + 1);
+}
+
+/** The session of a customer: of whichever name the last message came from. Pure. */
+export function sessionOf({ documents }: Pick<Person, 'documents'>): Session {
+  const times = documents.flatMap(({ lastInboundAt }) => lastInboundAt ?? []);
+  const [last] = times.sort((a, b) => b.getTime() - a.getTime());
+  return last === undefined ? {} : { lastInboundAt: last };
+}
+
+/** When a customer told the provider to get no marketing, under whichever name; undefined when not, or resumed since. Pure. */
+export function marketingStoppedAt({ documents }: Pick<Person, 'documents'>): Date | undefined {
+  const wishes = documents.flatMap(({ marketing }) => marketing ?? []);
+  const [last] = wishes.sort((a, b) => b.at.getTime() - a.at.getTime());
+  return last?.stopped ? last.at : undefined;
+}
+
+/** A customer with all names. */
+export async function readPerson(db: Db, account: AccountId, customer: string): Promise<Person> {
+  return personOf(await readCustomers(db, [conversationKey(account, customer)]), account, customer);
+}
+
+/** Who a person is, as accounts see it. `id` is that of the name under which the account met them first. */
+export interface Customer {
+  readonly id: CustomerId;
+  readonly number?: string;
+  readonly user_id?: string;
+  readonly username?: string;
+  readonly name?: string;
+}
+
+/** Pure. */
+export function customerOf(account: AccountId, { names, documents }: Person): Customer {
+  const [customer = ''] = names;
+  const { number, userId, username, name } = profileOf(documents);
+  return {
+    id: customerId(account, nameIn(firstOf(documents) ?? ` ${customer}`)),
+    ...shown('number', number ?? names.find((one) => !isCustomerUserId(one))),
+    ...shown('user_id', userId ?? names.find(isCustomerUserId)),
+    ...shown('username', username),
+    ...shown('name', name),
+  };
+}
+
+/** Who these customers of an account are, by their names. */
+export async function readCustomerRecords(
+  db: Db,
+  account: AccountId,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, Customer>> {
+  if (names.length === 0) return new Map();
+  const all = [...new Set(names)];
+  const documents = await readCustomers(
+    db,
+    all.map((name) => conversationKey(account, name)),
+  );
+  return new Map(all.map((name) => [name, customerOf(account, personOf(documents, account, name))]));
+}
+
+/** The names of each of these customers of an account. */
+export async function readNames(
+  db: Db,
+  account: AccountId,
+  customers: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const documents = await readCustomers(
+    db,
+    customers.map((customer) => conversationKey(account, customer)),
+  );
+  return new Map(customers.map((customer) => [customer, personOf(documents, account, customer).names]));
+}
+
+function shown<Name extends string>(name: Name, value: string | undefined) {
+  return (value === undefined ? {} : { [name]: value }) as { readonly [_ in Name]?: string };
+}
+
+/** What was told of a person, the newest of each. Pure. */
+export function profileOf(documents: readonly ConversationDocument[]): Profile {
+  const told = documents.flatMap(({ profile }) => profile ?? []).sort((a, b) => a.at.getTime() - b.at.getTime());
+  const { at: _, ...profile } = Object.assign({ at: undefined }, ...told);
+  return profile;
+}
+
+/** The earliest `first`. */
+export function firstOf(documents: readonly ConversationDocument[]): string | undefined {
+  return documents.map(({ first, customer }) => first ?? ` ${customer}`).sort()[0];
+}
+
+/** The name in a `first`. */
+export function nameIn(first: string): string {
+  return first.slice(first.indexOf(' ') + 1);
+}
+
+/** A user name as the provider tells it, and as people write it; letters of both cases are the same. */
+const USERNAME = /^@?[A-Za-z0-9._]{1,64}$/;
+
+/** What a user name is found by; undefined when it is none. */
+export function usernameKey(username: string): string | undefined {
+  return USERNAME.test(username) ? `@${username.replace('@', '').toLowerCase()}` : undefined;
+}
+
+/** How a customer can be asked for: a number, a user id, a user name, or a customer id. */
+export const CUSTOMER_ASKED = /^(@?[A-Za-z0-9._]{1,64}|[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128})$/;
+
+/**
+ * A person by number, user id, user name or customer id. A user name may have had several owners: it is that of the one who was
+ * heard of last. Undefined when the account knows no such person.
+ */
+export async function findPerson(db: Db, account: AccountId, asked: string): Promise<Person | undefined> {
+  const isName = isCustomerUserId(asked) || /^\d+$/.test(asked);
+  const key = isCustomerId(asked) ? asked : (usernameKey(asked) ?? asked);
+  const holders = isName ? [] : await readHolders(db, [conversationKey(account, key)]);
+  const [holder] = holders.toSorted((a, b) => heardAt(b) - heardAt(a));
+  const customer = isName ? asked : holder?.customer;
+  if (customer === undefined) return undefined;
+  const person = await readPerson(db, account, customer);
+  return person.documents.length === 0 ? undefined : person;
+}
+
+function heardAt({ lastInboundAt, linkedAt }: ConversationDocument): number {
+  return Math.max(lastInboundAt?.getTime() ?? 0, linkedAt?.getTime() ?? 0);
+}
