@@ -101,6 +101,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'scripts/simulator/magic-numbers.ts MAGIC_NUMBERS',
     'scripts/simulator/provider/magic-customers.ts MAGIC_CUSTOMERS',
     'shared/messages/settlement/intents.ts STREAMS',
+    'workers/maintenance/test-outcome.ts TEST_OUTCOMES',
   ],
   'a rule whose cases are too many to be told apart from outside': [
     'gateway/endpoints/messages/event-list.ts reachedBetween',

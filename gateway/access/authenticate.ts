@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { inSubnets, parseSubnet, type Subnet } from '../../shared/events/webhooks/public-address.ts';
 import type { KeyCaps } from '../../shared/money/ledger/spending.ts';
 import { isOperatorScope, type KeyDocument, lineOf, REQUESTS_PER_MINUTE } from '../../shared/people/keys/key.ts';
-import { type KeyText, parseKey, secretMatches } from '../../shared/people/keys/key-secret.ts';
+import { parseKey, secretMatches } from '../../shared/people/keys/key-secret.ts';
 import { findKeys } from '../../shared/people/keys/store.ts';
 import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
 import { type AccountId, isUserId } from '../../shared/platform/runtime/ids.ts';
@@ -20,6 +20,7 @@ interface KnownKey extends Pick<KeyDocument, 'scopes' | 'status'> {
   /** Undefined for keys of operators. */
   readonly account: AccountId | undefined;
   readonly keyId: string;
+  readonly test: boolean;
   readonly perMinute: number;
   readonly makers: readonly string[];
   readonly caps: KeyCaps | undefined;
@@ -57,7 +58,7 @@ export function createIdentify(
     if (presented === 'missing') return 'key_missing';
     if (presented === 'malformed') return 'key_invalid';
     const key = await keys.get(presented.id);
-    if (key === undefined || !secretMatches(presented.secret, key.secretHash)) return 'key_invalid';
+    if (key?.test !== presented.test || !secretMatches(presented.secret, key.secretHash)) return 'key_invalid';
     // From here on the caller has proved to own the key, so telling the reason helps no attacker.
     if (key.status !== 'active') return 'key_revoked';
     if (key.expiresMs <= clock.now().getTime()) return 'key_expired';
@@ -66,14 +67,22 @@ export function createIdentify(
     const address = addressOf(req);
     if (key.allowed !== undefined && !inSubnets(address, key.allowed)) return 'ip_not_allowed';
     keyUses.note(key.keyId, address);
-    const { keyId, perMinute, scopes } = key;
+    const { keyId, test, perMinute, scopes } = key;
     const known = await Promise.all(key.makers.map((id) => keys.get(id)));
     // A maker that was replaced keeps the rate that it had. The newer one, and so this key, may have been given more.
     const makers = known
       .filter((maker) => maker !== undefined)
       .map((maker) => ({ id: maker.keyId, perMinute: Math.max(maker.perMinute, perMinute) }));
     const caps = [key, ...known].flatMap((one) => one?.caps ?? []);
-    return { who: { kind: 'key', id: keyId }, account, address, perMinute, makers, scopes, caps };
+    return {
+      who: { kind: 'key', id: keyId, ...(test && { test }) },
+      account,
+      address,
+      perMinute,
+      makers,
+      scopes,
+      caps,
+    };
   };
 }
 
@@ -97,6 +106,7 @@ function knownKey(key: KeyDocument): KnownKey {
   return {
     account: key.account,
     keyId: key._id,
+    test: key.test === true,
     perMinute: key.perMinute ?? REQUESTS_PER_MINUTE,
     makers: (key.makers ?? []).filter((id) => !isUserId(id)),
     caps: key.caps && { key: lineOf(key), ...key.caps },
@@ -110,7 +120,7 @@ function knownKey(key: KeyDocument): KnownKey {
   };
 }
 
-function bearerKey(header: string): KeyText | 'missing' | 'malformed' {
+function bearerKey(header: string): NonNullable<ReturnType<typeof parseKey>> | 'missing' | 'malformed' {
   const [, token] = /^Bearer +(\S+)$/i.exec(header) ?? [];
   if (token === undefined) return 'missing';
   return parseKey(token) ?? 'malformed';

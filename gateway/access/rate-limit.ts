@@ -97,9 +97,10 @@ interface Window {
 
 /** The caller's own, then those of the keys that made it, nearest first. */
 function windowsOf(res: Reply): readonly Window[] {
-  const { who, perMinute, makers } = requesterOf(res);
+  const { who, account, perMinute, makers } = requesterOf(res);
+  const own = who.kind === 'key' && who.test ? `test:${account?._id}` : `${who.kind}:${who.id}`;
   const ofMakers = makers.map((maker) => ({ name: `key:${maker.id}`, limit: maker.perMinute }));
-  return [{ name: `${who.kind}:${who.id}`, limit: perMinute }, ...ofMakers];
+  return [{ name: own, limit: perMinute }, ...ofMakers];
 }
 
 /**

@@ -35,6 +35,11 @@ export interface Endpoint<
   readonly confirmed?: true;
   /** Not for operators who look at the account (access/looking.ts): texts as they came, files of customers. */
   readonly ownOnly?: true;
+  /**
+   * For test keys, and people who look at tests: `apart` is about the test account, `same` about the live one. Absent: not for test
+   * keys (access/test-mode.ts).
+   */
+  readonly test?: 'apart' | 'same';
   /** Counts as this many requests. */
   readonly costs?: number;
   /** An expensive read: counts as this many requests, and waits for the account's earlier ones (access/costly-reads.ts). */

@@ -27,6 +27,12 @@ export const Customer = named(
   },
 );
 
+/** Of events of messages. */
+const test = z
+  .literal(true)
+  .meta({ description: 'The message is a test: it was sent with a test key, or from the dashboard in test mode.' })
+  .optional();
+
 export const MessageReceivedEvent = z
   .looseObject({
     event: z.literal('message.received'),
@@ -61,6 +67,7 @@ export const MessageReceivedEvent = z
       })
       .optional(),
     total_parts: whole('With `missing_parts`: how many there are in all.', { minimum: 2 }).optional(),
+    test,
     data_coding: z
       .union([whole(), z.array(whole())])
       .meta({
@@ -122,6 +129,7 @@ function statusEvent(component: string, status: string, more: z.ZodRawShape) {
     timestamp: time('When it happened.', '2026-11-21T04:30:01+00:00'),
     reference: text('Your own name for the message, if you gave one.', { example: 'order 7' }).optional(),
     conversation_id: id('cnv', 'Chat-app: the conversation that it belongs to.').optional(),
+    test,
     ...more,
   });
 }

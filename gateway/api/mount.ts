@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { lookAudit } from '../access/looking.ts';
 import { requireConfirmed, requireUser, requireWholeUser } from '../access/require-user.ts';
 import { requireScope } from '../access/scopes.ts';
+import { testMode } from '../access/test-mode.ts';
 import { sendFile, sendJson, sendJsonText, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { isRefused } from '../http/idempotency/action.ts';
@@ -47,7 +48,10 @@ function checksOf(one: Endpoint, gateway: Gateway): readonly Handler[] {
   if (one.scopes !== undefined) {
     const sets = one.scopes.map((scope) => (typeof scope === 'string' ? [scope] : scope));
     if (isOfOperators(one)) checks.push(authenticate, rateLimit, requireScope(...sets));
-    else checks.push(authenticate, rateLimit, lookAs, requireScope(...sets), lookAudit(one, gateway.recordLook));
+    else {
+      const ofAccount = [requireScope(...sets), lookAudit(one, gateway.recordLook), testMode(one, gateway.readAccount)];
+      checks.push(authenticate, rateLimit, lookAs, ...ofAccount);
+    }
   }
   if (one.signedIn !== undefined) {
     checks.push(authenticateUser, rateLimit, one.signedIn === 'whole' ? requireWholeUser : requireUser);

@@ -176,7 +176,7 @@ function successOf(one: Endpoint): Response {
 
 /** The problems of an endpoint: its own, and those of what it goes through. */
 function problemsOf(one: Endpoint): readonly ProblemSlug[] {
-  const { problems = [], scopes, signedIn, confirmed, action } = one;
+  const { path, problems = [], scopes, signedIn, confirmed, action, test } = one;
   const takesBody = hasBody(one) || (one.method === 'post' && one.respond === undefined);
   const of = (isSo: boolean, ...slugs: readonly ProblemSlug[]) => (isSo ? slugs : []);
   const isRead = isAuthenticated(one);
@@ -187,6 +187,7 @@ function problemsOf(one: Endpoint): readonly ProblemSlug[] {
       ...of(takesBody && !needsNothing(one), 'malformed_body', 'body_too_large', 'unsupported_media_type'),
       ...of(action !== undefined, 'idempotency_in_flight', 'idempotency_key_reused'),
       ...of(scopes !== undefined, 'key_missing', 'scope_missing'),
+      ...of(scopes !== undefined && test === undefined && !path.startsWith('/v2/admin/'), 'live_key_needed'),
       ...of(signedIn !== undefined, 'session_missing', 'session_ended'),
       ...of(isRead, 'key_invalid', 'key_revoked', 'key_expired', 'ip_not_allowed', 'auth_failures_limited'),
       ...of(isRead, 'rate_limited'),

@@ -31,6 +31,7 @@ import { chatappSendInteractive } from './chatapp/send-interactive.ts';
 import { chatappSendReaction } from './chatapp/send-reaction.ts';
 import { chatappSend } from './chatapp/send-template.ts';
 import { chatappTemplates } from './chatapp/templates.ts';
+import { chatappTestReceived } from './chatapp/test-received.ts';
 import { chatappWebhook } from './chatapp/webhook.ts';
 import { chatappCallback, chatappCallbackVerify } from './chatapp-callbacks/callback.ts';
 import { docs, llms, openapi } from './docs/docs.ts';
@@ -185,6 +186,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   chatappSendContacts,
   chatappSendReaction,
   chatappRead,
+  chatappTestReceived,
   chatappTemplates,
   chatappMedia,
   chatappWebhook,

@@ -4,7 +4,7 @@ import { beginEntry, completeEntry, withdrawEntry } from '../../shared/people/au
 import { auditView } from '../../shared/people/audit/view.ts';
 import { isOperatorScope } from '../../shared/people/keys/key.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
-import { type AccountId, minuteAuditId } from '../../shared/platform/runtime/ids.ts';
+import { type AccountId, liveAccountOf, minuteAuditId } from '../../shared/platform/runtime/ids.ts';
 import type { Requester } from './context.ts';
 import type { GatewayDeps } from './deps.ts';
 
@@ -45,7 +45,7 @@ export async function changeAudited<T>(
   const found = await read();
   const before = found && auditView(found);
   const actor = actorOf(requester);
-  const of = change.account ?? account?._id;
+  const of = change.account ?? (account && liveAccountOf(account._id));
   const intended = { actor, action, subject, ...(of && { account: of }), ...(before && { before }) };
   await beginEntry(db, id, intended, { now, keptDays: config.auditDays });
   /** If the store fails now, the entry stays `begun`: the change may have been made. */

@@ -26,6 +26,12 @@ export const CHAT_PROBLEMS = {
     'File not usable',
     'The provider has the file, but it cannot be handed on; `detail` says why. Report the `request_id` to your service provider.',
   ),
+  test_key_needed: fault(
+    '4122',
+    403,
+    'Test key needed',
+    'Use a test key, `hk_test_…`: real customers write to your number.',
+  ),
   not_marked_read: fault(
     '5021',
     502,

@@ -18,7 +18,8 @@ export type Permission = KeyScope | 'owner';
 
 /** Who makes a request: a program with a key, somebody who signed in, or an operator on this machine (`asha@vm-1`). */
 export type Who =
-  | { readonly kind: 'key' | 'ops'; readonly id: string }
+  | { readonly kind: 'key'; readonly id: string; readonly test?: boolean }
+  | { readonly kind: 'ops'; readonly id: string }
   | {
       readonly kind: 'user';
       readonly id: UserId;

@@ -44,7 +44,12 @@ export const PROBLEMS = {
     'No carrier delivers to this recipient. Check the number, or ask your service provider for a route.',
   ),
   key_missing: fault('4010', 401, 'API key missing', 'Send the header `Authorization: Bearer <API_KEY>`.'),
-  key_invalid: fault('4011', 401, 'API key invalid', 'Check that you copied the whole key, including `hk_live_`.'),
+  key_invalid: fault(
+    '4011',
+    401,
+    'API key invalid',
+    'Check that you copied the whole key, including `hk_live_` or `hk_test_`.',
+  ),
   key_revoked: fault('4012', 401, 'API key revoked', 'It works no more. Use another key of the account.'),
   key_expired: fault(
     '4013',
@@ -77,6 +82,12 @@ export const PROBLEMS = {
     403,
     'Scope missing',
     'Use a key that has the scope named in `detail`, or ask an owner of the account for the role.',
+  ),
+  live_key_needed: fault(
+    '4121',
+    403,
+    'Not with a test key',
+    'Test keys send, and read what they have sent. Use a live key with the scope, or the dashboard.',
   ),
   ip_not_allowed: fault(
     '4062',

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { type Bounds, boundsOf, excess } from '../../shared/people/keys/bounds.ts';
+import { type Bounds, boundsOf, excess, TEST_KEY_BOUNDS } from '../../shared/people/keys/bounds.ts';
 import { makerKey } from '../../shared/people/keys/descendants.ts';
 import { type KeyDocument, OPERATOR_KEY_DAYS_MAX } from '../../shared/people/keys/key.ts';
 import type { KeyChange } from '../../shared/people/keys/store.ts';
@@ -25,6 +25,14 @@ export function checkOperatorKey(
   if (allowedIps.some((subnet) => Number(subnet.split('/')[1] ?? PREFIX_MIN) < PREFIX_MIN)) {
     throw new Failure(`--allow-ip must have no subnet larger than /${PREFIX_MIN}. ${OPERATOR_KEY}`);
   }
+}
+
+/** Throws if a test key may not have these. */
+export function checkTestKey({ scopes, perMinute }: Pick<Bounds, 'scopes' | 'perMinute'>): void {
+  if (excess({ scopes, perMinute }, TEST_KEY_BOUNDS).length === 0) return;
+  throw new Failure(
+    `A test key may have the scopes ${TEST_KEY_BOUNDS.scopes.join(', ')} and ${TEST_KEY_BOUNDS.perMinute} requests a minute at most.`,
+  );
 }
 
 /** A key reaches no farther than the one that made it, whoever changes it. */

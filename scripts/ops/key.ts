@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from '../../shared/people/keys/allowed-addresses.ts';
-import { boundsOf } from '../../shared/people/keys/bounds.ts';
+import { boundsOf, TEST_KEY_BOUNDS } from '../../shared/people/keys/bounds.ts';
 import { descendantsOf, narrowDescendants, revokeEach } from '../../shared/people/keys/descendants.ts';
 import { isOperatorScope, KEY_SCOPES, type KeyDocument, REQUESTS_PER_MINUTE } from '../../shared/people/keys/key.ts';
 import { formatKey, newKeyText } from '../../shared/people/keys/key-secret.ts';
@@ -20,7 +20,7 @@ import {
 import { keyViews } from '../../shared/people/keys/view.ts';
 import { AllPlacesTaken } from '../../shared/platform/mongo/places.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
-import { checkMaker, checkOperatorKey, OPERATOR_KEY } from './key-bounds.ts';
+import { checkMaker, checkOperatorKey, checkTestKey, OPERATOR_KEY } from './key-bounds.ts';
 import { existing } from './owners.ts';
 import {
   accountId,
@@ -76,9 +76,10 @@ export const KEY_COMMANDS: readonly Command[] = [
       expiresAt: optional(instant, 'when it stops working; default: never'),
       perMinute: optional(perMinute, `requests a minute it may make; ${REQUESTS_PER_MINUTE}, unless given`),
       allowIp: optional(addresses, ALLOW_ABOUT),
+      test: flag('a test key: what it sends leaves to nobody and costs nothing, and it sees tests alone'),
     },
     notes: ALLOW_NOTES,
-    async run({ account, name, scopes, expiresAt, perMinute, allowIp = [] }, { db, clock }) {
+    async run({ account, name, scopes, expiresAt, perMinute: rate, allowIp = [], test }, { db, clock }) {
       if (expiresAt !== undefined && expiresAt <= clock.now()) {
         throw new Failure(`--expires-at ${expiresAt.toISOString()} is in the past. Give a later time.`);
       }
@@ -88,10 +89,14 @@ export const KEY_COMMANDS: readonly Command[] = [
       }
       if (!isOperators && account === undefined) throw new Failure('<account> is missing: the account of the key.');
       if (isOperators) checkOperatorKey({ expiresAt, allowedIps: allowIp }, clock.now());
+      if (test && isOperators) throw new Failure('A key of operators is no test key.');
+      const perMinute = rate ?? (test ? TEST_KEY_BOUNDS.perMinute : undefined);
+      if (test) checkTestKey({ scopes, perMinute });
       const store = await db();
       if (account !== undefined) await existing(store, account);
       const made = await createKey(store, clock, {
         ...(account === undefined ? {} : { account }),
+        ...(test && { test }),
         name,
         scopes,
         ...(expiresAt === undefined ? {} : { expiresAt }),
@@ -104,6 +109,7 @@ export const KEY_COMMANDS: readonly Command[] = [
           id: made.id,
           key: made.key,
           account: account ?? null,
+          test,
           name,
           scopes,
           expires_at: expiresAt ?? null,
@@ -135,7 +141,7 @@ export const KEY_COMMANDS: readonly Command[] = [
       const rows = shown.map((key) => [
         key.id,
         key.status,
-        key.scopes.join(','),
+        `${key.scopes.join(',')}${key.test ? ' (test)' : ''}`,
         key.created_at.toISOString(),
         key.expires_at?.toISOString() ?? 'never',
         key.last_used?.toISOString() ?? 'never',
@@ -208,6 +214,7 @@ export const KEY_COMMANDS: readonly Command[] = [
       if (seen.account === undefined) {
         checkOperatorKey({ expiresAt: seen.expiresAt, allowedIps: allowIp ?? seen.allowedIps }, clock.now());
       }
+      if (seen.test) checkTestKey({ ...boundsOf(seen), ...change });
       await checkMaker(store, seen, change);
       const changed = await updateKey(store, seen, change);
       if (changed === undefined) throw new Failure(`${key} was changed at the same moment: look at it, then repeat.`);
@@ -250,8 +257,8 @@ export const KEY_COMMANDS: readonly Command[] = [
       const ends = old.expiresAt !== undefined && old.expiresAt < until ? old.expiresAt : until;
       const end = made.expiresAt === undefined ? '' : ` The new key works until ${made.expiresAt.toISOString()}.`;
       return {
-        text: `${formatKey(text)}\nKeep it now: only its hash is stored. ${key} works until ${ends.toISOString()}.${end}`,
-        json: { id: made._id, key: formatKey(text), replaces: key, old_expires_at: ends },
+        text: `${formatKey(text, made.test)}\nKeep it now: only its hash is stored. ${key} works until ${ends.toISOString()}.${end}`,
+        json: { id: made._id, key: formatKey(text, made.test), replaces: key, old_expires_at: ends },
       };
     },
   }),

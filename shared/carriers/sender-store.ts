@@ -110,6 +110,11 @@ export async function findSender(db: Db, account: AccountId, sender: string): Pr
   return (await senders(db).findOne({ account, sender })) ?? undefined;
 }
 
+/** Whether the account has any approved sender. */
+export async function hasSenders(db: Db, account: AccountId): Promise<boolean> {
+  return (await senders(db).findOne({ account, status: 'approved' }, { projection: { _id: 1 } })) !== null;
+}
+
 /** Key of a registration, for looking up many: `<account>:<sender>`. */
 export type SenderKey = `${AccountId}:${string}`;
 

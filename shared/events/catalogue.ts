@@ -6,7 +6,7 @@ import type { ChannelName, HistoryEntry } from '../messages/document/message.ts'
 import { ACCOUNT_ROLES, OPERATOR_ROLES } from '../people/users/user.ts';
 import type { Told } from '../platform/runtime/act.ts';
 import { isoTimestamp } from '../platform/runtime/clock.ts';
-import type { AccountId, MessageId } from '../platform/runtime/ids.ts';
+import { type AccountId, isTestAccount, type MessageId } from '../platform/runtime/ids.ts';
 import {
   type AccountChange,
   accountBody,
@@ -454,7 +454,8 @@ export function eventBody(change: StateChange, customers?: Customers): string {
   const event = eventName(change.entry);
   const kind = kindOf(event);
   const customer = kind.tellsCustomer ? customers?.get(change.message._id) : undefined;
-  return JSON.stringify(kind.body(event, change, customer));
+  const body = kind.body(event, change, customer);
+  return JSON.stringify(isTestAccount(change.message.account) ? { ...body, test: true } : body);
 }
 
 /** Who the customers of messages are, by the messages. */

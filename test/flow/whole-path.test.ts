@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
+import { testAccountOf } from '../../shared/platform/runtime/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, type Product, startProduct } from '../support/product.ts';
 
@@ -27,6 +28,13 @@ const MAGIC = [
   { ending: '117', status: 'failed', events: ['sent', 'failed'], errorCode: '255' },
   { ending: '118', status: 'delivered', events: ['sent', 'delivered'] },
 ] as const satisfies readonly MagicCase[];
+
+/** The same of a test key. */
+const TESTED = [
+  { ending: '210', events: ['sent ', 'delivered '] },
+  { ending: '101', events: ['sent ', 'failed 001'] },
+  { ending: '108', events: ['rejected 0x0B'] },
+];
 
 interface MagicCase {
   readonly ending: string;
@@ -175,4 +183,52 @@ describe('the whole path of a message, through real processes', function () {
     }, 'the refund');
     expect(await verifyLedger(product.db, product.account)).deep.include({ problems: [] });
   });
+
+  it('with a test key the same numbers decide; no carrier, ledger or live list knows of it', async () => {
+    const key = (await product.ops(`key create ${product.account} --name ci --test`)).split('\n')[0] ?? '';
+    expect(key).match(/^hk_test_/);
+    const [entries, submits] = [await liveEntries(), product.smsc.texts().length];
+    const call = async (path: string, body?: object): Promise<Answer['body']> => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
+      return (await fetch(new URL(path, product.url), init)).json() as Promise<Answer['body']>;
+    };
+    const text = { message: 'A test', sender: 'HARKRA' };
+    const ids = new Map<string, string>();
+    for (const { ending } of TESTED) {
+      const { message_id } = await call('/v2/send', { to: `919876545${ending}`, ...text });
+      ids.set(ending, String(message_id));
+    }
+    await call('/v2/send-bulk', { to: ['919876545601', '919876545602'], ...text });
+
+    await eventually(
+      () =>
+        expect(
+          TESTED.map(({ ending }) => [
+            ending,
+            webhooksOf(ids.get(ending) ?? '')
+              .map(({ json, signature }) => `${json.status} ${json.error_code ?? ''} ${json.test} ${signature}`)
+              .sort(),
+          ]),
+        ).deep.equal(TESTED.map(({ ending, events }) => [ending, events.map((event) => `${event} true valid`).sort()])),
+      'the webhooks of the tests',
+      SETTLED_MS,
+    );
+    const delivered = { account: testAccountOf(product.account), state: 'delivered' };
+    await eventually(
+      async () => (await product.db.collection('messages').countDocuments(delivered)) === 3,
+      'the batch too',
+    );
+    await eventually(async () => (await product.db.collection('queue').countDocuments()) === 0, 'an empty queue');
+    expect((await call('/v2/account/webhooks')).code).equal('live_key_needed');
+    for (const id of ids.values()) expect((await product.get(`/v2/status/${id}`)).status).equal(404);
+    const listed = await product.get('/v2/messages?limit=500');
+    expect(JSON.stringify(listed.body)).not.include('919876545');
+    expect([await liveEntries(), product.smsc.texts().length]).deep.equal([entries, submits]);
+    expect(await verifyLedger(product.db, testAccountOf(product.account))).deep.include({ problems: [] });
+  });
+
+  async function liveEntries(): Promise<number> {
+    return (await verifyLedger(product.db, product.account)).entries;
+  }
 });

@@ -2,6 +2,9 @@ import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
 import { type Change, entryAt } from '../../shared/messages/document/change.ts';
 import { endState, mayHaveLeft, NOT_REFUNDED, UNCONFIRMED } from '../../shared/messages/document/copies.ts';
 import type { HeldReceipt, Part } from '../../shared/messages/document/message.ts';
+import { isBeforeSent } from '../../shared/messages/document/status.ts';
+import { isTestAccount } from '../../shared/platform/runtime/ids.ts';
+import { decideTest } from './test-outcome.ts';
 
 /** How long a `sent` message may still get a receipt after its validity. Then it is closed as `sent`. */
 export const RECEIPT_WAIT_MS = 72 * 3_600_000;
@@ -11,6 +14,9 @@ const SUBMITTING_AGAIN_MS = 10 * 60_000;
 /** Decides what happens to a message whose `due` has come. Pure. */
 export function decideDue(message: AnyMessage, now: Date): Change {
   const over = message.validUntil <= now;
+  const isTest = isTestAccount(message.account) && !(over && isBeforeSent(message.state));
+  const tested = isTest ? decideTest(message, now) : undefined;
+  if (tested !== undefined) return tested;
   switch (message.state) {
     case 'waiting':
       return over ? expired(message, now) : { state: 'queued', set: { due: message.validUntil } };

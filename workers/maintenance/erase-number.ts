@@ -12,7 +12,14 @@ import { readPerson } from '../../shared/money/conversations/person.ts';
 import { conversationCollection, readConversations } from '../../shared/money/conversations/store.ts';
 import { type ErasureDocument, findDueErasure, noteErasure } from '../../shared/people/erasure.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
-import { type AccountId, eventId, idDay, lowestId, type MessageId } from '../../shared/platform/runtime/ids.ts';
+import {
+  type AccountId,
+  eventId,
+  idDay,
+  lowestId,
+  type MessageId,
+  testAccountOf,
+} from '../../shared/platform/runtime/ids.ts';
 
 /** Messages that are read and emptied at once. */
 const GROUP = 100;
@@ -57,7 +64,7 @@ export async function eraseNumber(deps: EraseDeps): Promise<boolean> {
 }
 
 async function accountsOf(db: Db, { account }: ErasureDocument): Promise<readonly AccountId[]> {
-  if (account !== undefined) return [account];
+  if (account !== undefined) return [account, testAccountOf(account)];
   const all = await db
     .collection<AccountDocument>('accounts')
     .find({}, { projection: { _id: 1 } })

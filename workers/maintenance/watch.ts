@@ -12,6 +12,7 @@ import { type Scope, storeConditions } from '../../shared/conditions/store.ts';
 import type { WaitingLane } from '../../shared/messages/queue/waiting-lanes.ts';
 import { countRetrying, countUnknowns } from '../../shared/messages/settlement/unknowns.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import { LIVE } from '../../shared/money/accounts/store.ts';
 import { APPS } from '../../shared/platform/processes/apps.ts';
 import { type ProcessNotes, type ReportedMetric, readReports } from '../../shared/platform/processes/report.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
@@ -129,7 +130,7 @@ export class Watch {
     do {
       const page = await accounts
         .find(
-          { status: { $ne: 'closed' }, ...(after !== undefined && { _id: { $gt: after } }) },
+          { ...LIVE, status: { $ne: 'closed' }, ...(after !== undefined && { _id: { $gt: after } }) },
           { projection: ACCOUNT_FIELDS },
         )
         .sort({ _id: 1 })

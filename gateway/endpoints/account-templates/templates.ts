@@ -67,6 +67,7 @@ export const accountTemplates = endpoint({
   description:
     "Extension. The account's DLT templates: first what has no id of the DLT platform yet, newest first, then the others by id. A page counts as one request for each 100 of `limit`.",
   scopes: ['read', 'manage'],
+  test: 'same',
   query: {
     state: optional(choice(STATES, 'Templates of this state.')),
     limit,
@@ -151,6 +152,7 @@ export const checkTemplate = endpoint({
   description:
     'Extension. Slots, length and segments of a text, and what is wrong with it, as it is typed. Changes nothing.',
   scopes: ['read', 'manage'],
+  test: 'same',
   body: request({
     content: required(
       string(

@@ -8,6 +8,7 @@ import {
   type AccountChanges,
   createAccount,
   findAccount,
+  LIVE,
   pauseAccount,
   setAccountStatus,
   updateAccount,
@@ -98,6 +99,7 @@ export const listAccounts = endpoint({
   answer: pageShape('OperatorAccountPage', OperatorAccount),
   async handle({ db }, { query: { search = '', status, ids, limit, cursor } }) {
     const filter: Filter<AccountDocument> = {
+      ...LIVE,
       ...((cursor ?? ids) && { _id: { ...(cursor && { $lt: cursor }), ...(ids && { $in: ids }) } }),
       ...(status && OF_STATUS[status]),
       ...(search !== '' && { $or: matches(search) }),

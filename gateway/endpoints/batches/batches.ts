@@ -49,6 +49,7 @@ export const batches = endpoint({
   description:
     'Extension. Newest first, in pages. The newest batches of a page are counted, up to 10,000 recipients together; the others have no `progress` and `counts`: `GET /v2/batches/{batch_id}` counts them. A page counts as one request, and one more for each 1,000 recipients counted. Batches of schedules are listed when they are sent.',
   scopes: ['read'],
+  test: 'apart',
   query: {
     created_from: optional(queryTime('Accepted at this time or later. A plus sign must be written as `%2B`.')),
     created_before: optional(queryTime('Accepted before this time.')),
@@ -110,6 +111,7 @@ export const batch = endpoint({
   summary: 'How far a bulk request is',
   description: 'Extension. Counts as one request for each 1,000 recipients, until some time after the batch has ended.',
   scopes: ['read'],
+  test: 'apart',
   params: IN_PATH,
   answer: Batch,
   problems: ['batch_not_found'],
@@ -181,6 +183,7 @@ export const stopBatch = endpoint({
   description:
     'Extension. Messages that were not sent yet are not sent any more and are refunded, once. Counts as one request for each 1,000 recipients, until some time after the batch has ended.',
   scopes: ['send'],
+  test: 'apart',
   params: IN_PATH,
   answer: success('StoppedBatch', {
     message: text(undefined, { example: 'The batch is stopped: 5 of 10 messages had not left and are refunded.' }),

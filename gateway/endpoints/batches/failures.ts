@@ -73,6 +73,7 @@ export const batchFailures = endpoint({
   description:
     'Extension. The recipients whose message failed, expired or was rejected, with the reason, in the order of the request. With `format=csv` all of them as a file; a cell that a spreadsheet would take for a formula begins with an apostrophe. Recipients whose message was stopped before it was made, and those of batches that ended more than 90 days ago, are not listed. Counts as one request for each 1,000 recipients.',
   scopes: ['read'],
+  test: 'apart',
   params: IN_PATH,
   query: QUERY,
   queryRules: [fileIsWhole],

@@ -112,6 +112,7 @@ export const ownChatTemplates = endpoint({
   description:
     'Extension. What the provider lists, with what was asked for and is not listed yet, by name and language. A page counts as one request for each 100 of `limit`.',
   scopes: ['read', 'manage'],
+  test: 'same',
   query: {
     state: word('Templates of this state.'),
     language: word('Templates of this language.'),

@@ -38,6 +38,7 @@ export const chatappSendText = endpoint({
   summary: 'Send a text',
   description: FREE_FORM,
   scopes: ['send'],
+  test: 'apart',
   body: TEXT,
   ownProblems: true,
   answer: ChatAnswer,
@@ -102,6 +103,7 @@ export const chatappSendMedia = endpoint({
   summary: 'Send a file',
   description: FREE_FORM,
   scopes: ['send'],
+  test: 'apart',
   body: MEDIA,
   ownProblems: true,
   answer: answerOr(
@@ -175,6 +177,7 @@ export const chatappSendButtons = endpoint({
   summary: 'Send a text with buttons',
   description: FREE_FORM,
   scopes: ['send'],
+  test: 'apart',
   body: BUTTONS,
   ownProblems: true,
   answer: ChatAnswer,

@@ -175,6 +175,7 @@ export const chatappSendInteractive = endpoint({
   summary: 'Send a list, a link, a flow, a request for a location, or products',
   description: `Extension. ${FREE_FORM} \`list\`: up to ten rows to choose from. \`url\`: a button that opens an address. \`flow\`: a form of WhatsApp Flows. \`location_request\`: a button by which the customer sends the location. \`contact_request\`: one by which a customer who shows no number gives it; from then on the number and the user id are one customer. \`product\`, \`product_list\`, \`catalog\`: of the catalog that the provider has of you. What the customer chooses comes as \`message.received\`: of type \`interactive\` (its \`interactive\` has your ids), \`location\`, \`contacts\` or \`order\`.`,
   scopes: ['send'],
+  test: 'apart',
   body: INTERACTIVE,
   ownProblems: true,
   answer: ChatAnswer,

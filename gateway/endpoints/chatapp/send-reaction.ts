@@ -39,6 +39,7 @@ export const chatappSendReaction = endpoint({
   summary: 'React to a message',
   description: `Extension. ${FREE_FORM} Each reaction takes the place of the one before. It is a message like any other: it goes in the conversation that is paid for, or opens one. It ends as \`sent\`: the provider does not tell of its delivery.`,
   scopes: ['send'],
+  test: 'apart',
   body: REACTION,
   ownProblems: true,
   answer: ChatAnswer,

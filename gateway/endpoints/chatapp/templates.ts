@@ -44,6 +44,7 @@ export const chatappTemplates = endpoint({
   description:
     'All of them. Counts as one request for each 500 templates. Extension: with `limit` or `cursor` it answers a page, which has `next_cursor` and `has_more` too.',
   scopes: ['read'],
+  test: 'same',
   query: pageOfWhole(LIST, isPlace),
   answer: ChatTemplates,
   handle: ({ db }, { caller, query }) =>

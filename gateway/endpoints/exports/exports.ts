@@ -5,6 +5,7 @@ import { idTime, isExportId, newId } from '../../../shared/platform/runtime/ids.
 import { maskNumbers } from '../../../shared/platform/runtime/log.ts';
 import { pageAccount, pageUser, refusesOther } from '../../access/page-user.ts';
 import { scopeMissing } from '../../access/scopes.ts';
+import { pageMode } from '../../access/test-mode.ts';
 import { CSV_COST, CSV_PROBLEMS, csvAnswer, sendCsv } from '../../api/csv-file.ts';
 import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { decimal, flag, id, named, success, time, whole } from '../../api/shapes.ts';
@@ -50,6 +51,7 @@ export const startExport = endpoint({
   description:
     'Extension. Begins to write the messages that fit into a CSV file, newest first, 500,000 at most; without their texts. It goes on in the background and is kept for a day. An account may have 3 at a time. Counts as 20 requests.',
   scopes: ['read'],
+  test: 'apart',
   costs: CSV_COST,
   body: request(MESSAGE_FILTER),
   answer: success('StartedExport', Export.shape),
@@ -88,6 +90,7 @@ export const exportList = endpoint({
   summary: 'Files of messages',
   description: 'Extension. All that are kept, the newest first.',
   scopes: ['read'],
+  test: 'apart',
   answer: named('Exports', { exports: z.array(Export) }),
   async handle(gateway, { caller }) {
     const found = await listExports(gateway.db, caller.account._id);
@@ -105,6 +108,7 @@ export const showExport = endpoint({
   summary: 'How far a file is',
   description: 'Extension.',
   scopes: ['read'],
+  test: 'apart',
   params: IN_PATH,
   answer: Export,
   problems: ['export_not_found'],
@@ -127,6 +131,7 @@ export const dropExport = endpoint({
   description:
     'Extension. Makes room for another one; one that is being made is given up. Who asked for it may remove it, and who has `manage`.',
   scopes: ['read'],
+  test: 'apart',
   params: IN_PATH,
   answer: success('RemovedExport', { export_id: ExportIdText }),
   problems: ['export_not_found'],
@@ -152,8 +157,9 @@ export const exportCsv = endpoint({
   description:
     'Extension. CSV (RFC 4180), when the export is `done`. Texts that a spreadsheet would take for a formula begin with an apostrophe. Counts as 20 requests; an account may download 4 such files at a time from each gateway process.',
   scopes: ['read'],
+  test: 'apart',
   params: IN_PATH,
-  query: { user: pageUser('link'), account: pageAccount() },
+  query: { user: pageUser('link'), account: pageAccount(), mode: pageMode() },
   problems: ['export_not_found', 'export_not_ready', ...CSV_PROBLEMS],
   openapi: csvAnswer(
     'message_id,created_at,channel,direction,to\r\nmsg_01m7znjn7hdb5pft3awkb6pgvz,2026-11-21T10:00:00+00:00,sms,out,919876543210\r\n',

@@ -85,6 +85,7 @@ export const inbox = endpoint({
   description:
     'Extension. The customers who wrote on the chat-app channel, the last one first, with the time until which they may be written to freely. A page counts as one request for each 10 of `limit`.',
   scopes: ['read'],
+  test: 'apart',
   query: { limit, cursor: cursorOf('inbox', isPlace) },
   reads: ({ limit }) => Math.ceil(limit / CUSTOMERS_PER_REQUEST),
   answer: pageShape('InboxPage', InboxCustomer),

@@ -61,6 +61,7 @@ export const inboxThread = endpoint({
   description:
     'Extension. The chat-app messages to and from one customer, newest first, with their texts. A page counts as one request for each 50 of `limit`.',
   scopes: ['read'],
+  test: 'apart',
   params: {
     customer: text('The customer: a number, a user id, a user name, or the `id` of a `customer`.', {
       example: '919876543210',
@@ -109,6 +110,7 @@ export const receivedSms = endpoint({
   description:
     "Extension. What was written to the account's numbers, newest first. A page counts as one request for each 100 of `limit`.",
   scopes: ['read'],
+  test: 'apart',
   query: {
     number: optional(
       string(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from '../../../shared/people/keys/allowed-addresses.ts';
-import { BOUND_FIELDS, type Bounds, boundsOf } from '../../../shared/people/keys/bounds.ts';
+import { BOUND_FIELDS, type Bounds, boundsOf, TEST_KEY_BOUNDS } from '../../../shared/people/keys/bounds.ts';
 import { descendantsOf, makerKey } from '../../../shared/people/keys/descendants.ts';
 import {
   ACCOUNT_KEY_SCOPES,
@@ -9,6 +9,7 @@ import {
   lineOf,
   REQUESTS_PER_MINUTE,
 } from '../../../shared/people/keys/key.ts';
+import { formatKey, type KeyText, keyPrefix } from '../../../shared/people/keys/key-secret.ts';
 import {
   findOwnKey,
   insertKey,
@@ -29,11 +30,12 @@ import { AllPlacesTaken } from '../../../shared/platform/mongo/places.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
-import { named, pageShape, success, text, whole } from '../../api/shapes.ts';
+import { flag, named, pageShape, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { Caller } from '../../http/context.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 import {
+  boolean,
   choice,
   Fault,
   type Kind,
@@ -79,6 +81,7 @@ const dateTime = (description?: string, example?: string) =>
 const Key = named('Key', 'An API key without its secret.', {
   key_id: KeyId,
   prefix: text('What the key begins with.', { example: 'hk_live_01m7znjn7hdb5pft3awkb6pgvz' }),
+  test: flag('A test key: what it sends is a test, and it sees tests alone.'),
   state: MadeKey.shape.state,
   scopes: z.array(z.enum(ACCOUNT_KEY_SCOPES)).meta({
     description:
@@ -120,7 +123,7 @@ const KeyDetail = named('KeyDetail', {
 
 const CreatedKey = success('CreatedKey', {
   key: text('The whole key, for `Authorization: Bearer`. In this answer only: store it now.', {
-    pattern: '^hk_live_',
+    pattern: '^hk_(live|test)_',
     example: 'hk_live_01m7znjn7hdb5pft3awkb6pgvz_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef',
   }),
   ...Key.shape,
@@ -234,6 +237,12 @@ const NEW_KEY = {
   ),
   per_minute: optional(perMinute),
   allowed_ips: optional(allowedIps),
+  test: withDefault(
+    boolean(
+      'A test key: what it sends goes to no carrier or provider and costs nothing, and it sees tests alone. It has at most the scopes `send`, `read` and `otp`, and all test keys of an account together make 100 requests a minute.',
+    ),
+    false,
+  ),
 };
 
 /** A new key counts as this many requests, so that nobody makes them by the thousand: 20 a minute. */
@@ -267,6 +276,7 @@ export const createKey = endpoint({
       if (far !== undefined) return refusal(far);
       const wanted = boundsWanted(read.given, reach.bounds);
       checkBounds({ ...wanted, scopes: [] }, reach.bounds, 'the key that asks', read.problems);
+      if (body.test) checkBounds(wanted, TEST_KEY_BOUNDS, 'a test key may', read.problems);
       await checkRate(deps, caller, { wanted: read.given.per_minute }, read.problems);
       if (read.problems.count > 0) return invalid(read.problems);
       const lacking = wanted.scopes.filter((scope) => !reach.bounds.scopes.includes(scope));
@@ -278,16 +288,22 @@ export const createKey = endpoint({
         action: 'key.create',
         subject: { kind: 'key', id: text.id },
         read: async () => undefined,
-        make: () => insertKey(db, clock, { account, name: body.name, ...wanted, maker: reach.maker }, text),
+        make: () =>
+          insertKey(
+            db,
+            clock,
+            { account, ...(body.test && { test: true }), name: body.name, ...wanted, maker: reach.maker },
+            text,
+          ),
         madeOf: (key) => key,
         isRefusal: isNotMade,
       }).catch(notMade);
-      return 'kind' in made ? made : createdAnswer(deps, made, text.text);
+      return 'kind' in made ? made : createdAnswer(deps, made, text);
     },
     async recover(account, id) {
       const text = openText(deps, account, id);
       const made = await findOwnKey(deps.db, account, text.id);
-      return made && createdAnswer(deps, made, text.text);
+      return made && createdAnswer(deps, made, text);
     },
     refuseReplay: (caller, id) => refuseText(deps, caller, id),
   }),
@@ -299,10 +315,11 @@ function refusal(problem: Problem): Refused {
 
 /** What is asked for. What is left out is as far as the maker reaches, and a rate at most the usual one. */
 function boundsWanted(
-  { scopes = [], expires_at, per_minute, allowed_ips }: Given<typeof NEW_KEY>,
+  { scopes = [], expires_at, per_minute, allowed_ips, test }: Given<typeof NEW_KEY>,
   maker: Bounds,
 ): Bounds {
-  const { perMinute: most = REQUESTS_PER_MINUTE } = maker;
+  const usual = (test && TEST_KEY_BOUNDS.perMinute) || REQUESTS_PER_MINUTE;
+  const most = Math.min(maker.perMinute ?? usual, usual);
   const addresses = allowed_ips === undefined ? maker.allowedIps : [...new Set(allowed_ips)];
   return {
     scopes: [...new Set(scopes)],
@@ -322,7 +339,8 @@ async function refuseText(deps: Deps, caller: Caller, id: SealedText): Promise<P
 }
 
 /** Stored encrypted, because it has the key's text. */
-async function createdAnswer(deps: Deps, made: KeyDocument, key: string): Promise<Accepted> {
+async function createdAnswer(deps: Deps, made: KeyDocument, text: KeyText): Promise<Accepted> {
+  const key = formatKey(text, made.test);
   const body: Shown<typeof CreatedKey> = done({ key, ...(await keyRecord(deps, made)) });
   return { kind: 'accepted', sealed: true, body };
 }
@@ -388,6 +406,7 @@ export const updateKey = endpoint({
       checkBounds(wanted, reach.bounds, 'the key that asks', read.problems, given);
       if (maker !== undefined)
         checkBounds(wanted, boundsOf(maker), `${maker._id}, which made it`, read.problems, given);
+      if (key.test) checkBounds(wanted, TEST_KEY_BOUNDS, 'a test key may', read.problems, given);
       await checkRate(deps, caller, { wanted: per_minute, current: key.perMinute }, read.problems);
     }
     if (read.problems.count > 0) return invalid(read.problems);
@@ -495,13 +514,13 @@ export const rotateKey = endpoint({
       if ('kind' in made) return made;
       // It may end earlier than the old one would have.
       await narrowMade(deps, caller, made);
-      return createdAnswer(deps, made, openText(deps, caller.account._id, id).text);
+      return createdAnswer(deps, made, openText(deps, caller.account._id, id));
     },
     async recover(account, id) {
       const text = openText(deps, account, id);
       const made = await findOwnKey(deps.db, account, text.id);
       if (made === undefined || !(await retireReplaced(deps.db, made))) return undefined;
-      return createdAnswer(deps, made, text.text);
+      return createdAnswer(deps, made, text);
     },
     refuseReplay: (caller, id) => refuseText(deps, caller, id),
   }),
@@ -547,7 +566,7 @@ async function keyRecords(
     const { id, status, scopes, created_at, expires_at, last_used, ...plain } = view;
     return {
       key_id: id,
-      prefix: `hk_live_${id}`,
+      prefix: keyPrefix(id, key.test),
       state: status,
       scopes: scopes.filter((scope) => !isOperatorScope(scope)),
       ...plain,

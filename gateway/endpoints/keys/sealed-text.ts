@@ -13,13 +13,8 @@ export function newSealedText({ box, clock }: Pick<GatewayDeps, 'box' | 'clock'>
 }
 
 /** Throws when it is none, or sealed with another secret or for another account. */
-export function openText(
-  { box }: Pick<GatewayDeps, 'box'>,
-  account: AccountId,
-  sealed: SealedText,
-): KeyText & { readonly text: string } {
-  const text = box.open(sealed, ['idempotency', account, 'result']);
-  const parsed = parseKey(text);
+export function openText({ box }: Pick<GatewayDeps, 'box'>, account: AccountId, sealed: SealedText): KeyText {
+  const parsed = parseKey(box.open(sealed, ['idempotency', account, 'result']));
   if (parsed === undefined) throw new Error('a sealed text is no key');
-  return { ...parsed, text };
+  return parsed;
 }

@@ -4,6 +4,7 @@ import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts'
 import { readEntries } from '../../../shared/money/ledger/statement.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { pageAccount, pageUser, refusesOther } from '../../access/page-user.ts';
+import { pageMode } from '../../access/test-mode.ts';
 import { CSV_PROBLEMS, csvAnswer, sendCsv } from '../../api/csv-file.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { named, pageShape, text, time, whole } from '../../api/shapes.ts';
@@ -52,6 +53,7 @@ export const ledger = endpoint({
   description:
     'Extension. Every change of the balance, numbered without gaps, newest first. A page counts as one request for each 250 of `limit`.',
   scopes: ['read'],
+  test: 'apart',
   query: {
     ...LEDGER_FILTER,
     change_id: optional(changeId('Only this change, as `change_id` of an entry or of a timeline.')),
@@ -103,7 +105,8 @@ export const ledgerCsv = endpoint({
   description:
     'Extension. The statement as CSV (RFC 4180), newest first, some 100,000 entries at most. Where older ones were left out, the first cell of the last line says so, with the `until` to ask for them with; its other cells are empty. Texts that a spreadsheet would take for a formula begin with an apostrophe. Counts as 20 requests; an account may download 4 such files at a time from each gateway process.',
   scopes: ['read'],
-  query: { ...LEDGER_FILTER, user: pageUser('link'), account: pageAccount() },
+  test: 'apart',
+  query: { ...LEDGER_FILTER, user: pageUser('link'), account: pageAccount(), mode: pageMode() },
   problems: CSV_PROBLEMS,
   openapi: csvAnswer(
     'seq,at,amount,balance_after,reason,reference,schedule_ids,change_id,message_count,message_ids,numbers,references,explanation,repeats,note\r\n1,2026-11-21T09:00:00+00:00,10,10,top_up,invoice-1,,crd_invoice-1,,,,,,,\r\n',

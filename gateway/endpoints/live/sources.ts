@@ -2,6 +2,7 @@ import { listNewestReplays } from '../../../shared/events/webhooks/replay-store.
 import { HOUR_MS } from '../../../shared/messages/statistics-hour.ts';
 import { readHours } from '../../../shared/messages/statistics-store.ts';
 import { readBalance } from '../../../shared/money/accounts/store.ts';
+import { liveAccountOf } from '../../../shared/platform/runtime/ids.ts';
 import { readCarriers } from '../carriers/carriers.ts';
 import { countChatTemplates } from '../chat-templates/templates.ts';
 import { readLedgerChecks } from '../ledger-checks/ledger-checks.ts';
@@ -47,9 +48,11 @@ export const ACCOUNT_SOURCES: readonly AccountSource[] = [
   },
   {
     name: 'replays',
-    read: async ({ db }, account) => ({ data: (await listNewestReplays(db, account, NEWEST)).map(replayRecord) }),
+    read: async ({ db }, account) => ({
+      data: (await listNewestReplays(db, liveAccountOf(account), NEWEST)).map(replayRecord),
+    }),
   },
-  { name: 'chat_templates', read: ({ db }, account) => countChatTemplates(db, account) },
+  { name: 'chat_templates', read: ({ db }, account) => countChatTemplates(db, liveAccountOf(account)) },
 ];
 
 /** What `GET /v2/admin/stream` can tell. */

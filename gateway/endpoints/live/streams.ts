@@ -1,4 +1,5 @@
 import { pageAccount, pageUser } from '../../access/page-user.ts';
+import { pageMode } from '../../access/test-mode.ts';
 import { endpoint } from '../../api/endpoint.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
 import { liveOf } from './live.ts';
@@ -15,6 +16,7 @@ export const accountStream = endpoint({
   description:
     'Extension. A stream of server-sent events that stays open. Each event is named, and its `data` is a JSON object with the whole current value: it comes at once, and again after it has changed. Values are read every two seconds, once for all who listen. A comment line comes every 15 seconds. The event `end` with the `code` of a problem says that the key or the session may not listen any more. When the stream ends without it, open it again after three seconds. A key or a user can have 12 streams open, an account 100.',
   scopes: ['read'],
+  test: 'apart',
   query: {
     events: eventsOf(
       ACCOUNT_SOURCES,
@@ -23,6 +25,7 @@ export const accountStream = endpoint({
     ),
     user: pageUser('stream'),
     account: pageAccount(),
+    mode: pageMode(),
   },
   problems: ['too_many_streams'],
   openapi: streamOf(

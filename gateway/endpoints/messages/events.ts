@@ -81,6 +81,7 @@ export const events = endpoint({
   description:
     'Extension. What happened to your messages in the last seven days, newest first, in pages. These are the payloads of webhooks; you need no webhook to read them here. Members that describe the message (`operator`, `error_code` …) have their latest values. A page ends early when its payloads exceed a megabyte. It counts as one request for each 100 of `limit`. Events of templates are not listed here: `GET /v2/account/templates` and `GET /v2/account/chatapp/templates` show their states.',
   scopes: ['read'],
+  test: 'apart',
   ownOnly: true,
   query: {
     event: optional(choice(MESSAGE_EVENT_NAMES, 'One kind of event.')),

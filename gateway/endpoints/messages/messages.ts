@@ -89,6 +89,7 @@ export const messages = endpoint({
   description:
     'Extension. Newest first, in pages. Search by recipient (`to`), customer (`from`), `reference`, batch, time and the states failed, expired, rejected, read and received goes by an index. Other filters, and further ones beside these, look at 1,000 messages per request: a page may then have fewer entries than `limit`, even none, although `has_more` is true. `searched_to` says how far back it has looked; continue with `next_cursor` and the same filters. An SMS is listed when its carrier has answered, or about three seconds after its 200; half a minute after it where the gateway that gave it was killed. One message by its id, at once: `GET /v2/messages/{message_id}`. A page counts as one request for each 250 of `limit`.',
   scopes: ['read'],
+  test: 'apart',
   query: {
     ...MESSAGE_FILTER,
     customer: optional(
@@ -324,6 +325,7 @@ export const message = endpoint({
   description:
     'Extension. Everything that is known about it, with its text for those who may read it: `text_shown` says so.',
   scopes: ['read'],
+  test: 'apart',
   params: IN_PATH,
   reads: 1,
   answer: WholeMessage,

@@ -13,7 +13,14 @@ import type { LogRecord } from '../../../shared/messages/settlement/message-log.
 import type { Customer } from '../../../shared/money/conversations/person.ts';
 import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
 import { readEntries } from '../../../shared/money/ledger/statement.ts';
-import { type AccountId, eventId, idTime, lowestId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
+import {
+  type AccountId,
+  eventId,
+  idTime,
+  liveAccountOf,
+  lowestId,
+  type MessageId,
+} from '../../../shared/platform/runtime/ids.ts';
 import { readAccepted } from './just-accepted.ts';
 import { daysFrom } from './search-index.ts';
 import { REPEAT_MS } from './shapes.ts';
@@ -156,7 +163,7 @@ async function readDeliveries(db: Db, { _id, account, history }: TextlessMessage
   if (history.length === 0) return [];
   const endpoints = await db
     .collection<EndpointDocument>('endpoints')
-    .find({ account })
+    .find({ account: liveAccountOf(account) })
     .project<Pick<EndpointDocument, '_id'>>({ _id: 1 })
     .toArray();
   const ids = history.flatMap(({ state }) =>

@@ -18,6 +18,7 @@ export const status = endpoint({
   tag: 'SMS',
   summary: 'Delivery status of a message',
   scopes: ['read'],
+  test: 'apart',
   params: IN_PATH,
   answer: DeliveryStatus,
   problems: ['message_not_found'],

@@ -13,6 +13,8 @@ import {
   idDay,
   isBatchId,
   isMessageId,
+  isTestAccount,
+  liveAccountOf,
   lowestId,
   type MessageId,
 } from '../../../shared/platform/runtime/ids.ts';
@@ -32,7 +34,11 @@ import { AccountIdText, accountId } from './fields.ts';
 
 /** Messages of all accounts, for who answers customers' questions. */
 
-const OF_ACCOUNT = { account_id: AccountIdText, account_name: text(undefined, { example: 'Asha Stores' }) };
+const OF_ACCOUNT = {
+  account_id: AccountIdText,
+  account_name: text(undefined, { example: 'Asha Stores' }),
+  test: z.literal(true).meta({ description: 'It was sent as a test, and left to nobody.' }).optional(),
+};
 
 const FoundMessage = z
   .strictObject({ ...Message.shape, ...OF_ACCOUNT })
@@ -100,7 +106,7 @@ export const findMessages = endpoint({
     const data = page.flatMap((id) => {
       const one = found.get(id);
       if (one === undefined) return [];
-      return { ...messageRecord(one), account_id: one.account, account_name: names.get(one.account) ?? '' };
+      return { ...messageRecord(one), ...ownerOf(one.account, names.get(one.account) ?? '') };
     });
     return { ...pageOf('found', data, ids.length > limit ? page.at(-1) : undefined), numbers: [...numbers] };
   },
@@ -136,12 +142,20 @@ export const findMessage = endpoint({
     const [account] = (await accountsOf(db, [id])).values();
     const known = account && (await findAccount(db, account));
     if (account === undefined || known === undefined) return refused('message_not_found');
-    await recordLook(requester, { action: 'message.look', subject: { kind: 'message', id }, account });
+    const look = { action: 'message.look', subject: { kind: 'message', id }, account: liveAccountOf(account) };
+    await recordLook(requester, look);
     const whole = await readWholeMessage(db, account, id, textRulesFor({ ...requester, account: known }));
     if (whole === undefined) return refused('message_not_found');
-    return { ...(await wholeRecord(gateway, whole, true)), account_id: account, account_name: known.name };
+    return { ...(await wholeRecord(gateway, whole, true)), ...ownerOf(account, known.name) };
   },
 });
+
+function ownerOf(account: AccountId, name: string) {
+  return {
+    ...{ account_id: liveAccountOf(account), account_name: name },
+    ...(isTestAccount(account) && { test: true as const }),
+  };
+}
 
 interface Wanted {
   readonly numbers: readonly string[];

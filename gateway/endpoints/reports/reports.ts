@@ -221,6 +221,7 @@ export const accountReports = endpoint({
   summary: 'Reports',
   description: `Extension. ${DESCRIPTION}`,
   scopes: ['read'],
+  test: 'apart',
   query: { ...OWN_QUERY, account: pageAccount() },
   answer: ReportPage,
   openapi: FILE,

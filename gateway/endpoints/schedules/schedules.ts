@@ -86,6 +86,7 @@ export const schedules = endpoint({
   description:
     'Extension. All schedules, the newest booking first; with `state=scheduled` those that wait, the next to be sent first. A page counts as one request for each 100 of `limit`.',
   scopes: ['read'],
+  test: 'apart',
   query: QUERY,
   queryRules: [cursorOfThisList],
   reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
@@ -181,6 +182,7 @@ export const scheduleState = endpoint({
   summary: 'A schedule',
   description: 'Extension.',
   scopes: ['read'],
+  test: 'apart',
   params: IN_PATH,
   answer: Schedule,
   problems: ['schedule_not_found'],
@@ -203,6 +205,7 @@ export const cancelSchedule = endpoint({
   summary: 'Cancel a schedule',
   description: 'The credits are refunded before the answer. A second request has the same answer and refunds nothing.',
   scopes: ['send'],
+  test: 'apart',
   params: IN_PATH,
   answer: success('CancelResult', {
     message: text(undefined, { example: 'The schedule is cancelled; 1 credit was refunded.' }),

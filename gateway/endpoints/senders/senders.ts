@@ -54,6 +54,7 @@ export const senders = endpoint({
   description:
     'Extension. The senders that the account asked for or was given, by name. Without DLT, and unless the account may use registered senders alone, messages may have any sender of valid form. A page counts as one request for each 250 of `limit`.',
   scopes: ['read', 'manage'],
+  test: 'same',
   query: { limit, cursor: cursorOf('senders', (text): text is string => isSenderForm(text)) },
   reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
   answer: pageShape('SenderPage', AccountSender, 'Senders, by name.'),

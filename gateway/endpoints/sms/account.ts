@@ -28,6 +28,7 @@ export const balance = endpoint({
   tag: 'SMS',
   summary: 'Credits of the account',
   scopes: ['read'],
+  test: 'apart',
   answer: Balance,
   handle: async ({ db }, { caller }) => balanceRecord(await readBalance(db, caller.account._id)),
 });
@@ -63,6 +64,7 @@ export const templates = endpoint({
   description:
     'All of them. Counts as one request for each 500 templates. Extension: with `limit` or `cursor` it answers a page, which has `next_cursor` and `has_more` too.',
   scopes: ['read'],
+  test: 'same',
   query: pageOfWhole('templates', (text): text is string => isDltId(text)),
   answer: Templates,
   handle: ({ db }, { caller, query }) =>

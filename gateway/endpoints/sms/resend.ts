@@ -23,6 +23,7 @@ export const resend = endpoint({
   description:
     'Extension. A new message to the same recipient, with the same text, sender, route and reference; it is checked and charged like any other, and has `resend_of`; the first one has it in `resent_as`. Of an SMS that you sent, that has left or ended, and whose text is still kept; otherwise 409. The recipient may get it twice if the first one arrives after all.',
   scopes: ['send'],
+  test: 'apart',
   params: IN_PATH,
   answer: SendResult,
   problems: ['message_not_found', 'not_resendable', ...REFUSALS],

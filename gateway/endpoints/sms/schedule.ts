@@ -96,6 +96,7 @@ export const schedule = endpoint({
   summary: 'Send later',
   description: 'Takes every field of /v2/send or of /v2/send-bulk, and `schedule_time`. The credits are debited now.',
   scopes: ['send'],
+  test: 'apart',
   forms: { ScheduleRequest: SCHEDULE_MESSAGE, ScheduleBulkRequest: SCHEDULE_BULK },
   bodyMax: 'bulk',
   answer: ScheduleAnswer,

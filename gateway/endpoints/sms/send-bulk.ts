@@ -51,6 +51,7 @@ export const sendBulk = endpoint({
   description:
     'Each recipient is one billed message. If any entry is wrong, nothing is sent, and every wrong entry is reported by its index.',
   scopes: ['send'],
+  test: 'apart',
   body: request({ ...BULK_FIELDS, valid_until: validUntilFromNow }, BULK_EITHER, BULK_RULES),
   ownProblems: true,
   bodyMax: 'bulk',

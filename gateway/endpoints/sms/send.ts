@@ -62,6 +62,7 @@ export const send = endpoint({
   description:
     'The answer comes after the account has paid and the message is stored with it; `GET /v2/status/{message_id}` knows it from then on. A refused request is neither stored nor charged.',
   scopes: ['send'],
+  test: 'apart',
   body: SEND_BODY,
   ownProblems: true,
   answer: SendAnswer,

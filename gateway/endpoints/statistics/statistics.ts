@@ -113,6 +113,7 @@ export const accountStatistics = endpoint({
   description:
     'Extension. What became of the messages made in a period, by hour or day (UTC), carrier and error code. It is counted from the messages, again and again for eleven days because receipts come late; `counted_at` says when last. Counts as two requests.',
   scopes: ['read'],
+  test: 'apart',
   query: {
     period: withDefault(choice(NAMES, 'The last 24 hours or 7 days by hour, or 30 days by day.'), '24h'),
   },

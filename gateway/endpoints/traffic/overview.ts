@@ -58,13 +58,14 @@ const COUNTED_MAX = 1_000;
 
 /** Contains no current time and no ages: the stream sends it whenever its JSON differs from the last one (endpoints/live/source.ts). */
 export async function readOverview(db: Db, clock: Clock): Promise<Shown<typeof OperatorOverview>> {
-  const [present, carriers, queues, senders, templates, accounts, held] = await Promise.all([
+  const [present, carriers, queues, senders, templates, accounts, tests, held] = await Promise.all([
     presentRecords(db, clock),
     listConditions(db, clock.now()),
     readQueues(db),
     countWaiting(db, 'senders', COUNTED_MAX),
     countWaiting(db, 'templates', COUNTED_MAX),
     db.collection<AccountDocument>('accounts').estimatedDocumentCount(),
+    db.collection<AccountDocument>('accounts').countDocuments({ test: true }),
     db.collection<AccountDocument>('accounts').countDocuments({ held: true }, { limit: COUNTED_MAX }),
   ]);
   return {
@@ -75,7 +76,7 @@ export async function readOverview(db: Db, clock: Clock): Promise<Shown<typeof O
     },
     queues: queues.map(queueRecord),
     approvals: { senders, templates },
-    accounts: { all: accounts, held },
+    accounts: { all: accounts - tests, held },
   };
 }
 

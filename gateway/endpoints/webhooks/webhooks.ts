@@ -114,6 +114,7 @@ export const webhookEvents = endpoint({
   summary: 'Events that webhooks may have',
   description: 'Extension. All of them, by channel.',
   scopes: ['read', 'manage'],
+  test: 'same',
   answer: pageShape('OfferedEventPage', OfferedEvent),
   handle: () => pageOf('events', OFFERED, undefined),
 });

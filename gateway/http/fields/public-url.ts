@@ -7,7 +7,7 @@ import {
 } from '../../../shared/events/webhooks/address-guard.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
-import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { type AccountId, liveAccountOf } from '../../../shared/platform/runtime/ids.ts';
 import { within } from '../../../shared/platform/runtime/within.ts';
 import type { ProblemAnswer } from '../answer.ts';
 import { type FieldProblems, invalidRequest } from '../field-problems.ts';
@@ -71,7 +71,7 @@ export function createUrlCheck({ withinMs, mustResolve, ...options }: UrlCheckOp
       if ((lookUps.get(account) ?? 0) >= LOOK_UPS_MAX) return { ...tooSlow, isBusy: true };
       count(account, 1);
       const looked = guard
-        .for(account)
+        .for(liveAccountOf(account))
         .addressesOf(url.hostname, portOf(url))
         .finally(() => count(account, -1))
         .then(
@@ -90,7 +90,7 @@ export function createUrlCheck({ withinMs, mustResolve, ...options }: UrlCheckOp
       if (!form.ok) return problems.add(field, form.code, form.detail) ?? false;
       const url = new URL(text);
       const literal = literalAddress(url.hostname);
-      if (literal === undefined || guard.for(account).allows(literal, portOf(url))) return true;
+      if (literal === undefined || guard.for(liveAccountOf(account)).allows(literal, portOf(url))) return true;
       return problems.add(field, 'url_not_allowed', LEADS_INSIDE) ?? false;
     },
     async host(account, url, field, problems) {

@@ -13,6 +13,9 @@ export interface CarrierList {
   readonly carriers: readonly string[];
 }
 
+/** The path of test messages. No carrier has such a name: the maintenance decides what becomes of them (workers/maintenance/test-outcome.ts). */
+export const TEST_PATH = pathOfList({ waitSeconds: 0, carriers: ['@test'] });
+
 /** How many carriers may be asked for one message. When the last one refuses it, it is rejected. */
 export const MAX_CARRIERS = 3;
 

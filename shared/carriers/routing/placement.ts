@@ -1,6 +1,7 @@
 import type { Attempt, MessageDocument, Routed } from '../../messages/document/message.ts';
 import { pathOf } from '../../messages/document/routing.ts';
-import { listOfPath, pathOfList } from './path.ts';
+import { isTestAccount } from '../../platform/runtime/ids.ts';
+import { listOfPath, pathOfList, TEST_PATH } from './path.ts';
 import type { RouteDocument } from './route.ts';
 import type { Routable, RouteTable } from './table.ts';
 
@@ -18,6 +19,7 @@ export function placementOf(
   table: RouteTable,
   message: Routable & Pick<MessageDocument, 'path'> & { readonly attempts?: readonly Pick<Attempt, 'carrier'>[] },
 ): Pick<MessageDocument, 'path' | 'routed'> {
+  if (isTestAccount(message.account)) return { path: TEST_PATH };
   const tried = (message.attempts ?? []).map(({ carrier }) => carrier);
   const { path, route } = table.routes.length === 0 ? inGroup(message) : placeOf(table.resolve(message));
   const left = path === undefined ? undefined : table.without(path, tried);

@@ -1,8 +1,9 @@
 import type { MessageDocument } from '../../messages/document/message.ts';
 import { type Priority, pathOf, ROUTES } from '../../messages/document/routing.ts';
+import { isTestAccount } from '../../platform/runtime/ids.ts';
 import type { CarrierDocument } from '../carrier.ts';
 import { codeLength, countryOf } from './country.ts';
-import { listOfPath, MAX_CARRIERS, pathOfList } from './path.ts';
+import { listOfPath, MAX_CARRIERS, pathOfList, TEST_PATH } from './path.ts';
 import { DEFAULT_WAIT_SECONDS, type RouteDocument, senderKind, type WeightedCarrier } from './route.ts';
 
 /** The fields of a message that routes look at. */
@@ -55,6 +56,7 @@ export class RouteTable {
   }
 
   resolve(message: Routable): Resolution {
+    if (isTestAccount(message.account)) return { kind: 'path', path: TEST_PATH };
     // Without routes, the carriers' own `paths` decide, and messages wait until a carrier has their path.
     if (this.routes.length === 0) return { kind: 'path', path: pathOf(message.route) };
     const [best] = this.matches(message);

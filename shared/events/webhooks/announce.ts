@@ -7,6 +7,7 @@ import {
   type EndpointId,
   type EventId,
   eventId,
+  liveAccountOf,
   type MessageId,
   thingEventId,
 } from '../../platform/runtime/ids.ts';
@@ -181,7 +182,7 @@ function ofAccount(change: AccountChange<AccountEventName>): Announced {
 function ofMessage(change: StateChange): Announced {
   const { message, entry } = change;
   return {
-    account: message.account,
+    account: liveAccountOf(message.account),
     channels: [message.channel],
     event: eventName(entry),
     eventId: eventId(message._id, entry.state),

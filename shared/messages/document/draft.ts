@@ -1,4 +1,4 @@
-import { type AccountId, type GroupId, idDay } from '../../platform/runtime/ids.ts';
+import { type AccountId, type GroupId, idDay, idTime, isTestAccount } from '../../platform/runtime/ids.ts';
 import type { MessageDocument } from './message.ts';
 
 /** A message as requested: checked and routed, not paid yet. */
@@ -54,9 +54,14 @@ export function queuedMessage(account: AccountId, group: GroupId, draft: Message
     ...(draft.keys === undefined ? {} : { keys: draft.keys }),
     state: 'queued',
     v: 0,
-    due: draft.validUntil,
+    due: firstDue(account, draft),
     validUntil: draft.validUntil,
     tries: 0,
     history: [],
   };
+}
+
+/** When the maintenance looks at an accepted message: at the end of its validity, and at a test message at once. */
+export function firstDue(account: AccountId, { _id, validUntil }: Pick<MessageDocument, '_id' | 'validUntil'>): Date {
+  return isTestAccount(account) ? idTime(_id) : validUntil;
 }

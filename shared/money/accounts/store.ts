@@ -66,10 +66,13 @@ export async function findAccounts(db: Db, ids: readonly AccountId[]): Promise<r
     .toArray();
 }
 
-/** All accounts, oldest first (ids sort by time), without `pending`. */
+/** For queries: no test accounts. */
+export const LIVE = { test: { $exists: false } } as const;
+
+/** All live accounts, oldest first (ids sort by time), without `pending`. */
 export async function listAccounts(db: Db): Promise<readonly AccountDocument[]> {
   return accounts(db)
-    .find({}, { projection: { pending: 0 } })
+    .find(LIVE, { projection: { pending: 0 } })
     .sort({ _id: 1 })
     .toArray();
 }

@@ -1,4 +1,5 @@
 import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../../messages/document/chat-message.ts';
+import { firstDue } from '../../messages/document/draft.ts';
 import { type AccountId, idDay } from '../../platform/runtime/ids.ts';
 import type { PaidConversation } from '../accounts/opening.ts';
 
@@ -33,7 +34,7 @@ export function queuedChatMessage(
     ...(draft.fallback !== undefined && { fallback: draft.fallback }),
     state: 'queued',
     v: 0,
-    due: draft.validUntil,
+    due: firstDue(account, draft),
     validUntil: draft.validUntil,
     tries: 0,
     history: [],

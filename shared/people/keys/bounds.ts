@@ -12,6 +12,12 @@ export interface Bounds {
   readonly allowedIps?: readonly string[] | undefined;
 }
 
+/**
+ * How far a test key reaches at most. It may stand in programs that many see, so it changes nothing. All test keys of an account share
+ * one window of the rate (gateway/access/rate-limit.ts).
+ */
+export const TEST_KEY_BOUNDS: Bounds = { scopes: ['send', 'read', 'otp'], perMinute: 100 };
+
 /** A key's own bounds. */
 export function boundsOf({ scopes, expiresAt, perMinute, allowedIps }: KeyDocument): Bounds {
   return { scopes, expiresAt, perMinute: perMinute ?? REQUESTS_PER_MINUTE, allowedIps };

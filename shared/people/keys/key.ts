@@ -4,8 +4,10 @@ import type { AccountId } from '../../platform/runtime/ids.ts';
 
 /** An API key as stored. The secret itself is stored nowhere, only its SHA-256. */
 export interface KeyDocument extends WithActs {
-  /** The public part of `hk_live_<id>_<secret>`. */
+  /** The public part of `hk_live_<id>_<secret>`, or `hk_test_…`. */
   readonly _id: string;
+  /** What it sends is a test, and it sees tests alone (gateway/access/test-account.ts). */
+  readonly test?: true;
   /** Absent: a key of operators, with scopes of operators alone. Nothing of an account reaches it. */
   readonly account?: AccountId;
   readonly name: string;

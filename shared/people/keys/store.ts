@@ -12,6 +12,7 @@ import { formatKey, hashSecret, type KeyText, newKeyText } from './key-secret.ts
 export interface NewKey {
   /** Absent: a key of operators. */
   readonly account?: AccountId;
+  readonly test?: true | undefined;
   /** For people, to tell keys apart. */
   readonly name: string;
   readonly scopes: readonly KeyScope[];
@@ -47,16 +48,16 @@ export class MakerChanged extends Error {}
 export async function createKey(db: Db, clock: Clock, key: NewKey): Promise<{ id: string; key: string }> {
   const text = newKeyText(clock.now().getTime());
   await insertKey(db, clock, key, text);
-  return { id: text.id, key: formatKey(text) };
+  return { id: text.id, key: formatKey(text, key.test) };
 }
 
 /** Makes a key of this text. Throws `AllPlacesTaken` and `MakerChanged`. */
 export async function insertKey(db: Db, clock: Clock, key: NewKey, text: KeyText): Promise<KeyDocument> {
-  const { account, name, scopes, expiresAt, perMinute, allowedIps, caps, maker, rotatedFrom, line } = key;
+  const { account, test, name, scopes, expiresAt, perMinute, allowedIps, caps, maker, rotatedFrom, line } = key;
   const now = clock.now();
   const document: KeyDocument = {
     _id: text.id,
-    ...defined({ account }),
+    ...defined({ account, test }),
     name,
     secretHash: new Binary(hashSecret(text.secret)),
     status: 'active',

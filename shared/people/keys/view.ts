@@ -23,6 +23,7 @@ function view(key: KeyDocument, use: Use | undefined, now: Date) {
     status: isExpired(key, now) ? ('expired' as const) : key.status,
     scopes: key.scopes,
     name: key.name,
+    test: key.test === true,
     created_at: key.createdAt,
     expires_at: key.expiresAt ?? null,
     per_minute: key.perMinute ?? REQUESTS_PER_MINUTE,

@@ -20,6 +20,12 @@ export const INDEXES: readonly Index[] = [
   },
   {
     collection: 'accounts',
+    key: { test: 1 },
+    options: { name: 'test', partialFilterExpression: { test: true } },
+    serves: 'operators overview: how many accounts are test accounts',
+  },
+  {
+    collection: 'accounts',
     key: { held: 1 },
     options: { name: 'held', partialFilterExpression: { held: { $exists: true } } },
     serves: 'smpp claim: the accounts of which nothing may leave',

@@ -126,6 +126,22 @@ export function isAccountId(value: string): value is AccountId {
   return ACCOUNT_ID.test(value);
 }
 
+const TEST = '_test';
+
+/** The account in which the test messages of a live account are, and all that follows from them (gateway/access/test-account.ts). */
+export function testAccountOf(live: AccountId): AccountId {
+  return `${live}${TEST}`;
+}
+
+export function isTestAccount(account: string): boolean {
+  return account.endsWith(TEST);
+}
+
+/** Whose senders, templates, webhooks and keys an account uses: a live account its own. */
+export function liveAccountOf(account: AccountId): AccountId {
+  return isTestAccount(account) ? (account.slice(0, -TEST.length) as AccountId) : account; // by `testAccountOf`
+}
+
 const LEDGER_CHECK_ID = /^chk_[0-9a-hjkmnp-tv-z]{26}$/;
 
 export function isLedgerCheckId(value: string): value is LedgerCheckId {

@@ -4,6 +4,7 @@ import type { AccountDocument } from '../../../shared/money/accounts/account.ts'
 import { findErasable, markErased } from '../../../shared/money/accounts/closing.ts';
 import { INDEXES } from '../../../shared/platform/mongo/indexes.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { testAccountOf } from '../../../shared/platform/runtime/ids.ts';
 import { type PrunePace, pruneAlong } from './walk.ts';
 
 interface Found {
@@ -24,16 +25,18 @@ const NOT_THEIRS = new Set(['accounts', 'leases', 'intents', 'processes', 'store
 export async function* eraseClosed(db: Db, clock: Clock, before: Date, pace: PrunePace): AsyncGenerator<number, void> {
   const accounts: AccountDocument[] = [];
   for (const account of await findErasable(db, before)) {
-    if ((await db.collection<AnyMessage>('messages').findOne({ account: account._id })) === null)
-      accounts.push(account);
+    const theirs = { account: { $in: [account._id, testAccountOf(account._id)] } };
+    if ((await db.collection<AnyMessage>('messages').findOne(theirs)) === null) accounts.push(account);
   }
   if (accounts.length === 0) return;
-  const ids = new Set<string>(accounts.map(({ _id }) => _id));
+  const tests = accounts.map(({ _id }) => testAccountOf(_id));
+  const ids = new Set<string>([...accounts.map(({ _id }) => _id), ...tests]);
   for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray()) {
     if (GONE_BY_THEMSELVES.has(name) || NOT_THEIRS.has(name) || name.startsWith('system.')) continue;
     yield* pruneAlong(walkOf(db, name, ids), pace);
   }
   if (!pace.mayGoOn()) return;
+  await db.collection<AccountDocument>('accounts').deleteMany({ _id: { $in: tests } });
   for (const account of accounts) await markErased(db, account, clock.now());
   yield accounts.length;
 }

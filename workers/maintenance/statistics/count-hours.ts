@@ -17,7 +17,13 @@ import { refundOf } from '../../../shared/money/conversations/charge-store.ts';
 import { TOO_LATE_V } from '../../../shared/money/conversations/included-store.ts';
 import { ledgerCollection } from '../../../shared/money/ledger/store.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
-import { type AccountId, idTime, lowestId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
+import {
+  type AccountId,
+  idTime,
+  isTestAccount,
+  lowestId,
+  type MessageId,
+} from '../../../shared/platform/runtime/ids.ts';
 import { COUNTED_FIELDS, type Counted, sorted } from './counted.ts';
 import { Losses, readCreditValues } from './losses.ts';
 import { PrefixTally, readBraked } from './prefix-hours.ts';
@@ -111,7 +117,7 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
     }
   }
   const all = new Tally(ALL, carrierNames);
-  for (const [account, tally] of tallies) all.join(account, tally);
+  for (const [account, tally] of tallies) if (!isTestAccount(account)) all.join(account, tally);
   const documents = (tallies.size === 0 ? [] : [...tallies.values(), all]).map((tally) =>
     tally.document(hour, countedAt, expiresAt),
   );

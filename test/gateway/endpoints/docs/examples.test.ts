@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import request from 'supertest';
 import { TEMPLATES } from '../../../../scripts/simulator/provider/demo-templates.ts';
+import { createKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { createTemplateRequest } from '../../../../shared/templates/sms/request-store.ts';
 import { createTemplate } from '../../../../shared/templates/sms/store.ts';
@@ -40,7 +41,9 @@ describe('what the documents show can be sent as it stands', () => {
     await createTemplateRequest(world.db, systemClock, { ...asked, routes: ['transactional'] });
   });
   const ask = async (method: string, path: string, body: object) => {
-    const { key, ids } = await makeOwnThings(world.db, world.account);
+    const { key: live, ids } = await makeOwnThings(world.db, world.account);
+    const ofTest = { account: world.account, test: true, name: 'ci', scopes: ['send'] } as const;
+    const key = path.includes('/test-') ? (await createKey(world.db, systemClock, ofTest)).key : live;
     const at = pathOf(path, { ...ids, template_id: REQUEST, name: 'order_update', language: 'en_US' });
     const call = request(world.url)[method === 'patch' || method === 'put' ? method : 'post'](at);
     return call.set('Authorization', `Bearer ${key}`).send(body);

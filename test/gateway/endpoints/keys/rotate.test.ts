@@ -3,6 +3,7 @@ import request from 'supertest';
 import type { Gateway } from '../../../../gateway/api/endpoint.ts';
 import { rotateKey } from '../../../../gateway/endpoints/keys/keys.ts';
 import { newSealedText, openText } from '../../../../gateway/endpoints/keys/sealed-text.ts';
+import { formatKey } from '../../../../shared/people/keys/key-secret.ts';
 import { findKey, insertKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { TEST_BOX } from '../../../support/chatapp.ts';
@@ -112,7 +113,7 @@ describe('API keys: rotation', () => {
 
     const found = await rotateKey.action?.(deps as unknown as Gateway).recover(site.account, sealed);
 
-    expect(found?.body).to.include({ key: openText(deps, site.account, sealed).text, rotated_from: old.key_id });
+    expect(found?.body).to.include({ key: formatKey(openText(deps, site.account, sealed)), rotated_from: old.key_id });
     expect(await findKey(site.db, old.key_id)).to.deep.include({
       expiresAt: until,
       rotatedTo: openText(deps, site.account, sealed).id,

@@ -14,7 +14,8 @@ describe('key text', () => {
     const key = formatKey(text);
 
     expect(key).to.match(/^hk_live_[0-9a-z]{26}_[0-9a-f]{64}$/);
-    expect(parseKey(key)).to.deep.equal(text);
+    expect(parseKey(key)).to.deep.equal({ ...text, test: false });
+    expect(parseKey(formatKey(text, true))).to.deep.equal({ ...text, test: true });
   });
 
   it('never makes the same secret twice', () => {
