@@ -1,21 +1,26 @@
 import { useState } from 'preact/hooks';
 import { create } from '../../api/http.ts';
+import { Button } from '../../parts/button.tsx';
 import { TextArea } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import type { FormValues } from '../../parts/form-values.ts';
 import { Card } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { ChatTemplateFields, chatTemplateOf } from '../send/chat-template-fields.tsx';
-import type { Customer } from './customer.ts';
+import { inWords } from './bubble.tsx';
+import type { Customer, InboxMessage } from './customer.ts';
 import { isOpen } from './session-badge.tsx';
 
 interface AnswerProps {
   readonly customer: Customer;
+  /** The message that is answered, if one was chosen. */
+  readonly quoted?: InboxMessage | undefined;
+  readonly onUnquote: () => void;
   readonly onSent: () => void;
 }
 
 /** A box to write to the customer; outside the session a template. */
-export function Answer({ customer, onSent }: AnswerProps) {
+export function Answer({ customer, quoted, onUnquote, onSent }: AnswerProps) {
   const [text, setText] = useState('');
   if (!isOpen(customer)) {
     return (
@@ -28,13 +33,23 @@ export function Answer({ customer, onSent }: AnswerProps) {
     );
   }
   const send = async () => {
-    await create('/v2/chatapp/send-text', { to: customer.to, message: text });
+    const reply = quoted && { reply_to: quoted.message_id };
+    await create('/v2/chatapp/send-text', { to: customer.to, message: text, ...reply });
     setText((now) => (now === text ? '' : now)); // The user may have gone on writing meanwhile.
     toast('Answer sent.');
+    onUnquote();
     onSent();
   };
   return (
     <Card title="Answer">
+      {quoted && (
+        <p class="quoted">
+          Answers “{inWords(quoted)}”{' '}
+          <Button look="quiet" onClick={onUnquote}>
+            Answer without it
+          </Button>
+        </p>
+      )}
       <Form submit="Send answer" onSubmit={send} sendsAgain>
         <TextArea name="message" label="Your answer" rows={3} value={text} onInput={setText} />
       </Form>

@@ -1,4 +1,5 @@
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { create } from '../../api/http.ts';
 import { useLive } from '../../api/live.ts';
 import { type Loaded, useLoad } from '../../api/load.ts';
 import { type Listed, usePages } from '../../api/pages.ts';
@@ -11,11 +12,12 @@ import { Loading, PageHead } from '../../parts/page.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { exactTime } from '../../parts/time.tsx';
+import { toast } from '../../parts/toast.tsx';
 import type { PageProps } from '../../router/page.ts';
 import { Answer } from './answer.tsx';
-import { Bubble } from './bubble.tsx';
+import { Bubble, type BubbleActs } from './bubble.tsx';
 import type { Customer, InboxMessage } from './customer.ts';
-import { SessionBadge } from './session-badge.tsx';
+import { isOpen, SessionBadge } from './session-badge.tsx';
 
 /** The messages to and from one customer, and a box to answer. */
 export function ConversationPage({ params: { customer = '' } }: PageProps) {
@@ -27,6 +29,15 @@ export function ConversationPage({ params: { customer = '' } }: PageProps) {
     list.reload();
   };
   const { to = customer, aliases = [] } = head.data ?? {};
+  const [quoted, setQuoted] = useState<InboxMessage>();
+  const acts: BubbleActs = {
+    quote: setQuoted,
+    react: async ({ message_id }, emoji) => {
+      await create('/v2/chatapp/send-reaction', { to, message_id, emoji });
+      toast('Reaction sent.');
+      reload();
+    },
+  };
   useFollowed([to, ...aliases], () => {
     head.follow();
     list.follow();
@@ -47,8 +58,10 @@ export function ConversationPage({ params: { customer = '' } }: PageProps) {
               )}
               {data.aliases.length > 0 && <span class="soft"> Also known as {data.aliases.join(', ')}.</span>}
             </p>
-            <Messages list={list} />
-            {may('send') && <Answer customer={data} onSent={reload} />}
+            <Messages list={list} acts={may('send') && isOpen(data) ? acts : undefined} />
+            {may('send') && (
+              <Answer customer={data} quoted={quoted} onUnquote={() => setQuoted(undefined)} onSent={reload} />
+            )}
           </>
         )}
       </Loading>
@@ -57,7 +70,7 @@ export function ConversationPage({ params: { customer = '' } }: PageProps) {
 }
 
 /** From above downwards, as one reads; the newest ones are in view, above the box for the answer. */
-function Messages({ list }: { readonly list: Listed<InboxMessage> }) {
+function Messages({ list, acts }: { readonly list: Listed<InboxMessage>; readonly acts: BubbleActs | undefined }) {
   const { rows, problem, retry, hasMore, hasNews, isLoadingMore, loadMore, reload } = list;
   const box = useRef<HTMLElement>(null);
   const height = useRef(0);
@@ -89,7 +102,12 @@ function Messages({ list }: { readonly list: Listed<InboxMessage> }) {
           )}
           <ol class="bubbles" aria-label="Messages, the newest last">
             {rows.toReversed().map((message) => (
-              <Bubble key={message.message_id} message={message} />
+              <Bubble
+                key={message.message_id}
+                message={message}
+                answered={rows.find((one) => one.message_id === message.reply_to)}
+                acts={acts}
+              />
             ))}
           </ol>
           {hasNews && (
