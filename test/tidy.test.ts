@@ -68,7 +68,9 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   'preact-iso/router': CLIENT,
   '@preact/signals': CLIENT,
   uplot: /^gateway\/dashboard\/client\/parts\/plot\.tsx$/,
-  esbuild: /^scripts\/dashboard\/build\.ts$/,
+  esbuild: /^scripts\/(dashboard\/build|clients\/main)\.ts$/,
+  '@modelcontextprotocol/server': /^scripts\/clients\/mcp\/server\.ts$/,
+  '@modelcontextprotocol/server/stdio': /^scripts\/clients\/mcp\/main\.ts$/,
 };
 
 /** A payment has two ends, the gateway that begins it and whoever finishes it. They are read together, so they share a folder. */

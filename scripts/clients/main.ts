@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 import { openapiOf } from '../../gateway/api/openapi.ts';
 import { ENDPOINTS } from '../../gateway/endpoints/list.ts';
 import { apiOf } from './calls.ts';
@@ -8,8 +9,8 @@ import { pythonOf } from './python.ts';
 import { typescriptOf } from './typescript.ts';
 
 /**
- * `npm run clients [-- <folder>]`: writes the packages of both clients to a folder (default dist/clients), and builds the one of
- * TypeScript to a tarball. The wheel is built by Python: `pip wheel --no-deps dist/clients/python`.
+ * `npm run clients [-- <folder>]`: writes the packages of both clients and of the MCP server to a folder (default dist/clients), and
+ * packs those for Node. The wheel is built by Python: `pip wheel --no-deps dist/clients/python`.
  */
 const ROOT = join(import.meta.dirname, '../..');
 const [folder = join(ROOT, 'dist/clients')] = process.argv.slice(2);
@@ -19,8 +20,13 @@ const api = apiOf(openapiOf(ENDPOINTS));
 rmSync(folder, { recursive: true, force: true });
 const typescript = packageOf('typescript', 'package.json', { 'src/index.ts': formatted(typescriptOf(api)) });
 packageOf('python', 'pyproject.toml', pythonOf(api));
-run(process.execPath, join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', '.');
-run('npm', 'pack', '--silent', '--pack-destination', '..');
+run(typescript, process.execPath, join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', '.');
+const mcp = packageOf('mcp', 'package.json', {});
+await build({
+  ...{ entryPoints: [join(import.meta.dirname, 'mcp/main.ts')], outfile: join(mcp, 'mcp.js') },
+  ...{ bundle: true, platform: 'node', target: 'node20', format: 'esm', banner: { js: '#!/usr/bin/env node' } },
+});
+for (const each of [typescript, mcp]) run(each, 'npm', 'pack', '--silent', '--pack-destination', '..');
 
 /** What is written by hand, with this product's version in its manifest, what is made, and docs/clients.md as its README. */
 function packageOf(client: string, manifest: string, made: Readonly<Record<string, string>>): string {
@@ -40,6 +46,6 @@ function formatted(text: string): string {
   });
 }
 
-function run(program: string, ...args: readonly string[]): void {
-  execFileSync(program, args, { cwd: typescript, stdio: 'inherit' });
+function run(cwd: string, program: string, ...args: readonly string[]): void {
+  execFileSync(program, args, { cwd, stdio: 'inherit' });
 }

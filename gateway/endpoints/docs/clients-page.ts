@@ -5,7 +5,7 @@ export const CLIENTS_PAGE = {
   path: '/docs/clients',
   title: 'Clients for TypeScript and Python',
   name: 'Clients',
-  html: `<div class="prose"><p>For TypeScript and Python there is a client with a call for each endpoint, named there (in Python <code>sendBulk</code> is <code>send_bulk</code>); ask your service provider for the package. It sends again what may be sent again, with the same <code>Idempotency-Key</code>, walks through lists page by page, throws problems with their <code>code</code> and <code>errors</code>, and verifies webhooks.</p></div>
+  html: `<div class="prose"><p>For TypeScript and Python there is a client with a call for each endpoint, named there (in Python <code>sendBulk</code> is <code>send_bulk</code>); ask your service provider for the package. It sends again what may be sent again, with the same <code>Idempotency-Key</code>, walks through lists page by page, throws problems with their <code>code</code> and <code>errors</code>, and verifies webhooks. A third package, <code>harkara-mcp</code>, gives agents the account over the Model Context Protocol: read-only, or what a person agrees to.</p></div>
 ${clientSample(
   'npm install ./harkara-*.tgz',
   `import { env } from 'node:process';

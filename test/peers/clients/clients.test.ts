@@ -3,6 +3,8 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect } from 'chai';
 import { debianProgram } from '../../support/debian.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -73,7 +75,8 @@ describe('the clients of scripts/clients, packed and installed', function () {
     await run('npm', ['run', '--silent', 'clients', '--', join(folder, 'made')], ROOT);
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     const quiet = ['--silent', '--no-audit', '--no-fund', '--offline'];
-    await run('npm', ['install', ...quiet, `./made/${packed('tgz')}`]);
+    const tarballs = readdirSync(join(folder, 'made')).filter((name) => name.endsWith('.tgz'));
+    await run('npm', ['install', ...quiet, ...tarballs.map((name) => `./made/${name}`)]);
   }
 
   async function installPython(): Promise<void> {
@@ -103,7 +106,10 @@ describe('the clients of scripts/clients, packed and installed', function () {
   it('Python: the same of both of its clients, by the types that mypy reads', async () => {
     const wheel = ['wheel', '--quiet', '--no-deps', '--no-build-isolation', '--wheel-dir', 'made', 'made/python'];
     await run('venv/bin/pip', wheel);
-    await run('venv/bin/pip', ['install', '--quiet', '--no-deps', `./made/${packed('whl')}`]);
+    const wheels = readdirSync(join(folder, 'made'))
+      .filter((name) => name.endsWith('.whl'))
+      .map((name) => `./made/${name}`);
+    await run('venv/bin/pip', ['install', '--quiet', '--no-deps', ...wheels]);
     copyFileSync(join(import.meta.dirname, 'programs/program.py'), join(folder, 'program.py'));
     const shown = [...samples('py'), await pageSample('pip install')].map((text, index) => {
       writeFileSync(join(folder, `sample${index}.py`), text);
@@ -130,9 +136,14 @@ describe('the clients of scripts/clients, packed and installed', function () {
     return unescaped(program);
   }
 
-  function packed(ending: string): string {
-    return readdirSync(join(folder, 'made')).find((name) => name.endsWith(ending)) ?? '';
-  }
+  it('MCP: an agent that has the packed server asks about the account', async () => {
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(new StdioClientTransport({ command: join(folder, 'node_modules/.bin/harkara-mcp'), env }));
+    const { content } = await client.callTool({ name: 'explain_message', arguments: { message_id: messageId(post) } });
+    await client.close();
+
+    expect(JSON.stringify(content)).to.include('delivered');
+  });
 });
 
 interface Post {
@@ -155,8 +166,12 @@ async function realPost(product: Product, key: string, hook: Receiver): Promise<
   };
 }
 
-function proven({ headers, body }: Post) {
-  return { event: ['message.delivered', headers['webhook-id'], JSON.parse(body).message_id] };
+function proven(post: Post) {
+  return { event: ['message.delivered', post.headers['webhook-id'], messageId(post)] };
+}
+
+function messageId({ body }: Post): string {
+  return JSON.parse(body).message_id;
 }
 
 /** The programs that docs/clients.md shows in this language. */
