@@ -54,11 +54,23 @@ describe('the dashboard: prices and statements', function () {
     ]);
 
     faults.push(...(await dashboard.look(page, 'account-with-prices')));
+    const settings = await dashboard.visit('/dashboard/account', await signedIn(db, 'owner', account));
+    await settings.getByLabel('GSTIN').fill('29AABCT1332L1ZX');
+    await settings.getByRole('button', { name: 'Save buyer' }).click();
+    await settings.getByText('It is no GSTIN').waitFor();
+    await settings.getByLabel('GSTIN').fill('29aabct1332l1za');
+    await settings.getByLabel('Legal name').fill('Asha Traders Pvt Ltd');
+    await settings.getByLabel('Address').fill('12 MG Road\nBengaluru 560001');
+    await settings.getByRole('button', { name: 'Save buyer' }).click();
+    await settings.getByText('Saved. It counts within seconds.').waitFor();
+    faults.push(...(await dashboard.look(settings, 'account-settings')));
     const own = await dashboard.visit('/dashboard/credits', await signedIn(db, 'viewer', account));
     await own.getByRole('table', { name: 'Prices' }).waitFor();
     faults.push(...(await dashboard.look(own, 'credits-with-prices')));
     await own.locator(`a[href$="/statement/${MONTH}"]`).click();
     await own.getByText('236.00').waitFor();
+    await own.getByText('IGST 18 %').waitFor();
+    await own.getByText('Karnataka (29)', { exact: true }).waitFor();
     faults.push(...(await dashboard.look(own, 'statement')));
     const navigation = own.getByRole('navigation').first();
     await own.setViewportSize({ width: 794, height: 1_123 });

@@ -64,7 +64,14 @@ function Shown({ statement }: { readonly statement: Statement }) {
         </Card>
         {(seller.length > 0 || money?.tax_number) && (
           <Card title="From">
-            <Lines of={[...seller, ...(money?.tax_number ? [`${money.tax_name}: ${money.tax_number}`] : [])]} />
+            <Lines
+              of={[
+                ...seller,
+                ...(money?.tax_number
+                  ? [`${money.place_of_supply ? 'GSTIN' : money.tax_name}: ${money.tax_number}`]
+                  : []),
+              ]}
+            />
           </Card>
         )}
       </div>
