@@ -1,4 +1,4 @@
-import { troubleInWords, troublesOf } from '../carriers/providers/condition.ts';
+import { stopOf, troubleInWords, troublesOf } from '../carriers/providers/condition.ts';
 import { disabledWords } from '../events/webhooks/result-words.ts';
 import type { Condition, Finding, Subject } from './condition.ts';
 import type { AccountSeen } from './seen.ts';
@@ -187,7 +187,7 @@ export const ACCOUNT_CONDITIONS = {
   },
   'provider.stopped': {
     title: 'A chat-app number is stopped',
-    how: 'The provider does not allow its token, number or account: its messages do not leave.',
+    how: 'The provider does not allow its token, number or account: its messages do not leave. A payment problem is asked about again by itself, after a minute and then less often; it holds until a message is taken.',
     concerns: {
       operator: {
         severity: 'urgent',
@@ -195,15 +195,14 @@ export const ACCOUNT_CONDITIONS = {
       },
       account: { severity: 'urgent', todo: 'Ask your service provider. Messages wait meanwhile.' },
     },
-    find: ({ provider }) =>
-      provider?.stoppedReason === undefined
-        ? []
-        : [
-            {
-              subject: providerOf(provider._id),
-              words: `Chat-app number ${provider.displayNumber} is stopped: ${provider.stoppedReason}`,
-            },
-          ],
+    find: ({ provider }) => {
+      const reason = provider && stopOf(provider);
+      if (provider === undefined || reason === undefined) return [];
+      const is = provider.trial === undefined ? 'is stopped' : 'was stopped, and one message at a time is tried';
+      return [
+        { subject: providerOf(provider._id), words: `Chat-app number ${provider.displayNumber} ${is}: ${reason}` },
+      ];
+    },
   },
   'provider.failing': {
     title: 'The provider of a chat-app number fails',
@@ -215,7 +214,7 @@ export const ACCOUNT_CONDITIONS = {
       },
     },
     find: ({ provider }) =>
-      provider === undefined || provider.status === 'paused' || provider.stoppedReason !== undefined
+      provider === undefined || provider.status === 'paused' || stopOf(provider) !== undefined
         ? []
         : troublesOf(provider)
             .slice(0, 1)

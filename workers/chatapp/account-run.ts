@@ -1,19 +1,21 @@
 import type { Db } from 'mongodb';
 import { optedInOf } from '../../shared/carriers/chat-opt-in-store.ts';
+import { endsByItself } from '../../shared/carriers/providers/error-table.ts';
 import type { ProviderDocument, ProviderDuty } from '../../shared/carriers/providers/provider.ts';
-import { noteTrouble, stopProvider } from '../../shared/carriers/providers/store.ts';
+import { endTrial, noteTrouble, stopProvider } from '../../shared/carriers/providers/store.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import type { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
 import { readNames } from '../../shared/money/conversations/person.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { MessageId } from '../../shared/platform/runtime/ids.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';
-import { noteChatTemplate, replaceChatTemplates } from '../../shared/templates/chat/store.ts';
+import { noteChatTemplate, noteHeldBack, replaceChatTemplates } from '../../shared/templates/chat/store.ts';
 import { ChatClaimer } from './claim.ts';
 import type { Customers } from './customers.ts';
 import type { Departure } from './depart.ts';
 import type { HeldPartition } from './held-partition.ts';
 import type { ChatMetrics } from './metrics.ts';
+import { nextProbe } from './probe.ts';
 import { ProviderClient } from './provider/client.ts';
 import type { HeaderSamples } from './samples/header-samples.ts';
 import { SendLoop, type SendLoopOptions } from './send-loop.ts';
@@ -128,7 +130,12 @@ export class AccountRun {
         return new Map([...refused, ...(await depart(others))]);
       },
       stopChannel: (reason, code) => this.#stopChannel(reason, code),
+      endTrial: () => endTrial(db, account),
       markTemplate: (message, status) => markTemplateOf(db, message, status, clock.now()),
+      noteHeldBack: ({ content }, word) =>
+        content.kind === 'template'
+          ? noteHeldBack(db, account, content.name, content.language, { word, at: clock.now() })
+          : Promise.resolve(),
       copyTemplates: () => this.#templates.soon(),
       note: (reason) => this.#note('sends', reason),
       noteHealth: (reason) => this.#note('statuses', reason),
@@ -142,9 +149,14 @@ export class AccountRun {
   async #stopChannel(reason: string, code: string): Promise<void> {
     const { db, log, metrics } = this.#deps;
     const { _id: account } = this.#provider;
-    if (this.#closed || !(await stopProvider(db, account, `${code}: ${reason}`))) return;
+    if (this.#closed || !(await stopProvider(db, account, `${code}: ${reason}`, this.#probeOf(code)))) return;
     metrics.stops.inc({ code });
     log.error('provider_stopped', { account, code });
+  }
+
+  /** When it is asked about again, if the cause may end without anybody here. */
+  #probeOf(code: string): ProviderDocument['probe'] {
+    return endsByItself(code) ? nextProbe(this.#deps.clock.now(), this.#provider.trial?.tries ?? 0) : undefined;
   }
 
   async #note(duty: ProviderDuty, reason: string | undefined): Promise<void> {

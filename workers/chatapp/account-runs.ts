@@ -6,6 +6,8 @@ import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import type { ChatTemplateRequestDocument } from '../../shared/templates/chat/template-request.ts';
 import { AccountRun, type AccountRunDeps } from './account-run.ts';
 import type { HeldPartition } from './held-partition.ts';
+import { probeStopped } from './probe.ts';
+import { ProviderClient } from './provider/client.ts';
 import type { News } from './send-health.ts';
 
 export interface AccountRunsOptions extends Omit<AccountRunDeps, 'onClaim'> {
@@ -27,6 +29,8 @@ export class AccountRuns {
    * same time.
    */
   readonly #closing = new Map<AccountId, { readonly run: AccountRun; readonly closed: Promise<void> }>();
+  /** The times of probes that were made, so that each is made once. */
+  readonly #probed = new Map<AccountId, number>();
   /** Versions whose token cannot be decrypted, so that each is logged once. */
   readonly #unreadable = new Map<AccountId, string>();
   #claimed = 0;
@@ -95,6 +99,31 @@ export class AccountRuns {
       const partition = partitionOf(account);
       if (partition === undefined || provider.status !== 'active' || this.#open.has(account)) continue;
       if (!this.#closing.has(account)) this.#openRun(provider, version, partition);
+    }
+  }
+
+  /** Asks providers that are stopped, and may be again, whether the cause is gone: when that is due, of partitions that are held. */
+  probe(
+    known: ReadonlyMap<AccountId, KnownProvider>,
+    partitionOf: (account: AccountId) => HeldPartition | undefined,
+  ): void {
+    const { clock, log } = this.#options;
+    const now = clock.now();
+    for (const [account, { provider, version }] of known) {
+      const { stoppedReason, probe } = provider;
+      if (stoppedReason === undefined || probe === undefined || probe.at > now) continue;
+      // What became of it is read seconds later: then there is another time, or none.
+      if (partitionOf(account) === undefined || this.#probed.get(account) === probe.at.getTime()) continue;
+      const token = this.#tokenOf(provider, version);
+      if (token === undefined) continue;
+      this.#probed.set(account, probe.at.getTime());
+      const client = new ProviderClient({ provider, token });
+      void probeStopped(this.#options, provider, client)
+        .catch((error: unknown) => {
+          this.#probed.delete(account);
+          log.warn('provider_not_probed', { account, ...errorFields(error) });
+        })
+        .finally(() => client.close());
     }
   }
 

@@ -22,10 +22,11 @@ export class Breaker {
   #openUntilMs = 0;
   #probing = false;
 
-  /** `random` returns a number from 0 to 1. */
-  constructor(clock: Clock, random: () => number) {
+  /** `random` returns a number from 0 to 1. `onTrial`: the first send is a probe. */
+  constructor(clock: Clock, random: () => number, onTrial = false) {
     this.#clock = clock;
     this.#random = random;
+    if (onTrial) this.#state = 'half_open';
   }
 
   get state(): BreakerState {

@@ -65,7 +65,7 @@ export class SendLoop {
     this.#options = options;
     const { provider, clock, random } = options;
     this.#pacing = new Pacing({ provider, clock, random });
-    this.#breaker = new Breaker(clock, random);
+    this.#breaker = new Breaker(clock, random, provider.trial !== undefined);
     this.#health = new AccountHealth(clock, random);
     this.#noted = provider.troubles?.statuses !== undefined;
     this.#timer = new WakeTimer(clock, () => this.wake());

@@ -28,10 +28,14 @@ export interface SendContext {
   held(): boolean;
   /** The provider said that the token, the number or the account is not allowed. */
   stopChannel(reason: string, code: string): Promise<void>;
+  /** A message was taken while the channel is tried again after a stop. */
+  endTrial(): Promise<void>;
   /** Stores why sends have paused, for the operator. Undefined when one was answered again. */
   note(trouble: string | undefined): Promise<void>;
   /** The provider named the state of a template. */
   markTemplate(message: ChatMessageDocument, status: string): Promise<void>;
+  /** The provider took the message and holds it back, because of its template. */
+  noteHeldBack(message: ChatMessageDocument, word: string): Promise<void>;
   /** A template was probably changed at the provider. */
   copyTemplates(): void;
 }
@@ -60,12 +64,15 @@ export class MessageSender {
   readonly #options: MessageSenderOptions;
   /** Whether the store has a note that sends fail. */
   #noted: boolean;
+  /** The channel is tried again after a stop. */
+  #onTrial: boolean;
   /** Unknown codes that forbade a message. Each is logged once. */
   readonly #forbidding = new Set<number>();
 
   constructor(options: MessageSenderOptions) {
     this.#options = options;
     this.#noted = options.provider.troubles?.sends !== undefined;
+    this.#onTrial = options.provider.trial !== undefined;
   }
 
   /** From the claim to the stored outcome. `probe`: this send tests whether the provider is back. Never rejects. */
@@ -155,7 +162,8 @@ export class MessageSender {
 
   /** Stores what concerns other messages too: the channel is stopped, or a template must not be used. */
   async #tell(message: ChatMessageDocument, verdict: SendVerdict): Promise<void> {
-    const { breaker, stopChannel, markTemplate, copyTemplates, note, noteNews, log } = this.#options;
+    const { breaker, stopChannel, endTrial, markTemplate, noteHeldBack, copyTemplates, note, noteNews, log } =
+      this.#options;
     if ('copyIsOld' in verdict) copyTemplates();
     // What becomes of an accepted message is told by its status.
     if (verdict.kind !== 'accepted')
@@ -164,6 +172,11 @@ export class MessageSender {
     try {
       if (verdict.kind === 'stop') await stopChannel(verdict.reason, verdict.code);
       else if ('template' in verdict && verdict.template !== undefined) await markTemplate(message, verdict.template);
+      if (verdict.kind === 'accepted' && verdict.heldBack !== undefined) await noteHeldBack(message, verdict.heldBack);
+      if (this.#onTrial && verdict.kind === 'accepted') {
+        await endTrial();
+        this.#onTrial = false;
+      }
       const broken = breaker.state !== 'closed';
       const trouble = broken ? sendTrouble(verdict) : undefined;
       if (broken === this.#noted || (broken && trouble === undefined)) return;

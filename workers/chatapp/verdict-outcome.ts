@@ -1,5 +1,6 @@
 import { chatMessageKey } from '../../shared/carriers/providers/message-key.ts';
 import type { SubmitOutcome } from '../../shared/messages/settlement/submit-outcome.ts';
+import { defined } from '../../shared/platform/runtime/defined.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { SendVerdict } from './provider/answer.ts';
 
@@ -16,7 +17,11 @@ const NOT_READY = { maxTries: 3, pauseMs: 600_000 };
 export function outcomeOf(account: AccountId, verdict: SendVerdict, probe: boolean): SubmitOutcome {
   switch (verdict.kind) {
     case 'accepted':
-      return { kind: 'sent', parts: [{ key: chatMessageKey(account, verdict.upstreamId), state: 'accepted' }] };
+      return {
+        kind: 'sent',
+        parts: [{ key: chatMessageKey(account, verdict.upstreamId), state: 'accepted' }],
+        ...defined({ heldBack: verdict.heldBack }),
+      };
     case 'unknown':
       return { kind: 'unknown', parts: [{ state: 'unknown' }] };
     // Nothing was sent, or nothing may be sent until a person solves the problem. The message keeps its place in the

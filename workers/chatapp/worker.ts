@@ -40,6 +40,8 @@ const IDLE_MS = 100;
  */
 const GAP_MS = { more: 8, idle: 30 };
 const PROVIDERS_MS = 2_000;
+/** What is noted in a provider's document while it is served: it makes no other run. */
+const NOTES = { troubles: undefined, notice: undefined, tiers: undefined, probe: undefined, trial: undefined };
 /** How long a price list is remembered, and how many. */
 const PRICES_MS = 5_000;
 const PRICES_MAX = 1_000;
@@ -144,6 +146,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     await this.#readProviders();
     await this.#held.update();
     this.#runs.update(this.#providers, (account) => this.#held.of(account));
+    this.#runs.probe(this.#providers, (account) => this.#held.of(account));
     this.#gauges();
     this.#fallbacks.look();
     if (this.#providers.size === 0) return 'idle';
@@ -161,12 +164,11 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     const startedMs = clock.monotonicMs();
     const providers = await listProviders(db);
     this.#providers = new Map(
-      // A run writes notes into its provider's document. Those must not close the run.
       providers.map((provider) => [
         provider._id,
         {
           provider,
-          version: JSON.stringify({ ...provider, troubles: undefined, notice: undefined, tiers: undefined }),
+          version: JSON.stringify({ ...provider, ...NOTES }),
         },
       ]),
     );

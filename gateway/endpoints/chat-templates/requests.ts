@@ -133,6 +133,7 @@ export const editChatTemplate = endpoint({
         category: 'utility',
         state: 'rejected',
         reason: null,
+        held_back: null,
         quality: null,
         change: 'edit',
         change_refused: null,

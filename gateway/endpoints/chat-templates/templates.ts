@@ -12,7 +12,7 @@ import { findChatTemplate, findChatTemplates, listChatTemplatePage } from '../..
 import { describeParam, paramsOf } from '../../../shared/templates/chat/template-params.ts';
 import type { ChatTemplateRequestDocument, TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
-import { flag, named, pageShape, text } from '../../api/shapes.ts';
+import { flag, named, pageShape, text, time } from '../../api/shapes.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
@@ -45,6 +45,16 @@ export const OwnChatTemplate = named('OwnChatTemplate', 'A template of the chat-
     { example: 'requested' },
   ),
   reason: text("Why it was rejected, paused or disabled, in the provider's words.").nullable(),
+  held_back: z
+    .strictObject({
+      word: text(undefined, { example: 'held_for_quality_assessment' }),
+      at: time(undefined, '2026-11-28T10:00:00+00:00'),
+    })
+    .meta({
+      description:
+        'When the provider last took a message with it and held it back, in its word: it looks at the quality of a template first. Null: never.',
+    })
+    .nullable(),
   quality: text("The provider's opinion: `green`, `yellow`, `red` or `unknown`.").nullable(),
   change: text('What waits to be told to the provider: `create`, `edit` or `delete`.', {
     example: 'create',
@@ -203,6 +213,7 @@ export function chatTemplateRecord({ listed, asked }: OwnTemplate): Shown<typeof
     category: listed?.category ?? asked?.draft?.category ?? '',
     state: stateOf({ listed, asked }),
     reason: (listed === undefined ? asked?.refusal : listed.reason) ?? null,
+    held_back: listed?.heldBack ? { word: listed.heldBack.word, at: isoTimestamp(listed.heldBack.at) } : null,
     quality: listed?.quality ?? null,
     change: asked?.due === undefined ? null : asked.wants,
     change_refused: (listed === undefined ? undefined : asked?.refusal) ?? null,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import { z } from 'zod';
+import { endsByItself } from '../../../shared/carriers/providers/error-table.ts';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
@@ -207,7 +208,7 @@ function stoppedDetail(stoppedReason: string): string | undefined {
   const known = explainCode(code);
   return (
     known &&
-    `Nothing was done. ${known.cause} ${known.advice} Sends go on when your service provider resumes the channel.`
+    `Nothing was done. ${known.cause} ${known.advice} Sends go on ${endsByItself(code) ? 'by themselves when that is solved' : 'when your service provider resumes the channel'}.`
   );
 }
 

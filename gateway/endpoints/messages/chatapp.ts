@@ -27,13 +27,14 @@ export const chatapp: View<TextlessChatMessage | TextlessInbound> = {
 
   whole(message) {
     if (message.direction === 'in') return {};
-    const { account, validUntil, path, content, replyTo, pricing, tries, parts = [] } = message;
+    const { account, validUntil, path, content, replyTo, heldBack, pricing, tries, parts = [] } = message;
     return {
       valid_until: isoTimestamp(validUntil),
       path,
       reply_to: (replyTo ?? content.reactsTo)?.message,
       template: content.name,
       language: content.language,
+      held_back: heldBack,
       pricing,
       tries,
       parts: partRecords(parts, (key) => providerMessageId(key, account)),

@@ -263,6 +263,9 @@ export const WholeMessage = z
     reply_to: text('Chat-app: the message that this one answers or reacts to.').optional(),
     template: text('Chat-app: its name.').optional(),
     language: text('Chat-app: of the template.').optional(),
+    held_back: text(
+      'Chat-app: the provider took it and held it back, in its word: `held_for_quality_assessment`, `paused`.',
+    ).optional(),
     pricing: z
       .strictObject({
         billable: flag('Whether the provider takes money for it.', true).optional(),

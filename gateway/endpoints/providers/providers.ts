@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { providerCondition, troubleInWords, troublesOf } from '../../../shared/carriers/providers/condition.ts';
+import { providerCondition, stopOf, troubleInWords, troublesOf } from '../../../shared/carriers/providers/condition.ts';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import {
   findProvider,
@@ -23,7 +23,7 @@ import { ACCOUNT_IN_PATH, AccountIdText, reason } from '../operators/fields.ts';
 export const OperatorProvider = named('OperatorProvider', {
   account_id: AccountIdText,
   condition: z.enum(['active', 'paused', 'stopped', 'failing']).meta({ example: 'failing' }),
-  stopped_reason: text().nullable(),
+  stopped_reason: text('Why it is stopped; with `failing`: why it was, and one message at a time is tried.').nullable(),
   troubles: z.array(
     z.strictObject({
       duty: z.enum(['sends', 'statuses', 'templates', 'requests']).meta({ example: 'templates' }),
@@ -147,7 +147,7 @@ export function providerRecord(one: ProviderDocument): Shown<typeof OperatorProv
   return {
     account_id: one._id,
     condition: providerCondition(one),
-    stopped_reason: one.stoppedReason ?? null,
+    stopped_reason: stopOf(one) ?? null,
     troubles: troublesOf(one).map((trouble) => ({
       duty: trouble.duty,
       words: troubleInWords(trouble),

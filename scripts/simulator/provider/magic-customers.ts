@@ -30,6 +30,7 @@ export interface GraphError {
 }
 
 export const ERRORS = {
+  payment: error(400, 131042, 'Business eligibility payment issue', 'There is a problem with the payment method.'),
   token: error(401, 190, 'Access token has expired', 'The access token is not valid.'),
   throughput: error(429, 130429, 'Rate limit hit', 'Message failed to send because there were too many messages sent.'),
   pairRate: error(

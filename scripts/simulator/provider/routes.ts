@@ -94,7 +94,11 @@ export class Routes {
       if (value === 'stop' || value === 'resume') await this.#answerSaid(response, customers.prefers(second, value));
       else sendJson(response, 400, { error: 'wanted: stop or resume' });
     } else if (isCustomer && route === 'POST files') await this.#takeFile(call);
-    else if (route === 'GET sends' && second === '') sendJson(response, 200, sends.seen);
+    else if (route === 'PUT payment' && second === '') {
+      const isBroken = body.toString('utf8').trim() === 'broken';
+      sends.refuseAll = isBroken ? ERRORS.payment : undefined;
+      sendJson(response, 200, { payment: isBroken ? 'broken' : 'works' });
+    } else if (route === 'GET sends' && second === '') sendJson(response, 200, sends.seen);
     else return false;
     return true;
   }
@@ -160,6 +164,10 @@ export class Routes {
     if (!isSend && !isEdit && !isNumber && !isTemplates) return false;
     if (request.headers.authorization !== `Bearer ${options.token}`) {
       sendError(response, ERRORS.token);
+    } else if (isNumber && url.searchParams.get('fields') === 'health_status') {
+      const may = sends.refuseAll === undefined ? 'AVAILABLE' : 'BLOCKED';
+      const entities = [{ entity_type: 'PHONE_NUMBER', id: second, can_send_message: may }];
+      sendJson(response, 200, { health_status: { can_send_message: may, entities }, id: second });
     } else if (isNumber) sendJson(response, 200, { id: second });
     else if (route === 'GET message_templates') this.#list(call);
     else if (route === 'DELETE message_templates') reviews.remove(url.searchParams, response);

@@ -5,7 +5,13 @@ export type ProviderCondition = ProviderDocument['status'] | 'stopped' | 'failin
 
 export function providerCondition(provider: ProviderDocument): ProviderCondition {
   if (provider.stoppedReason !== undefined) return 'stopped';
-  return provider.status === 'active' && troublesOf(provider).length > 0 ? 'failing' : provider.status;
+  const fails = troublesOf(provider).length > 0 || provider.trial !== undefined;
+  return provider.status === 'active' && fails ? 'failing' : provider.status;
+}
+
+/** Why it is stopped, or was until it is tried again. */
+export function stopOf({ stoppedReason, trial }: ProviderDocument): string | undefined {
+  return stoppedReason ?? trial?.reason;
 }
 
 /** What fails just now, sends first. */

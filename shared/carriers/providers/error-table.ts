@@ -21,6 +21,8 @@ export interface ErrorRule {
   readonly template?: string;
   /** The request does not fit the template, though it fitted our copy: it was probably changed at the provider. */
   readonly copyIsOld?: true;
+  /** Of `stop`: it ends at the provider, when somebody pays. So it is tried again by itself. */
+  readonly ends?: true;
   /** The reason is the account or its number, so other messages would fail too. `stop` implies it. */
   readonly accountWide?: true;
 }
@@ -30,7 +32,7 @@ const TABLE: readonly (readonly [codes: readonly number[], rule: ErrorRule])[] =
   [[3, 10, ...range(200, 299)], { do: 'stop', code: 'provider_permission_missing' }],
   [[131_005], { do: 'stop', code: 'provider_access_denied' }],
   [[131_031], { do: 'stop', code: 'provider_account_locked' }],
-  [[131_042], { do: 'stop', code: 'provider_payment_problem' }],
+  [[131_042], { do: 'stop', code: 'provider_payment_problem', ends: true }],
   [[131_045], { do: 'stop', code: 'provider_certificate_problem' }],
   [[133_010, 133_016], { do: 'stop', code: 'provider_number_not_registered' }],
   [[33], { do: 'stop', code: 'provider_number_deleted' }],
@@ -74,6 +76,11 @@ const RULES: ReadonlyMap<number, ErrorRule> = new Map(
 
 function range(first: number, last: number): readonly number[] {
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+}
+
+/** Whether what stopped a channel, by our code, may end without anybody here. */
+export function endsByItself(code: string): boolean {
+  return TABLE.some(([, rule]) => rule.code === code && rule.ends === true);
 }
 
 /** Undefined for an unknown code. */

@@ -44,6 +44,13 @@ export interface ProviderDocument {
    * `provider_payment_problem: (131042) …`. `provider resume` starts it again.
    */
   readonly stoppedReason?: string;
+  /**
+   * When the provider is asked whether the cause is gone: of a cause that ends at the provider without anybody here
+   * (error-table.ts). `tries`: how often it was found that it is not.
+   */
+  readonly probe?: { readonly at: Date; readonly tries: number };
+  /** The reason for which it was stopped, while it is tried again: one message at a time, until one is taken. */
+  readonly trial?: { readonly reason: string; readonly tries: number };
   /** Duties that fail just now and are retried. A success removes the entry. */
   readonly troubles?: { readonly [What in ProviderDuty]?: ProviderTrouble };
   /** What the provider told last of the business account or its number: its quality, its limits, a ban. */

@@ -154,22 +154,53 @@ export async function listProviderPage(
 export async function pauseProvider(db: Db, account: AccountId): Promise<boolean> {
   const { matchedCount } = await providers(db).updateOne(
     { _id: account },
-    { $set: { status: 'paused' }, $unset: { stoppedReason: '' } },
+    { $set: { status: 'paused' }, $unset: { stoppedReason: '', probe: '', trial: '' } },
   );
   return matchedCount === 1;
 }
 
 /**
  * Stops the channel because the provider does not allow token, number or account: nothing leaves, and sends are refused until
- * `resumeProvider`. Returns whether it was running until now, so that only one of many processes with the same news raises the
- * alert.
+ * `resumeProvider`, or until `probe` finds that the cause is gone. Returns whether it was running until now, so that only one of many
+ * processes with the same news raises the alert.
  */
-export async function stopProvider(db: Db, account: AccountId, reason: string): Promise<boolean> {
+export async function stopProvider(
+  db: Db,
+  account: AccountId,
+  reason: string,
+  probe?: ProviderDocument['probe'],
+): Promise<boolean> {
   const { matchedCount } = await providers(db).updateOne(
     { _id: account, stoppedReason: { $exists: false } },
-    { $set: { status: 'paused', stoppedReason: reason } },
+    { $set: { status: 'paused', stoppedReason: reason, ...(probe && { probe }) }, $unset: { trial: '' } },
   );
   return matchedCount === 1;
+}
+
+/** The cause was asked about and is not gone. */
+export async function putOffProbe(
+  db: Db,
+  account: AccountId,
+  probe: NonNullable<ProviderDocument['probe']>,
+): Promise<void> {
+  await providers(db).updateOne({ _id: account, probe: { $exists: true } }, { $set: { probe } });
+}
+
+/** Starts a stopped channel again with one message at a time, until one is taken (`endTrial`). Idempotent. */
+export async function tryProvider(db: Db, { _id, stoppedReason, probe }: ProviderDocument): Promise<void> {
+  if (stoppedReason === undefined || probe === undefined) return;
+  await providers(db).updateOne(
+    { _id, stoppedReason },
+    {
+      $set: { status: 'active', trial: { reason: stoppedReason, tries: probe.tries } },
+      $unset: { stoppedReason: '', probe: '' },
+    },
+  );
+}
+
+/** A message was taken: the cause is gone. */
+export async function endTrial(db: Db, account: AccountId): Promise<void> {
+  await providers(db).updateOne({ _id: account }, { $unset: { trial: '' } });
 }
 
 /**
@@ -215,7 +246,7 @@ export async function removeProvider(db: Db, account: AccountId): Promise<void> 
 export async function resumeProvider(db: Db, account: AccountId): Promise<boolean> {
   const { matchedCount } = await providers(db).updateOne(
     { _id: account },
-    { $set: { status: 'active' }, $unset: { stoppedReason: '' } },
+    { $set: { status: 'active' }, $unset: { stoppedReason: '', probe: '', trial: '' } },
   );
   return matchedCount === 1;
 }

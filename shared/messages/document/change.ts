@@ -23,7 +23,7 @@ type Unsettable = Pick<
 /** Fields that a settle may set. */
 type Settable = Unsettable &
   Pick<MessageDocument, 'path' | 'attempts'> &
-  Pick<ChatMessageDocument, 'pricing' | 'cost' | 'fallback'>;
+  Pick<ChatMessageDocument, 'pricing' | 'cost' | 'heldBack' | 'fallback'>;
 
 /**
  * What one settle does to one message, decided from the document that was read. It is applied twice: in the store, by an update

@@ -18,6 +18,8 @@ export interface ChatMessageDocument extends StoredMessage {
   readonly opened?: { readonly group: GroupId; readonly credits: number };
   /** Present when this message is free: the message that opened the conversation. */
   readonly includedWith?: MessageId;
+  /** The provider took it and holds it back, in its word: `held_for_quality_assessment`, `paused`. Kept when it goes on. */
+  readonly heldBack?: string;
   /** What the provider's last status said of its price. */
   readonly pricing?: Pricing;
   /**

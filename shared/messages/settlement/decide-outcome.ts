@@ -43,7 +43,10 @@ function decideCurrent(message: StoredMessage, outcome: SubmitOutcome, now: Date
   switch (outcome.kind) {
     case 'sent': {
       const { parts, others } = ownIds(mergeParts(message.parts, outcome.parts), message.earlier);
-      return sentWith(message, parts, now, others);
+      const change = sentWith(message, parts, now, others);
+      return outcome.heldBack === undefined
+        ? change
+        : { ...change, set: { ...change.set, heldBack: outcome.heldBack } };
     }
     case 'partial':
       return refuse(message, 'failed', { ...outcome, code: PARTIAL }, now);

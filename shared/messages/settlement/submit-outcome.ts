@@ -13,7 +13,8 @@ import type { Part } from '../document/message.ts';
  * - `unknown`: something was written, and its answer did not come.
  */
 export type SubmitOutcome =
-  | { readonly kind: 'sent'; readonly parts: readonly Part[] }
+  /** `heldBack`: taken and not passed on yet, in the provider's word. */
+  | { readonly kind: 'sent'; readonly parts: readonly Part[]; readonly heldBack?: string }
   | ({ readonly kind: 'partial' | 'rejected' } & Refusal)
   | { readonly kind: 'failover'; readonly path: string; readonly code: string; readonly reason: string }
   | ({ readonly kind: 'retry' | 'throttled' } & RefusalForNow)

@@ -20,6 +20,8 @@ export interface ChatTemplateDocument {
   readonly reason?: string;
   /** The provider's opinion of its quality in lower case: `green`, `yellow`, `red`, `unknown`. */
   readonly quality?: string;
+  /** When the provider last took a message and held it back because of this template, in its word. */
+  readonly heldBack?: { readonly word: string; readonly at: Date };
   /** When we learned of its newest status. A list of the provider that was read before that does not change it. */
   readonly statusAt?: Date;
   /** The provider's time of the newest status that it posted. A post with an earlier time, which may come later, is ignored. */

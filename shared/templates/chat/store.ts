@@ -218,6 +218,24 @@ export async function noteChatTemplate(
 }
 const TRIES_MAX = 10;
 
+/** At most one write a minute: the provider may say it of each message. */
+const HELD_BACK_MS = 60_000;
+
+/** Notes that the provider holds back messages with this template. */
+export async function noteHeldBack(
+  db: Db,
+  account: AccountId,
+  name: string,
+  language: string,
+  heldBack: NonNullable<ChatTemplateDocument['heldBack']>,
+): Promise<void> {
+  const before = new Date(heldBack.at.getTime() - HELD_BACK_MS);
+  await templates(db).updateOne(
+    { _id: chatTemplateId(account, name, language), 'heldBack.at': { $not: { $gte: before } } },
+    { $set: { heldBack } },
+  );
+}
+
 /** A page of an account's templates by name and language, behind `after`. */
 export async function listChatTemplatePage(
   db: Db,

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { explain } from '../../../gateway/endpoints/messages/explain/explain.ts';
+import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { findProvider, resumeProvider } from '../../../shared/carriers/providers/store.ts';
 import type { MessageState } from '../../../shared/messages/document/message.ts';
 import { readMessageLog } from '../../../shared/messages/settlement/log-store.ts';
@@ -95,6 +97,25 @@ describe('chatapp worker: what the provider refuses', () => {
       await eventually(async () => (await stored())[0]?.status === status, 'the template is marked');
     });
   }
+
+  it('held_for_quality_assessment: the message is sent, and it and its template say so', async () => {
+    const word = 'held_for_quality_assessment';
+    const account = await world.openAccount((_, res) =>
+      json(res, 200, { messages: [{ id: 'wamid.1', message_status: word }] }),
+    );
+    account.provider.pages = [[{ name: 'hello', status: 'APPROVED', language: 'en', category: 'UTILITY' }]];
+    const stored = () => listChatTemplates(world.store.db, account.id);
+    await world.startWorker();
+    await eventually(async () => (await stored()).length === 1, 'the list is copied');
+
+    const [message] = await world.queue(account, {});
+
+    const held = await world.until(message?._id ?? 'msg_', ({ state }) => state === 'sent');
+    expect(held.heldBack).to.equal(word);
+    expect(explain(held)?.cause).to.match(/holds it back/);
+    await eventually(async () => (await stored())[0]?.heldBack?.word === word, 'the template says so');
+    expect((await stored())[0]?.status).to.equal('approved');
+  });
 
   for (const code of [190, 131_042]) {
     it(`${code}: the channel is stopped, what waits waits, and goes when it is resumed`, async () => {
@@ -193,4 +214,35 @@ describe('chatapp worker: what the provider refuses', () => {
       expect(after.errorCode).to.equal(ours);
     });
   }
+
+  it('131042: the provider is asked again by itself, and what waits goes when it may send', async () => {
+    const account = await world.openAccount(refusing(131_042));
+    const { provider } = account;
+    const [first, second] = await world.queue(account, { to: '919000000001' }, { to: '919000000002' });
+    const found = () => findProvider(world.store.db, account.id);
+    /** The time of the next probe has come. Resolves with what became of it. */
+    const probed = async (fits: (one: Awaited<ReturnType<typeof found>>) => boolean, what: string) => {
+      await world.store.db
+        .collection<ProviderDocument>('providers')
+        .updateOne({ _id: account.id }, { $set: { 'probe.at': new Date(Date.now() - 1) } });
+      await eventually(async () => fits(await found()), what);
+    };
+    provider.health = 'BLOCKED';
+    await world.startWorker();
+    await eventually(async () => (await found())?.stoppedReason !== undefined, 'the channel is stopped');
+    expect((await found())?.probe?.tries).to.equal(1);
+
+    await probed((one) => one?.probe?.tries === 2, 'it is blocked still');
+    const sends = provider.sends.length;
+    // It does not say: one message tries it, and is refused.
+    provider.health = undefined;
+    await probed((one) => one?.probe?.tries === 3, 'it is stopped again');
+    expect(provider.sends.length).to.equal(sends + 1);
+    expect((await found())?.status).to.equal('paused');
+
+    provider.answer = (_, __, accept) => accept();
+    await probed((one) => one?.status === 'active', 'it is tried');
+    await eventually(async () => (await found())?.trial === undefined, 'a message was taken');
+    for (const one of [first, second]) await world.until(one?._id ?? 'msg_', ({ state }) => state === 'sent');
+  });
 });

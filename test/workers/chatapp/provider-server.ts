@@ -30,6 +30,8 @@ export interface ProviderServer {
   /** How often the account's number was asked for, and whether that is answered. */
   readonly numberAsked: number;
   answersNumber: boolean;
+  /** What `health_status` says. Undefined: it does not know the field. */
+  health: string | undefined;
   /** The pages of the list of templates. */
   pages: readonly (readonly object[])[];
   /** The most sends that were open at a time. */
@@ -50,6 +52,11 @@ export async function openProvider(answer: Answer = (_, __, accept) => accept())
     if (req.method === 'GET' && req.url?.endsWith('?fields=id') === true) {
       numberAsked += 1;
       if (provider.answersNumber) json(res, 200, { id: req.url.replace(/^.*\/(\d+)\?.*$/, '$1') });
+      return;
+    }
+    if (req.method === 'GET' && req.url?.endsWith('?fields=health_status') === true) {
+      if (provider.health === undefined) json(res, 400, graphError(100));
+      else json(res, 200, { health_status: { can_send_message: provider.health } });
       return;
     }
     if (req.method === 'GET') {
@@ -110,6 +117,7 @@ export async function openProvider(answer: Answer = (_, __, accept) => accept())
     answer,
     listAnswer: undefined,
     answersNumber: true,
+    health: undefined,
     get numberAsked() {
       return numberAsked;
     },

@@ -5,6 +5,7 @@ import {
   objectOf,
   parseObject,
 } from '../../../shared/carriers/providers/graph-error.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 
 /**
  * The result of one request to the provider. `not_sent`: there was no connection, so nobody can have read anything.
@@ -22,8 +23,11 @@ export type Exchange =
 
 /** What an exchange means for the message and for the channel. */
 export type SendVerdict =
-  /** `customer`: the number by which the provider knows the customer, digits. Absent when it says none. */
-  | { readonly kind: 'accepted'; readonly upstreamId: string; readonly customer?: string }
+  /**
+   * `customer`: the number by which the provider knows the customer, digits. Absent when it says none. `heldBack`: it is not passed
+   * on yet, in the provider's word.
+   */
+  | { readonly kind: 'accepted'; readonly upstreamId: string; readonly customer?: string; readonly heldBack?: string }
   /** The provider may have accepted it, or not. */
   | { readonly kind: 'unknown'; readonly code: string }
   /** Nothing of the request was written. */
@@ -47,6 +51,7 @@ export type SendVerdict =
 
 /** Ids of messages have some 60 characters. They become part of an index. */
 const ID_MAX = 512;
+const WORD_MAX = 64;
 /** Longer texts of the provider are cut, because they go into the message and its events. */
 const REASON_MAX = 500;
 
@@ -62,7 +67,7 @@ export function judgeSend(exchange: Exchange): SendVerdict {
     // The provider accepted it, but we do not have the id that statuses will name.
     if (upstreamId === undefined) return { kind: 'unknown', code: 'unreadable_answer' };
     const customer = customerOf(body);
-    return { kind: 'accepted', upstreamId, ...(customer === undefined ? {} : { customer }) };
+    return { kind: 'accepted', upstreamId, ...defined({ customer, heldBack: heldBackOf(body) }) };
   }
   const error = graphErrorOf(body);
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
@@ -94,6 +99,13 @@ function messageIdOf(body: Readonly<Record<string, unknown>> | undefined): strin
   const messages = body?.messages;
   const id = Array.isArray(messages) ? objectOf(messages[0])?.id : undefined;
   return typeof id === 'string' && id !== '' && id.length <= ID_MAX ? id : undefined;
+}
+
+/** `message_status` says more than `accepted` of a template whose quality is looked at (Cloud API, "Template pacing"). */
+function heldBackOf(body: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const messages = body?.messages;
+  const status = Array.isArray(messages) ? objectOf(messages[0])?.message_status : undefined;
+  return typeof status === 'string' && status !== '' && status !== 'accepted' ? status.slice(0, WORD_MAX) : undefined;
 }
 
 /** "WhatsApp user ID", which "may not match" the number that was written to (Cloud API, Messages: the answer). */

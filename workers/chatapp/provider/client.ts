@@ -104,12 +104,12 @@ export class ProviderClient {
     });
   }
 
-  /** Asks for the account's number, which changes nothing there. Never rejects. */
-  number(): Promise<Exchange> {
+  /** Asks for the account's number, which changes nothing there; `health_status`: whether it may send. Never rejects. */
+  number(field: 'id' | 'health_status' = 'id'): Promise<Exchange> {
     const { baseUrl, phoneNumberId } = this.#options.provider;
     return this.#exchange({
       method: 'GET',
-      url: `${baseUrl}/${phoneNumberId}?fields=id`,
+      url: `${baseUrl}/${phoneNumberId}?fields=${field}`,
       answerBytesMax: SEND_ANSWER_BYTES_MAX,
     });
   }

@@ -1,3 +1,4 @@
+import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import type { StoredMessage } from '../../../../shared/messages/document/message.ts';
 import { CARRIER_CODES, DLT_CODES } from './carrier-codes.ts';
 import { CHATAPP_CODES } from './chatapp-codes.ts';
@@ -20,13 +21,15 @@ const NAMED = byCode([...OWN_CODES, ...CHATAPP_CODES, ...CARRIER_CODES]);
 const DLT = byCode(DLT_CODES);
 
 type Told = Pick<StoredMessage, 'state'> &
-  Partial<Pick<StoredMessage, 'errorCode' | 'errorReason' | 'outcome' | 'closedReason'>>;
+  Partial<Pick<StoredMessage, 'errorCode' | 'errorReason' | 'outcome' | 'closedReason'>> &
+  Partial<Pick<ChatMessageDocument, 'heldBack'>>;
 
 /** Why a message stands as it does, and what to do. Undefined when all is well, or when its end is still open as usual. */
 export function explain(message: Told): Explanation | undefined {
-  const { state, errorCode, errorReason, outcome, closedReason } = message;
+  const { state, errorCode, errorReason, outcome, closedReason, heldBack } = message;
   if (outcome === 'unknown') return UNANSWERED;
   if (closedReason === 'no_receipt') return NO_RECEIPT;
+  if (state === 'sent' && heldBack !== undefined) return heldBack === 'paused' ? TEMPLATE_PAUSED : HELD_BACK;
   if (state === 'waiting') return WAITING;
   if (state !== 'failed' && state !== 'expired' && state !== 'rejected') return undefined;
   const dlt = errorReason !== undefined && DLT_REASON.test(errorReason);
@@ -70,6 +73,16 @@ const UNANSWERED: Explanation = {
 const NO_RECEIPT: Explanation = {
   cause: 'A carrier took the message and never told what became of it.',
   advice: 'It has probably arrived. If this happens often, tell your service provider.',
+};
+
+const HELD_BACK: Explanation = {
+  cause: 'The provider took the message and holds it back, while it looks at how customers receive its template.',
+  advice: 'Nothing: it goes, or fails and is refunded. Send the template to few customers first until then.',
+};
+
+const TEMPLATE_PAUSED: Explanation = {
+  cause: 'The provider took the message and holds it back, because its template is paused.',
+  advice: 'See the template on its page. Use another one until the provider resumes it.',
 };
 
 const WAITING: Explanation = {

@@ -205,6 +205,7 @@ function factsOf(message: WholeMessage): readonly Fact[] {
     ['Operator', message.operator],
     ['Segments', message.segments && `${message.segments}${message.encoding ? `, ${message.encoding}` : ''}`],
     ['Template', message.template],
+    ['Held back', message.held_back?.replaceAll('_', ' ')],
     ['Provider’s price', message.pricing && priceWords(message.pricing)],
     ['Cost', message.cost],
     ['Error', code && `${code}${reason ? `: ${reason}` : ''}`],

@@ -15,6 +15,11 @@ export function ChatState({ of }: { readonly of: ChatTemplate }) {
           Submitted <Time at={of.submitted_at} />, usually 24 to 48 hours
         </span>
       )}
+      {of.held_back !== null && (
+        <span class="state-note">
+          The provider held messages back ({of.held_back.word.replaceAll('_', ' ')}), last <Time at={of.held_back.at} />
+        </span>
+      )}
       {of.reason !== null && <span class="state-note">{of.reason}</span>}
       {of.change_refused !== null && <span class="state-note">The last change was refused: {of.change_refused}</span>}
     </>
