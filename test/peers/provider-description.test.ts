@@ -49,6 +49,7 @@ const BEHIND: readonly (readonly [fault: RegExp, why: string])[] = [
     '"Business-scoped user IDs".',
   ],
   [/^IncomingMessageValueGeneral\/messages\/N must have required property 'from'/, '"Business-scoped user IDs".'],
+  [/statuses\/N\/status must be equal/, 'played: "Status messages webhook reference".'],
   [/list_reply must have required property 'description'/, 'A row may have none: "Interactive list messages".'],
   [/\/context must have required property 'referred_product'/, 'Only of a question about a product: "Text messages".'],
 ];

@@ -17,7 +17,7 @@ export interface MagicCustomer {
 }
 
 export interface StatusPlan {
-  readonly status: 'sent' | 'delivered' | 'read' | 'failed';
+  readonly status: 'sent' | 'delivered' | 'read' | 'played' | 'failed';
   readonly error?: GraphError;
 }
 
@@ -88,6 +88,8 @@ function error(http: number, code: number, title: string, details: string): Grap
 const USUAL: readonly StatusPlan[] = [{ status: 'sent' }, { status: 'delivered' }, { status: 'read' }];
 /** "Reaction messages": no status but this one comes of a reaction. */
 const REACTED: readonly StatusPlan[] = [{ status: 'sent' }];
+/** Sound is told to be listened to, beside that it was read. */
+const PLAYED: readonly StatusPlan[] = [...USUAL, { status: 'played' }];
 const NOT_READ: readonly StatusPlan[] = [{ status: 'sent' }, { status: 'delivered' }];
 /** The provider fetches a link after its answer, so it tells by a status that it cannot. */
 const NOT_FETCHED: MagicCustomer = { statuses: [{ status: 'failed', error: ERRORS.media }] };
@@ -171,7 +173,7 @@ export function magicCustomers(
   const counts = new RecentCounts(MAX_COUNTED);
   return (to, body) => {
     const magic = behaviour?.(to, body) ?? ofMedia(body) ?? byEnding.get(to.slice(-ENDING_DIGITS)) ?? {};
-    const usual = body.type === 'reaction' ? REACTED : USUAL;
+    const usual = body.type === 'reaction' ? REACTED : body.type === 'audio' ? PLAYED : USUAL;
     if (magic.first === undefined) return { statuses: usual, ...magic };
     const key = JSON.stringify(body);
     const { times, refuse, answer } = magic.first;
