@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { AUTOMATIC, get, queryText } from './http.ts';
-import { looking, lookQuery } from './looking.ts';
+import { looking, lookQuery, testing } from './looking.ts';
 import { hasAccount, session } from './session.ts';
 
 /**
@@ -54,10 +54,12 @@ export function useLive<T>(name: string): T | undefined {
 document.addEventListener('visibilitychange', reopenSoon);
 // A sign-in over an open page opens the stream again that ended with the session.
 session.subscribe(reopenSoon);
-looking.subscribe(() => {
-  known.clear(); // They are of another account.
-  reopenSoon();
-});
+for (const which of [looking, testing]) {
+  which.subscribe(() => {
+    known.clear(); // They are of another account.
+    reopenSoon();
+  });
+}
 
 function reopenSoon(): void {
   clearTimeout(timer);
@@ -68,8 +70,8 @@ function reopenSoon(): void {
 function reopen(): void {
   const names = document.hidden || !session.value ? [] : [...listeners.keys()].sort();
   const wanted = names.join(',');
-  const { account = '' } = lookQuery();
-  const wantedOf = wanted && `${wanted} ${account}`;
+  const { account = '', mode = '' } = lookQuery();
+  const wantedOf = wanted && `${wanted} ${account} ${mode}`;
   if (wantedOf === told && stream?.readyState !== EventSource.CLOSED) return;
   stream?.close();
   stream = undefined;
@@ -79,7 +81,7 @@ function reopen(): void {
     return;
   }
   const path = hasAccount() ? '/v2/account/stream' : '/v2/admin/stream';
-  const query = queryText({ events: wanted, user: session.value?.user.user_id, account });
+  const query = queryText({ events: wanted, user: session.value?.user.user_id, account, mode });
   const opened = new EventSource(path + query);
   stream = opened;
   for (const name of names) {

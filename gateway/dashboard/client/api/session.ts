@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { AnswerOf } from '../../../api/endpoint.ts';
 import type { ownSession } from '../../../endpoints/sign-in/session.ts';
 import { get, post, remove } from './http.ts';
-import { type Looked, looking } from './looking.ts';
+import { type Looked, looking, testing } from './looking.ts';
 import type { Permission } from './permission.ts';
 import { ApiProblem } from './problem.ts';
 import { setSignedIn } from './signed-in.ts';
@@ -67,11 +67,20 @@ function isSignedOut(error: unknown): boolean {
 function setSession(now: Session | null): void {
   if (!now?.scopes.includes('admin:look')) lookAt(undefined);
   else looking.value ??= lookedAt();
+  testing.value = now !== null && sessionStorage.getItem(TESTING) !== null;
   setSignedIn(now?.user.user_id);
   session.value = now;
 }
 
 const LOOKING = 'looking';
+const TESTING = 'testing';
+
+/** Kept for this tab alone, as the account is that is looked at. */
+export function showTests(are: boolean): void {
+  if (are) sessionStorage.setItem(TESTING, '1');
+  else sessionStorage.removeItem(TESTING);
+  testing.value = are;
+}
 
 /** In which account an operator is. Kept for this tab alone, so that two tabs can look at two accounts. */
 export function lookAt(account: Looked | undefined): void {

@@ -7,6 +7,7 @@ import { Brand } from '../parts/brand.tsx';
 import { Button } from '../parts/button.tsx';
 import { Notice } from '../parts/notice.tsx';
 import type { Page } from '../router/page.ts';
+import { ModeSwitch, TestBanner } from './mode-switch.tsx';
 import { Navigation, NavigationDrawer } from './navigation.tsx';
 import { UserMenu } from './user-menu.tsx';
 
@@ -30,11 +31,13 @@ export function Frame({ pages, current, children }: FrameProps) {
       </header>
       <aside class="side">
         <Brand />
+        <ModeSwitch />
         <Navigation pages={pages} current={current} />
         <UserMenu />
       </aside>
       <main id="main" tabIndex={-1}>
         <LookingBanner />
+        <TestBanner />
         <Silence />
         {children}
       </main>

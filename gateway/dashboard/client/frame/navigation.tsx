@@ -4,6 +4,7 @@ import { hasAccount, mayAny } from '../api/session.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { GROUPS, type Page } from '../router/page.ts';
+import { ModeSwitch } from './mode-switch.tsx';
 
 interface NavigationProps {
   readonly pages: readonly Page[];
@@ -49,6 +50,7 @@ export function NavigationDrawer(props: NavigationProps) {
       </button>
       {openOn === here && (
         <Dialog title="Menu" side="left" onClose={() => setOpenOn(undefined)}>
+          <ModeSwitch />
           <Navigation {...props} />
         </Dialog>
       )}

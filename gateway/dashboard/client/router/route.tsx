@@ -1,5 +1,6 @@
 import { Component, type ComponentChildren } from 'preact';
 import { exec } from 'preact-iso/router';
+import { testing } from '../api/looking.ts';
 import { asProblem } from '../api/problem.ts';
 import { Problem } from '../parts/problem.tsx';
 import type { Page } from './page.ts';
@@ -18,11 +19,11 @@ export function matchPage(pages: readonly Page[], path: string): Match | undefin
   return undefined;
 }
 
-/** Shows the matched page, anew for another address of the same page. */
+/** Shows the matched page, anew for another address of the same page, and for tests. */
 export function Route({ match: { page, params } }: { readonly match: Match }) {
   const View = page.view;
   return (
-    <FaultBoundary key={page.path + JSON.stringify(params)}>
+    <FaultBoundary key={`${page.path}${JSON.stringify(params)}${testing.value}`}>
       <View params={params} />
     </FaultBoundary>
   );

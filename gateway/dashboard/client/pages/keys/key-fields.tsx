@@ -2,6 +2,8 @@ import { Checkboxes } from '../../parts/checkbox.tsx';
 import { Field, TextArea } from '../../parts/field.tsx';
 import { type Key, SCOPES } from './key.ts';
 
+/** As the field has it. */
+export const USUAL_RATE = '1000';
 const FIRST_SCOPES = ['send', 'read'];
 
 /** What a new key and a changed key have in common. */
@@ -27,7 +29,7 @@ export function KeyFields({ of }: { readonly of?: Key }) {
         name="per_minute"
         label="Requests a minute"
         inputMode="numeric"
-        initial={String(of?.per_minute ?? 1000)}
+        initial={String(of?.per_minute ?? USUAL_RATE)}
         hint="More are refused with 429 until the minute is over."
       />
     </>

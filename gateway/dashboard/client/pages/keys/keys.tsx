@@ -69,6 +69,7 @@ export function KeysPage() {
               </button>
             ),
           },
+          { head: 'Kind', cell: ({ test }) => (test ? <Badge tone="warn">test</Badge> : 'live') },
           { head: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
           { head: 'Status', cell: ({ state }) => <Badge tone={STATE_TONES[state]}>{state}</Badge> },
           { head: 'Made', cell: (row) => <Time at={row.created_at} /> },
