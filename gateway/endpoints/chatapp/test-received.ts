@@ -27,6 +27,7 @@ const TEST_NUMBER = '10000000000';
  */
 export const chatappTestReceived = endpoint({
   id: 'chatappTestReceived',
+  call: 'chatapp.testReceived',
   method: 'post',
   path: '/v2/chatapp/test-received',
   tag: 'Chat-app',

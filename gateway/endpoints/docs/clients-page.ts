@@ -13,7 +13,9 @@ import { Harkara, verifyWebhook } from 'harkara';
 
 const harkara = new Harkara({ url: env.HARKARA_URL ?? '', key: env.HARKARA_KEY ?? '' });
 const sent = await harkara.sms.send({ to: '919876543210', message: 'Your order has left.', sender: 'HARKRA' });
-for await (const message of harkara.messages.list({ to: sent.to })) console.log(message.message_id, message.status);
+for await (const message of harkara.messages.list({ to: sent.to })) {
+  console.log(message.message_id, message.status);
+}
 
 async function received(body: string, headers: Headers): Promise<void> {
   const event = await verifyWebhook(body, headers, env.WEBHOOK_SECRET ?? '');

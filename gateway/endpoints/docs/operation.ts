@@ -30,7 +30,7 @@ function scopePart({ 'x-scope': scope, 'x-confirmed': confirmed, 'x-call': call 
     return `<p class="scope">Needs no key but ${escapeHtml(scope.slice(NO_PERMISSION.length))}.</p>`;
   const who = scope === 'owner' ? 'Only for owners who are signed in.' : `Scope: <strong>${escapeHtml(scope)}</strong>`;
   const again = confirmed ? ' In a session, the password must have been shown within the last 10 minutes.' : '';
-  const called = call === undefined ? '' : ` <a href="/docs/clients">In the clients</a>: ${code(call)}`;
+  const called = call === undefined ? '' : ` · <a href="/docs/clients">in the clients</a> ${code(call)}`;
   return `<p class="scope">${who}${again}${called}</p>`;
 }
 

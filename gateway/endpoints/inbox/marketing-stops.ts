@@ -21,6 +21,7 @@ const ENTRIES_PER_REQUEST = 250;
 
 export const marketingStops = endpoint({
   id: 'marketingStops',
+  call: 'chatapp.marketingStops',
   method: 'get',
   path: '/v2/account/marketing-stops',
   tag: 'Account',
