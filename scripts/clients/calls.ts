@@ -47,16 +47,17 @@ export function apiOf(contract: Contract): Api {
     }
   }
   const schemas = { ...contract.components.schemas, ...eventsOf(contract) };
+  const calls = [...groups.values()].flat();
+  const tried = new Set(calls.flatMap(({ dryRun, bodies }) => (dryRun ? bodies : [])));
   const used = new Map<string, Schema>(queries);
   const use = (name: string): void => {
     const schema = schemas[name];
     if (schema === undefined || used.has(name)) return;
-    const offered =
-      'dry_run' in (schema.properties ?? {}) && dryRuns(groups).has(name) ? withoutDryRun(schema) : schema;
+    const offered = tried.has(name) ? withoutDryRun(schema) : schema;
     used.set(name, offered);
     for (const [, other = ''] of JSON.stringify(offered).matchAll(/"#\/components\/schemas\/(\w+)"/g)) use(other);
   };
-  for (const { bodies, answer } of [...groups.values()].flat()) {
+  for (const { bodies, answer } of calls) {
     for (const body of bodies) use(body);
     if (answer.kind !== 'file') use(answer.type);
   }
@@ -143,11 +144,7 @@ function queryOf(parameters: readonly Parameter[]): Schema {
   };
 }
 
-/** The bodies of calls with a dry run. */
-function dryRuns(groups: ReadonlyMap<string, readonly Call[]>): Set<string> {
-  return new Set([...groups.values()].flat().flatMap(({ dryRun, bodies }) => (dryRun ? bodies : [])));
-}
-
+/** What a dry run has a call of its own for. */
 function withoutDryRun({ properties: { dry_run: _, ...properties } = {}, ...schema }: Schema): Schema {
   return { ...schema, properties };
 }

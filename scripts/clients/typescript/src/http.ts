@@ -7,7 +7,7 @@ export interface Options {
   readonly key: string;
   /** How often a request is sent again. Default 3. */
   readonly retries?: number;
-  /** For one attempt. Default 60,000. */
+  /** For one attempt; of a file, until it begins. Default 60,000. */
   readonly timeoutMs?: number;
   /** The longest pause between two attempts. Where `Retry-After` asks for more, the error is thrown at once. Default 60,000. */
   readonly maxWaitMs?: number;
@@ -138,8 +138,9 @@ export class Http {
       redirect: 'error',
     } as const;
     for (let attempt = 0; ; attempt += 1) {
-      const timeout = AbortSignal.timeout(timeoutMs);
-      const ends = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+      const timeout = new AbortController();
+      const timer = setTimeout(() => timeout.abort(), timeoutMs);
+      const ends = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
       let failure: ProblemError | ConnectionError;
       try {
         const response = await fetch(url + path + search, { ...request, signal: ends });
@@ -147,8 +148,10 @@ export class Http {
         failure = await failureOf(response);
       } catch (error) {
         if (signal?.aborted) throw error;
-        const why = timeout.aborted ? `no answer within ${timeoutMs} ms` : wordsOf(error);
+        const why = timeout.signal.aborted ? `no answer within ${timeoutMs} ms` : wordsOf(error);
         failure = new ConnectionError(`${method} ${path}: ${why}`, undefined, error);
+      } finally {
+        clearTimeout(timer); // A file is read for as long as it takes.
       }
       const again =
         failure instanceof ProblemError ? failure.retryable : isLost(failure) && (once || method !== 'POST');
