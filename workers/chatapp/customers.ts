@@ -113,9 +113,8 @@ function changeOf(from: string | null, who: Profile = {}, system: Json): Omit<To
     userId(system.previous_parent_user_id),
   ]).filter((name) => !current.includes(name));
   if (before.length === 0 || current.length === 0) return undefined;
-  // A number is left for another one only; a new id alone keeps it.
-  const left = before.filter((name) => isCustomerUserId(name) || now.number !== undefined);
-  return { names: [...before, ...current], profile: now, left };
+  const changed = system.type === 'user_changed_number' ? 'number' : 'id';
+  return { names: [...before, ...current], profile: now, changed };
 }
 
 /**

@@ -29,8 +29,8 @@ export interface Told {
   /** Numbers and user ids that are one person's; first the one that it was about. */
   readonly names: readonly string[];
   readonly profile?: Profile;
-  /** Those of `names` that the person has left for the others. */
-  readonly left?: readonly string[];
+  /** The person has changed: `number`, so every other number is left, told or not; or the user id alone. */
+  readonly changed?: 'number' | 'id';
   /** When the person wrote it, if it is a message. */
   readonly wroteAt?: Date;
 }
@@ -39,6 +39,7 @@ export interface Told {
 export interface Joined {
   readonly account: AccountId;
   readonly names: readonly string[];
+  /** The numbers that the person has left. */
   readonly left: readonly string[];
 }
 
@@ -92,10 +93,10 @@ export async function linkCustomers(
 }
 
 /** The names that need a document: numbers, because they are looked up by it alone. Of those who change their number only if they are known. */
-function missingOf(documents: ConversationDocuments, { account, names, left }: Told) {
+function missingOf(documents: ConversationDocuments, { account, names, changed }: Told) {
   const persons = names.map((name) => personOf(documents, account, name));
   const known = persons.some((person) => person.documents.length > 0);
-  if (left !== undefined && !known) return [];
+  if (changed !== undefined && !known) return [];
   const total = new Set(persons.flatMap((person) => person.documents)).size;
   return names
     .filter(
@@ -108,7 +109,7 @@ function missingOf(documents: ConversationDocuments, { account, names, left }: T
 
 /** Changes the documents as they must be after this. Returns what it joins. */
 function apply(documents: Map<ConversationKey, ConversationDocument>, told: Told, now: Date): readonly Joined[] {
-  const { account, names, profile = {}, left = [] } = told;
+  const { account, names, profile = {}, changed } = told;
   for (const name of names) forgetOwner(documents, told, name, now);
   const persons = names.map((name) => personOf(documents, account, name));
   const all = new Set(persons.flatMap((person) => person.documents.map(({ _id }) => _id)));
@@ -122,12 +123,17 @@ function apply(documents: Map<ConversationKey, ConversationDocument>, told: Told
     const document = documents.get(key);
     if (document !== undefined) documents.set(key, { ...document, ...fields });
   };
+  const leave = (key: ConversationKey, at: Date | undefined) => {
+    const { leftAt: _, ...document } = documents.get(key) ?? {};
+    if ('_id' in document) documents.set(key, { ...document, ...(at && { leftAt: at }) });
+  };
   const before = of();
   const aliasesOf = (own: ConversationKey) => theirs.filter((key) => key !== own).map(nameOf);
   const isNew = before.some(({ _id, aliases = [] }) => aliasesOf(_id).some((name) => !aliases.includes(name)));
   const first = firstOf(before) ?? '';
   for (const document of before) {
     const { _id, customer, aliases = [], leftAt } = document;
+    const isCurrent = customer === profile.number;
     if (isNew) {
       const others = aliasesOf(_id);
       const [kept, added] = [
@@ -136,7 +142,9 @@ function apply(documents: Map<ConversationKey, ConversationDocument>, told: Told
       ];
       change(_id, { aliases: [...kept, ...added], first, keys: withKey(document, idKey(account, first)) });
     }
-    if (left.includes(customer) && leftAt === undefined) change(_id, { leftAt: told.wroteAt ?? now });
+    if (changed === undefined || isCustomerUserId(customer)) continue;
+    if (isCurrent && leftAt !== undefined) leave(_id, undefined);
+    if (!isCurrent && changed === 'number' && leftAt === undefined) leave(_id, told.wroteAt ?? now);
   }
   for (const id of isOne ? names.filter(isCustomerUserId) : []) {
     const isKnown = of().some((document) => document.customer === id || userIdsOf(document).includes(id));
@@ -149,6 +157,7 @@ function apply(documents: Map<ConversationKey, ConversationDocument>, told: Told
       keys: withUsername(documents.get(main), account, profile.username),
     });
   }
+  const left = of().flatMap(({ customer, leftAt }) => (leftAt === undefined ? [] : [customer]));
   return isNew ? [{ account, names: personOf(documents, account, nameOf(main)).names, left }] : [];
 }
 
@@ -160,13 +169,13 @@ const PARTS = ['number', 'userId', 'parentId', 'username', 'name'] as const sati
  */
 function forgetOwner(
   documents: Map<ConversationKey, ConversationDocument>,
-  { account, profile, left, wroteAt }: Told,
+  { account, profile, changed, wroteAt }: Told,
   name: string,
   now: Date,
 ): void {
   const document = documents.get(conversationKey(account, name));
   const userId = profile?.userId;
-  if (document?.leftAt === undefined || userId === undefined || left !== undefined) return;
+  if (document?.leftAt === undefined || userId === undefined || changed !== undefined) return;
   if (wroteAt === undefined || wroteAt <= document.leftAt) return;
   if (personOf(documents, account, name).names.includes(userId)) return;
   const { leftAt: _leftAt, profile: _profile, aliases: _aliases, ...rest } = document;

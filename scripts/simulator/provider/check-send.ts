@@ -45,6 +45,10 @@ export function checkSend(body: Json, templates: readonly Template[]): CheckedSe
   if (body.context !== undefined && !filled(object(body.context)?.message_id)) {
     return refused(ERRORS.parameter, 'context.message_id must be the id of a message');
   }
+  const name = object(body.template)?.name;
+  const template = type === 'template' ? templates.find((one) => one.name === name) : undefined;
+  if (userId !== undefined && template?.category === 'AUTHENTICATION')
+    return refused(ERRORS.userId, 'recipient is a user id');
   const problem = checkType(type, body, templates);
   if (problem !== undefined) return { ok: false, to, type, error: problem };
   return { ok: true, to, type, freeForm: type !== 'template' };

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Callbacks } from './callbacks.ts';
+import type { Json } from './json.ts';
 import type { ProviderOptions } from './options.ts';
+import { contactOf, type Person, Persons, senderOf } from './persons.ts';
 import { RecentCounts } from './recent-counts.ts';
 import { SESSION_MS, unixSeconds } from './status-value.ts';
-import { USER_ID, waIdOf } from './wa-id.ts';
 
 /** A message that a customer wrote. */
 export interface Said {
@@ -19,6 +20,7 @@ const NO_NEW_MESSAGE: readonly unknown[] = ['system', 'edit', 'revoke'];
 export class Customers {
   readonly #callbacks: Callbacks;
   readonly #onEvent: ProviderOptions['onEvent'];
+  readonly persons = new Persons();
   readonly #lastWroteAt = new Map<string, number>();
   readonly #ids = new RecentCounts(10_000);
 
@@ -28,7 +30,7 @@ export class Customers {
   }
 
   sessionOpen(customer: string): boolean {
-    return Date.now() - (this.#lastWroteAt.get(waIdOf(customer)) ?? 0) < SESSION_MS;
+    return Date.now() - (this.#lastWroteAt.get(this.persons.keyOf(customer)) ?? 0) < SESSION_MS;
   }
 
   /** Whether this is the id of a message of a customer; of the last ten thousand at least. */
@@ -43,27 +45,56 @@ export class Customers {
 
   /** Sends a message of any type. `message` has that type's own members, as in the Cloud API. */
   sends(customer: string, message: Readonly<Record<string, unknown>>): Said {
-    const from = waIdOf(customer);
-    const isUser = USER_ID.test(from);
+    const person = this.persons.of(customer);
     const id = `wamid.${randomBytes(16).toString('base64url')}`;
     this.#ids.add(id);
     const inGroup = 'group_id' in message;
-    if (!inGroup && !NO_NEW_MESSAGE.includes(message.type)) this.#lastWroteAt.set(from, Date.now());
+    if (!inGroup && !NO_NEW_MESSAGE.includes(message.type))
+      this.#lastWroteAt.set(this.persons.keyOf(customer), Date.now());
     const taken = this.#callbacks.add({
-      contacts: [contactOf(from)],
-      messages: [{ [isUser ? 'from_user_id' : 'from']: from, id, timestamp: unixSeconds(), ...message }],
+      contacts: [contactOf(person)],
+      messages: [{ ...senderOf(person), id, timestamp: unixSeconds(), ...message }],
     });
     return { id, taken };
   }
 
+  /** Says who a customer is (persons.ts). */
+  is(customer: string, told: Json): Person {
+    const wroteAt = this.#lastWroteAt.get(this.persons.keyOf(customer));
+    const person = this.persons.say(customer, told);
+    if (wroteAt !== undefined) this.#lastWroteAt.set(this.persons.keyOf(customer), wroteAt);
+    return person;
+  }
+
+  /** Takes another number, which the app is told. The session stays open. */
+  moves(customer: string, number: string): Said {
+    const wroteAt = this.#lastWroteAt.get(this.persons.keyOf(customer)) ?? 0;
+    const { before, after } = this.persons.move(customer, number);
+    this.#lastWroteAt.set(this.persons.keyOf(number), wroteAt);
+    const id = `wamid.${randomBytes(16).toString('base64url')}`;
+    const { from } = senderOf(before);
+    const system = {
+      ...{
+        type: 'user_changed_number',
+        body: `User ${after.name} changed from ${from ?? before.userId} to ${after.hidden ? after.userId : number}`,
+      },
+      ...(!after.hidden && { wa_id: number }),
+      ...(after.userId !== undefined && { user_id: after.userId, previous_user_id: before.userId }),
+      ...(after.parentId !== undefined && { parent_user_id: after.parentId, previous_parent_user_id: before.parentId }),
+    };
+    // Without contacts ("System messages webhook reference").
+    const message = { ...(from !== undefined && { from }), id, timestamp: unixSeconds(), type: 'system', system };
+    return { id, taken: this.#callbacks.add({ messages: [message] }) };
+  }
+
   /** Rings, and hangs up. It opens the session. */
   calls(customer: string): Said {
-    const from = waIdOf(customer);
+    const person = this.persons.of(customer);
     const id = `wacid.${randomBytes(16).toString('base64url')}`;
-    this.#lastWroteAt.set(from, Date.now());
+    this.#lastWroteAt.set(this.persons.keyOf(customer), Date.now());
     const call = { id, event: 'connect', direction: 'USER_INITIATED', timestamp: unixSeconds() };
     const taken = this.#callbacks.add(
-      { contacts: [contactOf(from)], calls: [{ ...call, [USER_ID.test(from) ? 'from_user_id' : 'from']: from }] },
+      { contacts: [contactOf(person)], calls: [{ ...call, ...senderOf(person) }] },
       'calls',
     );
     return { id, taken };
@@ -71,20 +102,17 @@ export class Customers {
 
   /** Stops or resumes marketing messages in the chat app. */
   prefers(customer: string, value: 'stop' | 'resume'): Said {
-    const from = waIdOf(customer);
+    const person = this.persons.of(customer);
+    const { profile: _, ...names } = contactOf(person);
     const preference = {
-      [USER_ID.test(from) ? 'user_id' : 'wa_id']: from,
+      ...names,
       ...{ detail: `User requested to ${value} marketing messages`, category: 'marketing_messages', value },
       timestamp: Number(unixSeconds()),
     };
     const taken = this.#callbacks.add(
-      { contacts: [contactOf(from)], user_preferences: [preference] },
+      { contacts: [contactOf(person)], user_preferences: [preference] },
       'user_preferences',
     );
     return { id: '', taken };
   }
-}
-
-function contactOf(from: string): object {
-  return { profile: { name: 'Simulated customer' }, [USER_ID.test(from) ? 'user_id' : 'wa_id']: from };
 }

@@ -41,6 +41,12 @@ export const ERRORS = {
   ),
   unavailable: error(503, 131016, 'Service unavailable', 'A service is temporarily unavailable.'),
   undeliverable: error(400, 131026, 'Message undeliverable', 'Message Undeliverable.'),
+  userId: error(
+    400,
+    131062,
+    'Recipient not supported',
+    'Business-scoped User ID (BSUID) recipients are not supported for this message.',
+  ),
   reEngagement: error(
     400,
     131047,

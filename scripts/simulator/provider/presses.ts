@@ -1,6 +1,11 @@
 import { type Json, list, object } from './json.ts';
 import type { TakenSend } from './options.ts';
+import { namesOf, type Person, sharedContact } from './persons.ts';
 import { componentOf, type Template } from './templates.ts';
+import { waIdOf } from './wa-id.ts';
+
+/** What the button is called that asks for the number: its label is fixed. */
+const GIVE_NUMBER = 'Share contact info';
 
 interface Pressable {
   readonly label: string;
@@ -17,17 +22,29 @@ export function pressed(
   sends: readonly TakenSend[],
   templates: readonly Template[],
   business: string,
-  customer: string,
+  customer: Person,
   label: string,
 ): { readonly message: Json } | { readonly labels: readonly string[] } {
-  const ofCustomer = sends.filter(({ to }) => to === customer).map((send) => pressables(send, templates, business));
+  const names = namesOf(customer);
+  const ofCustomer = sends
+    .filter(({ to }) => names.includes(waIdOf(to)))
+    .map((send) => pressables(send, templates, business, customer));
   const buttons = ofCustomer.findLast(({ length }) => length > 0) ?? [];
   const button = buttons.find((one) => one.label === label);
   return button === undefined ? { labels: buttons.map((one) => one.label) } : { message: button.message };
 }
 
-function pressables({ id, body }: TakenSend, templates: readonly Template[], business: string): readonly Pressable[] {
+function pressables(
+  { id, body }: TakenSend,
+  templates: readonly Template[],
+  business: string,
+  customer: Person,
+): readonly Pressable[] {
   const context = { from: business, id };
+  if (object(body.interactive)?.type === 'request_contact_info') {
+    const shared = sharedContact(customer);
+    return shared === undefined ? [] : [{ label: GIVE_NUMBER, message: { context, ...shared } }];
+  }
   const replies = list(object(object(body.interactive)?.action)?.buttons).map(({ reply }) => object(reply) ?? {});
   if (replies.length > 0) {
     return replies.map(({ id: replyId, title }) => {

@@ -88,7 +88,15 @@ export class Routes {
       if (message === undefined) sendJson(response, 400, { error: 'wanted: a message as JSON' });
       else await this.#answerSaid(response, customers.sends(second, message));
     } else if (isCustomer && route === 'POST presses') await this.#press(response, second, body.toString('utf8'));
-    else if (isCustomer && route === 'POST calls') await this.#answerSaid(response, customers.calls(second));
+    else if (isCustomer && route === 'PUT profile') {
+      const told = jsonObject(body.toString('utf8'));
+      if (told === undefined) sendJson(response, 400, { error: 'wanted: who it is, as JSON' });
+      else sendJson(response, 200, customers.is(second, told));
+    } else if (isCustomer && route === 'POST moves') {
+      const number = body.toString('utf8').trim();
+      if (PHONE.test(number)) await this.#answerSaid(response, customers.moves(second, number));
+      else sendJson(response, 400, { error: 'wanted: the new number' });
+    } else if (isCustomer && route === 'POST calls') await this.#answerSaid(response, customers.calls(second));
     else if (isCustomer && route === 'POST preferences') {
       const value = body.toString('utf8').trim();
       if (value === 'stop' || value === 'resume') await this.#answerSaid(response, customers.prefers(second, value));
@@ -105,7 +113,7 @@ export class Routes {
 
   async #press(response: ServerResponse, customer: string, label: string): Promise<void> {
     const { options, customers, sends } = this.#deps;
-    const found = pressed(sends.taken, options.templates, options.displayNumber, customer, label);
+    const found = pressed(sends.taken, options.templates, options.displayNumber, customers.persons.of(customer), label);
     if ('message' in found) return this.#answerSaid(response, customers.sends(customer, found.message));
     sendJson(response, 404, { error: `there is no button "${label}" to press`, buttons: found.labels });
   }

@@ -87,13 +87,15 @@ export class Sends {
 
   /** In this order: a status is posted when the app has taken the one before. */
   #tellStatuses(message: TakenSend, { statuses = [] }: MagicCustomer): void {
-    const { options, callbacks, delays } = this.#deps;
+    const { options, callbacks, customers, delays } = this.#deps;
     const category = pricingCategory(message, options.templates);
     let taken = Promise.resolve();
     for (const [i, status] of statuses.entries()) {
       const afterMs = options.answerDelayMs + options.statusDelayMs * (i + 1);
       delays.after(afterMs, () => {
-        taken = taken.then(() => callbacks.add(statusValue(message, status, category)));
+        taken = taken.then(() =>
+          callbacks.add(statusValue(message, customers.persons.of(message.to), status, category)),
+        );
       });
     }
   }

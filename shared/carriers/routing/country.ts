@@ -4,6 +4,7 @@ import {
   getCountryCallingCode,
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/max';
+import { isCustomerUserId } from '../../messages/document/recipient.ts';
 
 /** The countries of each calling code. Some codes are shared: +1 by 25 countries, +44 also by Guernsey. */
 const COUNTRIES: ReadonlyMap<string, readonly CountryCode[]> = countriesByCode();
@@ -24,6 +25,8 @@ const ANY_SUBSCRIBER = '2345678';
  * be of the country of its area code, elsewhere of the code's main country. So it still takes the route of a country.
  */
 export function countryOf(to: string): string | undefined {
+  // The user id of a chat-app customer begins with it.
+  if (isCustomerUserId(to)) return to.slice(0, 2);
   for (let length = 3; length > 0; length--) {
     const code = to.slice(0, length);
     const [first, ...others] = COUNTRIES.get(code) ?? [];

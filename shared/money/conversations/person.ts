@@ -125,9 +125,14 @@ export interface Customer {
 export function customerOf(account: AccountId, { names, documents }: Person): Customer {
   const [customer = ''] = names;
   const { number, userId, username, name } = profileOf(documents);
+  // Somebody else may have a number that the person has left.
+  const left = documents.flatMap((document) => (document.leftAt === undefined ? [] : [document.customer]));
+  const numbers = [number, ...names].filter(
+    (one) => one !== undefined && !isCustomerUserId(one) && !left.includes(one),
+  );
   return {
     id: customerId(account, nameIn(firstOf(documents) ?? ` ${customer}`)),
-    ...shown('number', number ?? names.find((one) => !isCustomerUserId(one))),
+    ...shown('number', numbers[0]),
     ...shown('user_id', userId ?? names.find(isCustomerUserId)),
     ...shown('username', username),
     ...shown('name', name),

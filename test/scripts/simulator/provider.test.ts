@@ -179,6 +179,23 @@ describe('the simulated chat-app provider', () => {
     await eventually(() => provider.pendingCallbacks() === 0, 'all was taken');
   });
 
+  it('a customer with a user name shows no number until asked, and is told to have another one', async () => {
+    const at = (path: string) => `${provider.url}/customers/919876543218/${path}`;
+    const profile = { user_id: 'IN.41', parent_user_id: 'IN.ENT.7', username: 'asha.rao', shows_number: false };
+    await fetch(at('profile'), { method: 'PUT', body: JSON.stringify(profile) });
+    await fetch(at('says'), { method: 'POST', body: 'Hello' });
+    const asking = { type: 'request_contact_info', body: { text: '?' }, action: { name: 'request_contact_info' } };
+    expect((await send({ recipient: 'IN.41', type: 'interactive', interactive: asking })).status).to.equal(200);
+    await fetch(at('presses'), { method: 'POST', body: 'Share contact info' });
+    await fetch(at('moves'), { method: 'POST', body: '919876543219' });
+
+    const [hello, shared, moved] = values().flatMap(({ messages = [] }) => messages as readonly object[]);
+    expect(hello).to.include({ from_user_id: 'IN.41', from_parent_user_id: 'IN.ENT.7' }).and.not.have.property('from');
+    expect(shared).to.have.nested.property('contacts[0].phones[0].wa_id', '919876543218');
+    expect(moved).to.have.property('system').that.include({ user_id: 'IN.42', previous_user_id: 'IN.41' });
+    await eventually(() => provider.pendingCallbacks() === 0, 'all was taken');
+  });
+
   it('whoever lets a customer write is answered when the app has it: the session is open then', async () => {
     answers = [503, 503, 200];
 

@@ -31,7 +31,7 @@ describe('chatapp worker: a customer is a person', () => {
   const changed: Omit<Told, 'account'> = {
     names: [OLD, OLD_ID, NEW, NEW_ID],
     profile: { number: NEW, userId: NEW_ID },
-    left: [OLD, OLD_ID],
+    changed: 'number',
   };
   const writes = async (account: AccountId, customer: string, told: Partial<Told> = {}) => {
     await customerWrites(world.store.db, account, customer);
@@ -88,6 +88,19 @@ describe('chatapp worker: a customer is a person', () => {
       await expectWholeLedger(account);
     });
   }
+
+  it('a number that was left is not given out, also when nobody tells the new one, until the person is back', async () => {
+    const account = newId('acc');
+    await writes(account, OLD_ID, { names: [OLD_ID], profile: { userId: OLD_ID } });
+    await tell(account, { names: [OLD_ID, OLD], profile: { number: OLD } });
+    const seen = async () => customerOf(account, await person(account, NEW_ID));
+
+    await tell(account, { names: [OLD_ID, NEW_ID], profile: { userId: NEW_ID }, changed: 'number' });
+    expect(await seen()).to.deep.equal({ id: customerId(account, OLD_ID), user_id: NEW_ID });
+
+    await tell(account, { names: [NEW_ID, OLD], profile: { number: OLD }, changed: 'number' });
+    expect(await seen()).to.include({ number: OLD });
+  });
 
   it('a conversation with a user id is paid once, whatever it is called later', async () => {
     const account = await makeAccount(world.store.db, 10);
