@@ -260,16 +260,26 @@ describe('sending in the dashboard', () => {
     await page.getByLabel('Value 1').fill('Asha');
     await page.getByLabel('Value 2').fill('1234');
     await page.locator('.phone').getByText('Asha').waitFor();
+    await page.getByLabel('If it does not arrive').selectOption('sms');
+    await page.getByLabel('Sender').fill('HARKRA');
+    await page.getByLabel('After seconds').fill('3');
+    await page.getByLabel('Text', { exact: true }).fill('Order 1234 has left.');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await until(page, `document.activeElement.name === 'fallback.after_seconds'`);
+    await page.getByLabel('After seconds').fill('3600');
     await page.getByRole('button', { name: 'Check' }).click();
     await page.getByRole('button', { name: /^Send for \d credit/ }).waitFor();
+    await page.getByText('1 credit, 1 segment').waitFor();
     expect(await dashboard.look(page, 'send-chat')).to.deep.equal([]);
     await page.getByRole('button', { name: /^Send for/ }).click();
     await page.getByRole('link', { name: 'Its timeline' }).waitFor();
     const stored = await db.collection('messages').findOne({ account, to: '919876543299' });
-    expect(stored).to.deep.nested.include({ 'content.kind': 'template' });
+    expect(stored).to.deep.nested.include({ 'content.kind': 'template', 'fallback.sms.sender': 'HARKRA' });
+    await page.getByRole('link', { name: 'Its timeline' }).click();
+    await page.getByText('an SMS goes at').waitFor();
+    await page.goto(new URL('/dashboard/send/chatapp', page.url()).href);
 
     await wrote(db, account, { customer: '919876543298', body: 'Hello' });
-    await page.getByRole('button', { name: 'Send another' }).click();
     await page.getByLabel('Recipient').fill('919876543298');
     await page.getByLabel('What', { exact: true }).selectOption('buttons');
     await page.getByLabel('Text', { exact: true }).fill('Do you want it today?');
