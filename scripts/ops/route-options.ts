@@ -76,6 +76,7 @@ export async function wholeRoute(asked: Request, given: Values, before: Told = {
     groups: given.carriers ?? before.groups,
     order: given.order ?? before.order ?? 0,
     wait_seconds: given.wait_seconds ?? before.wait_seconds ?? DEFAULT_WAIT_SECONDS,
+    receipt_failover_seconds: given.receipt_failover_seconds ?? before.receipt_failover_seconds ?? 0,
     costs: given.costs ?? before.costs ?? {},
     ...(price !== 'none' && { price }),
   };
@@ -94,12 +95,13 @@ export async function existingRoute(context: Context, id: unknown): Promise<Told
 }
 
 export function routeText(
-  { route_id, words, groups: all, wait_seconds, order, price, costs: each }: Told,
+  { route_id, words, groups: all, wait_seconds, receipt_failover_seconds: seconds, order, price, costs: each }: Told,
   done = '',
 ): string {
   const details = [
     words,
     ...(all.length === 0 ? [] : [`the next one after ${wait_seconds} s`]),
+    ...(seconds > 0 ? [`the next one by a receipt within ${seconds} s`] : []),
     ...(order === 0 ? [] : [`order ${order}`]),
     ...(price === null ? [] : [`sold for ${price}`]),
     ...Object.entries(each ?? {}).map(([carrier, cost]) => `${carrier} costs ${cost}`),

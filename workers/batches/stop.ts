@@ -123,7 +123,13 @@ async function nextGroup(db: Db, batch: BatchId, at: Date): Promise<StopGroup | 
   const messages = db.collection<MessageDocument>('messages');
   // A message of which an earlier copy may have left is not cancelled here. departures.ts refuses it when it is about
   // to leave again.
-  const filter = { _id: batchMessageRange(batch), batch, state: { $in: WAITING }, earlier: { $exists: false } };
+  const filter = {
+    _id: batchMessageRange(batch),
+    batch,
+    state: { $in: WAITING },
+    earlier: { $exists: false },
+    givenUp: { $exists: false },
+  };
   const first = await messages.findOne(filter, { sort: { _id: 1 }, projection: { v: 1 } });
   if (first === null) return undefined;
   const { v } = first;

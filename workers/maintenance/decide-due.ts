@@ -74,6 +74,15 @@ function endHeld(message: AnyMessage, { until, keys, error, isStateNumber, reaso
  * accepted; then it is not refunded.
  */
 function expired(message: AnyMessage, now: Date): Change {
+  const given = message.givenUp && message.attempts?.at(-1);
+  if (given) {
+    return {
+      state: 'failed',
+      set: { errorCode: given.code, errorReason: `${given.reason}. No other carrier took it within its validity.` },
+      unset: ['due'],
+      entries: [entryAt('failed', now, message.history)],
+    };
+  }
   const mayHave = mayHaveLeft(message);
   const reason = 'The message could not be sent within its validity.';
   return {

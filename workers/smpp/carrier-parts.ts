@@ -169,7 +169,7 @@ export class CarrierParts {
   }
 
   #makeReceipts(): ReceiptSettler {
-    const { db, clock, metrics, carrier, messageLog } = this.#supplies;
+    const { db, clock, metrics, carrier, messageLog, serving } = this.#supplies;
     const { texts } = carrierForm(carrier);
     return new ReceiptSettler({
       db,
@@ -180,6 +180,7 @@ export class CarrierParts {
         holdMinutes: HOLD_MINUTES,
         submitsOf: (message) => countSubmits(message, texts),
         reasonOf: (state, error, word) => this.#dialect.reasonOf(state, error, word),
+        failover: { errors: carrier.receipts?.receiptFailover ?? [], next: (message) => serving.next(message) },
       },
       settler: this.#settler('receipts'),
       messageLog,

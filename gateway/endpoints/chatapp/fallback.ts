@@ -16,7 +16,7 @@ import type { ProblemSlug } from '../../http/problem.ts';
 import { Encoding } from '../messages/shapes.ts';
 import { MESSAGE_FIELDS, MESSAGE_RULES, orderMessage } from '../sms/message-order.ts';
 
-/** The SMS that goes in place of a chat-app message which fails, or is not delivered in time (docs/decisions/0051). */
+/** The SMS that goes in place of a chat-app message which fails, or is not delivered in time (docs/decisions/0055). */
 
 /** Shorter: statuses of messages that arrive come later than that. Longer: nobody waits for a day. */
 const AFTER_SECONDS = { minimum: 10, maximum: 86_400 };

@@ -3,7 +3,7 @@ import { completedNumber } from '../../../shared/carriers/numbers/notation.ts';
 import { CHANNEL_NAMES, channelOf } from '../../../shared/messages/channels/channels.ts';
 import type { MessageState } from '../../../shared/messages/document/message.ts';
 import { customerProblem, isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
-import { STATES } from '../../../shared/messages/document/status.ts';
+import { STATES, shownState } from '../../../shared/messages/document/status.ts';
 import type { AccountDocument, ChangeId } from '../../../shared/money/accounts/account.ts';
 import { homeOf } from '../../../shared/money/accounts/number-check.ts';
 import { CUSTOMER_ASKED, type Customer, findPerson } from '../../../shared/money/conversations/person.ts';
@@ -209,7 +209,7 @@ export function messageRecord(message: MessageSummary, customer?: Customer): Sho
   return {
     message_id: message._id,
     to: message.to,
-    status: STATES[message.state].shown,
+    status: shownState(message),
     delivered_at: message.deliveredAt === undefined ? null : isoTimestamp(message.deliveredAt),
     operator: view.operatorOf(message),
     ...view.summary(message),

@@ -199,7 +199,7 @@ export const Happened = z.strictObject({
     .union([whole(), text()])
     .meta({
       description:
-        'For a `webhook`: the HTTP status, or a code of ours if there was no answer. For a `receipt`: `matched`, `duplicate` (it changed nothing), `unknown_settled` (it decided the fate of a submit without an answer), `held` (it does not tell the end: the message fails later unless a better one comes), `ignored` (nobody knows its word; it changed nothing).',
+        'For a `webhook`: the HTTP status, or a code of ours if there was no answer. For a `receipt`: `matched`, `duplicate` (it changed nothing), `unknown_settled` (it decided the fate of a submit without an answer), `held` (it does not tell the end: the message fails later unless a better one comes), `ignored` (nobody knows its word; it changed nothing), `failover` (its error surely means that it was not delivered: the next carrier of the route is asked, once; the recipient gets it twice if the carrier was wrong).',
     })
     .optional(),
   duration_ms: whole(undefined, { minimum: 0 }).optional(),

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
-import { STATES } from '../../../shared/messages/document/status.ts';
+import { shownState } from '../../../shared/messages/document/status.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, idTime, isMessageId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, refused, type Shown } from '../../api/endpoint.ts';
@@ -89,7 +89,7 @@ function statusRecord(message: MessageStatus): Shown<typeof DeliveryStatus> {
   return {
     message_id: message._id,
     to: message.to,
-    status: STATES[message.state].shown,
+    status: shownState(message),
     delivered_at: message.deliveredAt === undefined ? null : isoTimestamp(message.deliveredAt),
     operator: view.operatorOf(message),
     reference: message.reference,

@@ -74,6 +74,7 @@ export const SUMMARY_FIELDS = [
   'errorCode',
   'errorReason',
   'closedReason',
+  'givenUp',
 ] as const satisfies readonly (keyof StoredMessage)[];
 export type MessageSummary = Pick<StoredMessage, (typeof SUMMARY_FIELDS)[number]> & Partial<OwnFields>;
 
@@ -90,6 +91,7 @@ export const STATUS_FIELDS = [
   'errorReason',
   'outcome',
   'history',
+  'givenUp',
 ] as const satisfies readonly (keyof StoredMessage)[];
 export type MessageStatus = Pick<StoredMessage, (typeof STATUS_FIELDS)[number]> & Partial<OwnFields>;
 

@@ -56,6 +56,7 @@ const OperatorRoute = named('OperatorRoute', 'A route: which carriers take which
     ],
   }),
   wait_seconds: decimal(undefined, { example: 30 }),
+  receipt_failover_seconds: decimal('0: a receipt sends no message to the next carrier.', { example: 0 }),
   price: text(undefined, { example: '0.12 INR' }).nullable(),
   costs: z.record(z.string(), text()).nullable(),
   words: text(undefined, { example: 'country IN → airtel:70,jio:30;backup' }),
@@ -194,6 +195,16 @@ export const putRoute = endpoint({
       }),
       DEFAULT_WAIT_SECONDS,
     ),
+    receipt_failover_seconds: withDefault(
+      number({
+        type: 'integer',
+        description:
+          "So long after its submit, a receipt with an error of the carrier's `receiptFailover` sends a message to the next carrier, once. The recipient may get it twice. 0: never.",
+        minimum: 0,
+        maximum: 86_400,
+      }),
+      0,
+    ),
     price: optional(PRICE),
     costs: optional(
       z.custom<JsonObject>(isObject, 'It must be an object').meta({
@@ -225,7 +236,7 @@ export const putRoute = endpoint({
   },
   async handle(deps, { requester, params: { route_id: name }, body, read: { problems } }) {
     const { db, clock } = deps;
-    const { groups, matches, order, wait_seconds: waitSeconds, price } = body;
+    const { groups, matches, order, wait_seconds: waitSeconds, receipt_failover_seconds: seconds, price } = body;
     const before = (await listRoutes(db)).find(({ _id }) => _id === name);
     const costs = (body.costs ?? before?.costs) as RouteDocument['costs']; // each is looked at
     for (const [carrier, cost] of Object.entries(costs ?? {})) {
@@ -234,7 +245,7 @@ export const putRoute = endpoint({
     }
     const wanted: Omit<RouteDocument, 'createdAt'> = {
       ...{ _id: name, order, match: matches, groups, waitSeconds },
-      ...defined({ price }),
+      ...defined({ price, receiptFailoverSeconds: seconds || undefined }),
       ...(Object.keys(costs ?? {}).length > 0 && defined({ costs })),
     };
     // What no single field can know: carriers and accounts that do not exist, weights that make no group.
@@ -303,6 +314,7 @@ function routeRecord(route: RouteDocument): Shown<typeof OperatorRoute> {
     matches: match,
     groups,
     wait_seconds: route.waitSeconds,
+    receipt_failover_seconds: route.receiptFailoverSeconds ?? 0,
     price: route.price ?? null,
     costs: route.costs ?? null,
     words: `${matchText(match)} → ${groupsText(groups)}`,

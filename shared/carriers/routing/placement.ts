@@ -1,5 +1,6 @@
 import type { Attempt, MessageDocument, Routed } from '../../messages/document/message.ts';
 import { pathOf } from '../../messages/document/routing.ts';
+import { defined } from '../../platform/runtime/defined.ts';
 import { isTestAccount } from '../../platform/runtime/ids.ts';
 import { listOfPath, pathOfList, TEST_PATH } from './path.ts';
 import type { RouteDocument } from './route.ts';
@@ -27,8 +28,8 @@ export function placementOf(
 }
 
 /** The fields of the route that a message stores. */
-export function routedOf({ _id, price, costs }: RouteDocument): Routed {
-  return { route: _id, ...(price === undefined ? {} : { price }), ...(costs === undefined ? {} : { costs }) };
+export function routedOf({ _id, price, costs, receiptFailoverSeconds }: RouteDocument): Routed {
+  return { route: _id, ...defined({ price, costs, receiptFailoverSeconds }) };
 }
 
 interface Place {

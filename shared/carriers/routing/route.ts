@@ -21,6 +21,11 @@ export interface RouteDocument {
   readonly groups: readonly (readonly WeightedCarrier[])[];
   /** When messages have waited this long for one carrier, the next one helps. */
   readonly waitSeconds: number;
+  /**
+   * How many seconds after its submit a receipt with an error of the carrier's `receiptFailover` still sends a message to the next
+   * carrier, once. Absent: never.
+   */
+  readonly receiptFailoverSeconds?: number;
   /** The sale price of a message, and what each carrier costs, as the operator wrote them. For reports only. */
   readonly price?: string;
   readonly costs?: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import { type Shape, setting, type Values } from './setting.ts';
-import { listOf, oneOf, yesNo } from './shapes.ts';
+import { listOf, matching, oneOf, yesNo } from './shapes.ts';
 
 /** What a word of `stat:` can mean for a message. */
 const WORD_MEANINGS = [
@@ -82,6 +82,11 @@ export const RECEIPTS = {
     listOf(receiptWord, MAX_WORDS),
     [],
     'what its own words of `stat:` mean, before those of the profile',
+  ),
+  receiptFailover: setting(
+    listOf(matching('CODE', 'an error of its receipts, as `error_code` shows it', /^[A-Za-z0-9_.-]{1,16}$/), MAX_WORDS),
+    [],
+    'errors of its receipts that surely mean: never delivered, and never will be. Such a message goes once more, by the next carrier, where its route says so (docs/routing.md)',
   ),
   receiptParts: setting(
     oneOf(['profile', ...RECEIPT_PARTS]),

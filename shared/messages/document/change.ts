@@ -22,7 +22,7 @@ type Unsettable = Pick<
 >;
 /** Fields that a settle may set. */
 type Settable = Unsettable &
-  Pick<MessageDocument, 'path' | 'attempts'> &
+  Pick<MessageDocument, 'path' | 'attempts' | 'givenUp'> &
   Pick<ChatMessageDocument, 'pricing' | 'cost' | 'heldBack' | 'fallback'>;
 
 /**

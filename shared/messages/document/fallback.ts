@@ -7,7 +7,7 @@ import type { MessageState } from './message.ts';
 /**
  * The SMS that goes in place of a chat-app message which fails, or is not delivered in time. The chat-app message decides: one update
  * of it, which demands the version that was read, writes either that it arrived, or that the SMS goes (`decided`). Both never
- * happen, whatever comes at the same moment; what is heard later is kept, and changes nothing of this. Pure (docs/decisions/0051).
+ * happen, whatever comes at the same moment; what is heard later is kept, and changes nothing of this. Pure (docs/decisions/0055).
  */
 
 /** `error_code` of a message that had not left when its SMS was due: it does not leave any more. */

@@ -40,10 +40,15 @@ export interface StoredMessage {
   /** Earlier submits that may have been taken, oldest first. Absent when there are none (copies.ts). */
   readonly earlier?: readonly Copy[];
   /**
-   * Carriers that certainly did not take it, oldest first. None of them is asked again. If a carrier may have taken it, that is
+   * Carriers that certainly did not take it, or gave it up, oldest first. None of them is asked again. If a carrier may have taken it, that is
    * an earlier copy instead, and receipts from there find the message.
    */
   readonly attempts?: readonly Attempt[];
+  /**
+   * The submit whose receipt said that it surely was not delivered, so that the next carrier was asked: one at most. It decides nothing
+   * any more, and what is heard of it is only kept for the timeline (docs/decisions/0054). Its carrier is among the attempts too.
+   */
+  readonly givenUp?: Copy;
   /** Every entry is an event. The event's id derives from message and state (`eventId`). */
   readonly history: readonly HistoryEntry[];
   /** The network or carrier that delivered, for people. */
@@ -143,12 +148,12 @@ export interface Copy extends Claim {
   readonly parts: readonly Part[];
 }
 
-/** A carrier that refused the message before another carrier was asked. */
+/** A carrier that refused the message, or gave it up, before another carrier was asked. */
 export interface Attempt {
   readonly carrier: string;
   /** When this carrier's worker claimed the message. */
   readonly at: Date;
-  /** The command_status, as in `error_code`. `reason` has it in words. */
+  /** The command_status, or the error of the receipt, as in `error_code`. `reason` has it in words. */
   readonly code: string;
   readonly reason: string;
 }
@@ -161,6 +166,8 @@ export interface Routed {
   readonly price?: string;
   /** What each carrier costs. The price of `claim.carrier` is the real one. */
   readonly costs?: Readonly<Record<string, string>>;
+  /** How long after its submit a receipt may send it to the next carrier (`RouteDocument`). */
+  readonly receiptFailoverSeconds?: number;
 }
 
 export interface Part {

@@ -1,4 +1,4 @@
-import type { FinalState, HistoryEntry, MessageState } from './message.ts';
+import type { FinalState, HistoryEntry, MessageState, StoredMessage } from './message.ts';
 
 interface StateRule {
   /** The states that a message may go to from here. */
@@ -24,7 +24,8 @@ export const STATES = {
   // The carrier refused it for now: `due` says when it returns to the queue.
   waiting: { next: ['queued', 'sent', ...ENDS], shown: 'queued', final: false },
   // The carrier took it, or is believed to have taken it (`unknownPolicy`).
-  sent: { next: ENDS, shown: 'sent', final: false },
+  // It goes back to the queue, once, when a receipt says that it surely was not delivered and its route wants that.
+  sent: { next: ['queued', ...ENDS], shown: 'sent', final: false },
   // A receipt or a status says so.
   delivered: { next: ['read'], shown: 'delivered', final: true },
   // A receipt or a status says so; a part of it was refused for good; or it was sent again and nobody knows what became of it.
@@ -59,6 +60,12 @@ export function enter<Next extends MessageState>(state: MessageState, next: Next
     throw new ForbiddenTransition(`a message cannot go from ${state} to ${next}`);
   }
   return next;
+}
+
+/** What the API calls the state of a message: one that a carrier took and gave up is still `sent` while the next one is asked. */
+export function shownState({ state, givenUp }: Pick<StoredMessage, 'state' | 'givenUp'>): StateRule['shown'] {
+  const { shown } = STATES[state];
+  return shown === 'queued' && givenUp !== undefined ? 'sent' : shown;
 }
 
 /** As far as is known, no carrier has taken it yet. */

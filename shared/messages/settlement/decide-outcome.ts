@@ -30,6 +30,7 @@ export function decideOutcome(
   now: Date,
   random: number,
 ): Change | undefined {
+  if (message.givenUp !== undefined && isClaim(message.givenUp, claim)) return undefined;
   const copy = message.earlier?.find((earlier) => isClaim(earlier, claim));
   if (copy !== undefined) return decideEarlier(message, copy, outcome, now);
   if (message.claim === undefined || !isClaim(message.claim, claim)) return undefined;
@@ -68,10 +69,12 @@ function decideCurrent(message: StoredMessage, outcome: SubmitOutcome, now: Date
 /** Ends a message that was refused for good. If an earlier copy may have been taken, the message stays open for it. */
 function refuse(
   message: StoredMessage,
-  state: 'failed' | 'rejected',
+  wanted: 'failed' | 'rejected',
   { parts: told, code, reason }: Refusal,
   now: Date,
 ): Change {
+  // `rejected` says that no carrier took it.
+  const state = message.givenUp === undefined ? wanted : 'failed';
   const set = { parts: mergeParts(message.parts, told), errorCode: code, errorReason: reason };
   if (mayHaveLeft(message)) return { set: { ...set, outcome: 'unknown' } };
   return { state, set, unset: ['due', 'outcome'], entries: [entryAt(state, now, message.history)] };

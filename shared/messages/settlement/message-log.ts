@@ -25,8 +25,8 @@ interface Logged {
 /** A receipt that was processed. All its repeats together add one more record (`duplicate`). */
 export interface ReceiptRecord extends Logged {
   readonly kind: 'receipt';
-  /** Its effect. `duplicate` and `ignored` changed nothing. `held`: the message fails later, unless a better receipt comes. */
-  readonly result: 'matched' | 'unknown_settled' | 'duplicate' | 'held' | 'ignored';
+  /** Its effect. `duplicate` and `ignored` changed nothing. `held`: the message fails later, unless a better receipt comes. `failover`: the next carrier of its route is asked. */
+  readonly result: 'matched' | 'unknown_settled' | 'duplicate' | 'held' | 'ignored' | 'failover';
   /** Addresses and text as the carrier wrote them; the text is cut before the customer's words. */
   readonly from: string;
   readonly to: string;

@@ -18,11 +18,13 @@ export function sentWith(
   now: Date,
   earlier: readonly Copy[] = message.earlier ?? [],
 ): Change {
-  const sent = entryAt('sent', now, message.history);
+  // Another carrier had taken it before, and gave it up.
+  const isTold = message.history.some(({ state }) => state === 'sent');
+  const sent = isTold ? [] : [entryAt('sent', now, message.history)];
   const final = endState(earlier, parts);
   const set = { parts, ...(earlier.length === 0 ? {} : { earlier }) };
   const unset = [...(earlier.length === 0 ? (['earlier'] as const) : []), ...OPEN_FIELDS];
-  if (final === undefined) return fitted(message, { state: 'sent', set, unset, entries: [sent] });
+  if (final === undefined) return fitted(message, { state: 'sent', set, unset, entries: sent });
   const partial = parts.some(({ state }) => state === 'refused');
   const told = [...parts, ...earlier.flatMap((copy) => copy.parts)];
   const error = partial ? 'partial' : told.find(({ state }) => state === final)?.error;
@@ -31,6 +33,6 @@ export function sentWith(
     ...(final === 'delivered' || error === undefined ? {} : { errorCode: error }),
     ...(final !== 'delivered' && partial ? { errorReason: 'The carrier refused a segment' } : {}),
   };
-  const entries = [sent, entryAt(final, now, [sent])];
+  const entries = [...sent, entryAt(final, now, [...message.history, ...sent])];
   return fitted(message, { state: final, set: { ...set, ...ended }, unset: [...unset, 'due'], entries });
 }

@@ -7,10 +7,10 @@ import { applyCredits, type Credit } from './change.ts';
 
 /**
  * Whether a message is refunded: it ended, and certainly no carrier accepted any part of it (refused before or at submit, or
- * expired before it left). An unknown part or an earlier copy may have been accepted: no refund.
+ * expired before it left). An unknown part or an earlier copy may have been accepted, and what a carrier gave up was: no refund.
  */
-export function isRefundable(message: Pick<MessageDocument, 'state' | 'parts' | 'earlier'>): boolean {
-  if (mayHaveLeft(message)) return false;
+export function isRefundable(message: Pick<MessageDocument, 'state' | 'parts' | 'earlier' | 'givenUp'>): boolean {
+  if (mayHaveLeft(message) || message.givenUp !== undefined) return false;
   if (message.state !== 'rejected' && message.state !== 'expired') return false;
   return (message.parts ?? []).every((part) => part.state === 'refused');
 }

@@ -61,6 +61,13 @@ export const MESSAGE_INDEXES: readonly Index[] = [
   },
   {
     collection: 'messages',
+    key: { 'givenUp.parts.key': 1 },
+    options: { name: 'given_up_parts', sparse: true },
+    serves:
+      'smpp receipts: the message that went to another carrier after a receipt, when its first carrier says more of it',
+  },
+  {
+    collection: 'messages',
     key: { 'earlier.carrier': 1, 'earlier.at': 1 },
     options: { name: 'earlier_copies', sparse: true },
     // The carrier first: one that flaps may leave 100,000 copies in three days, and receipts of all carriers ask.

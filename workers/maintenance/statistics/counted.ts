@@ -9,7 +9,18 @@ import { type AccountId, idTime } from '../../../shared/platform/runtime/ids.ts'
 /** What is read of a message to count it. */
 export type Counted = Pick<
   StoredMessage,
-  '_id' | 'v' | 'channel' | 'account' | 'to' | 'state' | 'operator' | 'errorCode' | 'history' | 'parts' | 'earlier'
+  | '_id'
+  | 'v'
+  | 'channel'
+  | 'account'
+  | 'to'
+  | 'state'
+  | 'operator'
+  | 'errorCode'
+  | 'history'
+  | 'parts'
+  | 'earlier'
+  | 'givenUp'
 > &
   Partial<Pick<MessageDocument, 'sender' | 'route' | 'routed' | 'segments' | 'template' | 'credits'>> & {
     readonly direction?: 'in' | 'out';
@@ -24,6 +35,7 @@ export const COUNTED_FIELDS = {
   ...{ v: 1, channel: 1, account: 1, state: 1, operator: 1, errorCode: 1, history: 1, direction: 1 },
   ...{ conversation: 1, pricing: 1, cost: 1, 'fallback.ended.kind': 1 },
   ...{ 'claim.carrier': 1, 'opened.credits': 1, 'parts.state': 1, 'earlier.parts.state': 1, 'earlier.carrier': 1 },
+  ...{ 'givenUp.carrier': 1, 'givenUp.parts.state': 1 },
   ...{ to: 1, sender: 1, route: 1, routed: 1, segments: 1, template: 1, credits: 1, 'content.name': 1 },
 } as const;
 

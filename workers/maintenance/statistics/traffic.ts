@@ -101,10 +101,15 @@ function merge(into: Row, row: Row): void {
  * The price is of a message, and counts unless it was refunded. Costs are of a segment: carriers charge each that they took, those of
  * earlier copies too. A segment whose answer never came counts, as it may have been taken.
  */
-function addAmounts(row: Row, { routed, claim, parts = [], earlier = [] }: Counted, isRefunded: boolean): void {
+function addAmounts(
+  row: Row,
+  { routed, claim, parts = [], earlier = [], givenUp }: Counted,
+  isRefunded: boolean,
+): void {
   const { price, costs = {} } = routed ?? {};
   if (price !== undefined && !isRefunded) addAmount(row.sales, price);
-  const copies = claim === undefined ? earlier : [...earlier, { carrier: claim.carrier, parts }];
+  const current = claim === undefined ? [] : [{ carrier: claim.carrier, parts }];
+  const copies = [...(givenUp === undefined ? [] : [givenUp]), ...earlier, ...current];
   for (const { carrier, parts: taken } of copies) {
     const cost = costs[carrier];
     if (cost === undefined) continue;

@@ -196,8 +196,8 @@ export class ReceiptLookup {
         if (receipt !== undefined) hits[i] = choose(candidates[i] ?? [], receipt);
       }
     };
-    // Only few messages have earlier copies.
-    for (const field of ['parts.key', 'earlier.parts.key'] as const) {
+    // Only few messages have earlier copies, or one that its carrier gave up.
+    for (const field of ['parts.key', 'earlier.parts.key', 'givenUp.parts.key'] as const) {
       await read(field, (ofOne) => ofOne.map(({ key }) => key));
       fill(inItsCase(namedBy(found.values(), (key) => key)));
       if (missing().length === 0) return hits;
@@ -208,7 +208,7 @@ export class ReceiptLookup {
   }
 }
 
-type KeyField = 'parts.key' | 'earlier.parts.key' | 'parts.caseless';
+type KeyField = 'parts.key' | 'earlier.parts.key' | 'givenUp.parts.key' | 'parts.caseless';
 type Choose = (candidates: readonly CandidateKey[], receipt: IncomingReceipt) => Hit | undefined;
 type Named = ReadonlyMap<string, readonly Hit[]>;
 

@@ -38,15 +38,17 @@ const MIN_DIGITS = 6;
 /** If two numbers have this many equal digits at the end, and the id fits too, they belong to the same subscriber. */
 const SUBSCRIBER_DIGITS = 9;
 
-/** The ids of all segments, in all copies. */
-export function keysOf({ parts = [], earlier = [] }: MessageDocument): ReadonlySet<string> {
-  return new Set([...earlier.flatMap((copy) => copy.parts), ...parts].flatMap(({ key }) => key ?? []));
+/** The ids of all segments, in all copies, the one that its carrier gave up among them. */
+export function keysOf({ parts = [], earlier = [], givenUp }: MessageDocument): ReadonlySet<string> {
+  const others = [...earlier, ...(givenUp === undefined ? [] : [givenUp])].flatMap((copy) => copy.parts);
+  return new Set([...others, ...parts].flatMap(({ key }) => key ?? []));
 }
 
 /** When the last copy with this id was claimed, in milliseconds since 1970. 0 if that is unknown. */
-export function submittedAs({ claim, parts = [], earlier = [] }: MessageDocument, key: string): number {
+export function submittedAs({ claim, parts = [], earlier = [], givenUp }: MessageDocument, key: string): number {
   const has = (copy: readonly Part[]): boolean => copy.some((part) => part.key === key);
-  const copy = has(parts) ? claim : earlier.findLast((one) => has(one.parts));
+  const copies = givenUp === undefined ? earlier : [givenUp, ...earlier];
+  const copy = has(parts) ? claim : copies.findLast((one) => has(one.parts));
   return copy?.at.getTime() ?? 0;
 }
 

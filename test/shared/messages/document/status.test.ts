@@ -15,9 +15,9 @@ describe('messages/status', () => {
     expect(NAMES.filter((state) => !reached.includes(state))).to.deep.equal(['received']);
   });
 
-  it('only a queued message is claimed, and only what was not sent goes back into the queue', () => {
+  it('only a queued message is claimed, and only what did not end goes back into the queue', () => {
     expect(NAMES.filter((from) => isNext(from, 'submitting'))).to.deep.equal(['queued']);
-    expect(NAMES.filter((from) => isNext(from, 'queued'))).to.deep.equal(['submitting', 'waiting']);
+    expect(NAMES.filter((from) => isNext(from, 'queued'))).to.deep.equal(['submitting', 'waiting', 'sent']);
     expect(NAMES.filter(isBeforeSent)).to.deep.equal(['queued', 'submitting', 'waiting']);
   });
 

@@ -59,8 +59,8 @@ const WORDS: Readonly<Record<string, (entry: Happening) => ComponentChildren>> =
     because === 'failed' ? 'It failed: an SMS is to go in its place' : 'Its time is over: an SMS is to go in its place',
   answer: ({ carrier, outcome, error_code: code, error_reason: reason }) =>
     `${carrier ?? 'The provider'} answered: ${[outcome, code, reason].filter(Boolean).join(', ')}`,
-  receipt: ({ carrier, status, error_code: code, error_reason: reason }) =>
-    `Receipt of ${carrier ?? 'the provider'}: ${[status, code, reason].filter(Boolean).join(', ')}`,
+  receipt: ({ carrier, status, error_code: code, error_reason: reason, result }) =>
+    `Receipt of ${carrier ?? 'the provider'}: ${[status, code, reason, result === 'failover' && 'so the next carrier is asked'].filter(Boolean).join(', ')}`,
   policy: ({ became }) => `No answer came in time: it became ${became}`,
   webhook: ({ event, result, duration_ms: ms }) => `Webhook ${event}: ${result} after ${ms} ms`,
 };

@@ -40,6 +40,7 @@ export function RouteDialog({ route, onClose, onDone }: RouteDialogProps) {
       groups,
       order: values.number('order') ?? 0,
       wait_seconds: values.number('wait_seconds') ?? 30,
+      receipt_failover_seconds: values.number('receipt_failover_seconds') ?? 0,
       ...(price && { price }),
     });
     toast(warning ?? 'Saved. Everybody follows it within two seconds.', warning === null ? 'good' : 'bad');
@@ -88,6 +89,13 @@ export function RouteDialog({ route, onClose, onDone }: RouteDialogProps) {
           label="Seconds until the next carrier helps"
           inputMode="numeric"
           initial={String(route?.wait_seconds ?? 30)}
+        />
+        <Field
+          name="receipt_failover_seconds"
+          label="Seconds in which a receipt sends it to the next carrier"
+          inputMode="numeric"
+          initial={String(route?.receipt_failover_seconds ?? 0)}
+          hint="0: never. Once, for errors of the carrier's setting “receiptFailover”. The recipient may get it twice."
         />
         <Field
           name="price"
