@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import { LIVE } from '../../shared/money/accounts/store.ts';
 import { findIssued, isSettled, readStatement } from '../../shared/money/statements/issue.ts';
 import { hasMoved } from '../../shared/money/statements/periods.ts';
 import { monthIn, type StatementSettings } from '../../shared/money/statements/statement.ts';
@@ -33,7 +34,7 @@ export async function issueMonth(deps: IssueDeps, month: string): Promise<{ issu
   const [from, to] = [bounds[0] ?? ask.now, bounds.at(-1) ?? ask.now];
   const accounts = db
     .collection<AccountDocument>('accounts')
-    .find({ 'closed.erasedAt': null as never }, { projection: { pending: 0 } })
+    .find({ ...LIVE, 'closed.erasedAt': null as never }, { projection: { pending: 0 } })
     .sort({ _id: 1 });
   let issued = 0;
   for await (const account of accounts) {

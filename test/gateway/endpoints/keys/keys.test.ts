@@ -32,6 +32,29 @@ describe('API keys by the API', () => {
     });
   });
 
+  it('a test key sends and reads at a small rate, whatever who makes it may, and stays one when it is replaced', async () => {
+    const test = { ...GOOD, test: true };
+    const made = await create(test);
+
+    expect(made).to.deep.include({ prefix: `hk_test_${made.key_id}`, test: true, per_minute: 100 });
+    expect((await balance(made.key).expect(200)).body.balance).to.be.above(1_000_000);
+    await balance(made.key.replace('hk_test_', 'hk_live_')).expect(401);
+    const asTest = (path: string) => request(site.url).get(path).set('Authorization', `Bearer ${made.key}`);
+    for (const path of [PATH, '/v2/account/opt-outs', '/v2/account/webhooks'])
+      expectProblem(await asTest(path), 'live_key_needed');
+    for (const [field, more] of [
+      ['scopes', { scopes: ['send', 'manage'] }],
+      ['per_minute', { per_minute: 101 }],
+    ] as const) {
+      const refused = (await ask('post', PATH, { ...test, ...more }).expect(400)).body;
+      expect(refused.errors.map((one: { field: string }) => one.field)).to.deep.equal([field]);
+    }
+    await ask('patch', `${PATH}/${made.key_id}`, { per_minute: 1_000 }).expect(400);
+    const next = (await ask('post', `${PATH}/${made.key_id}/rotate`, {}).expect(200)).body;
+    expect(next.key).to.match(/^hk_test_/);
+    await balance(next.key).expect(200);
+  });
+
   it('answers the same key when the gateway died before it stored the answer', async () => {
     const ask1 = () => ask('post', PATH, GOOD).set('Idempotency-Key', `k-${site.account}`);
     const first = await ask1().expect(200);
