@@ -168,7 +168,7 @@ export const setLimits = endpoint({
       PER_HOUR_MAX,
     ),
     messages_per_conversation: most(
-      'Chat-app: how many messages one conversation may have, the one that opens it included. It is paid once, and the provider takes money for each of them. Left out: any number.',
+      'Chat-app: how many messages one conversation may have, the one that opens it included. It is paid once, and the provider takes money for each of them. Of conversations that run already, what is sent from then on counts. Left out: any number.',
       1,
       PER_CONVERSATION_MAX,
     ),
