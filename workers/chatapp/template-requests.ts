@@ -249,6 +249,8 @@ function categoryOf(
 /** Whether the provider's list shows that it did what was asked for. */
 function isDone({ wants, draft }: ChatTemplateRequestDocument, listed: ChatTemplateDocument | undefined): boolean {
   if (wants === 'delete') return listed === undefined;
+  // Its texts are the provider's own: that it is there, or under review again, is all that the list can show.
+  if (draft?.code !== undefined) return wants === 'create' ? listed !== undefined : listed?.status === 'pending';
   // The list shows neither the sample file nor the examples. But a template that is under review was edited.
   if (wants === 'edit' && draft?.examples.headerUrl !== undefined && listed?.status !== 'pending') return false;
   // If a rejected template keeps its text, the list cannot show whether the edit was done. To ask again costs nothing: the provider

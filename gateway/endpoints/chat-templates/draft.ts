@@ -2,14 +2,16 @@ import type { ProviderDocument } from '../../../shared/carriers/providers/provid
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import type { MediaHeader, TemplateButton, TemplateHeader } from '../../../shared/templates/chat/chat-template.ts';
-import { CHAT_CATEGORIES, type TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
+import { CHAT_CATEGORIES, CODE_TYPES, type TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
 import { variablesIn } from '../../../shared/templates/chat/variables.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
 import {
+  boolean,
   choice,
   Fault,
   type Kind,
   list,
+  number,
   object,
   optional,
   required,
@@ -92,13 +94,58 @@ const button = object({
   example: optional(text('Of url with a variable, and of copy_code: an example of the value.', LIMITS.example)),
 });
 
+const count = (description: string, minimum: number, maximum: number) =>
+  optional(
+    number({ type: 'integer', description, minimum, maximum }, (value) =>
+      Number.isInteger(value) ? undefined : new Fault('invalid_value', 'It must be a whole number.'),
+    ),
+  );
+
+/** WhatsApp's limits ("Authentication templates"). */
+const code = object({
+  type: required(
+    choice(
+      CODE_TYPES,
+      '`copy_code`: the customer copies it. `one_tap`: a button hands it to your Android app. `zero_tap`: the app gets it without a press. Where that is not possible, a button copies it.',
+    ),
+  ),
+  security_advice: withDefault(boolean('Adds: for your security, do not share this code.'), true),
+  expires_minutes: count('After how many minutes the code does not hold any more; stands below it.', 1, 90),
+  button_text: optional(text('Label of the button that copies it, in place of WhatsApp’s.', LIMITS.label)),
+  autofill_text: optional(text('Of one_tap and zero_tap: label of the button that hands it on.', LIMITS.label)),
+  apps: optional(
+    list(
+      object({
+        package_name: required(matching('Its package name.', /^[A-Za-z]\w*(\.[A-Za-z]\w*)+$/, 224)),
+        signature_hash: required(matching('Its hash: 11 characters.', /^[A-Za-z0-9+/]{11}$/, 11)),
+      }),
+      { description: 'Of one_tap and zero_tap: your Android apps.', minItems: 1, maxItems: 5 },
+    ),
+  ),
+  terms_accepted: withDefault(boolean('Of zero_tap: you accept WhatsApp’s terms of it. Must be true.'), false),
+  ttl_seconds: count('After how many seconds the provider gives up to deliver it.', 30, 900),
+});
+
+function matching(description: string, form: RegExp, maxLength: number): Kind<string> {
+  return string({ description, pattern: form.source, maxLength }, (value) =>
+    form.test(value) && value.length <= maxLength
+      ? value
+      : new Fault('invalid_value', `It must match ${form.source} and have at most ${maxLength} characters.`),
+  );
+}
+
 const category = (more: string) =>
   required(choice(CHAT_CATEGORIES, `What it is for. ${more}The provider may put it into another category.`));
 
 const CONTENT = {
   category: category(''),
   header: optional(header),
-  body: required(text('Its text, with variables {{1}}, {{2}} … in it.', LIMITS.body)),
+  body: optional(
+    text(
+      'Its text, with variables {{1}}, {{2}} … in it. Needed, but for authentication: its text is WhatsApp’s.',
+      LIMITS.body,
+    ),
+  ),
   body_examples: withDefault(
     list(
       // An empty one is reported with what is wrong with the text.
@@ -116,6 +163,9 @@ const CONTENT = {
   ),
   footer: optional(text('Small text below it, without variables.', LIMITS.footer)),
   buttons: withDefault(list(button, { description: 'At most 10. Quick replies stand together.', maxItems: 10 }), []),
+  code: optional(
+    code.meta({ description: 'Of authentication, in place of all texts and buttons: how the code gets into the app.' }),
+  ),
 };
 
 export const REQUEST_CHAT_TEMPLATE = request({ name: required(name), language: required(language), ...CONTENT });
@@ -134,8 +184,11 @@ const URL_BUTTONS_MAX = 2;
  * "Template components" and "Template review"), so that nobody waits a day for it. Pure.
  */
 export function draftOf(given: Given, problems: FieldProblems): TemplateDraft {
-  const { category, header, body, body_examples: examples, footer, buttons } = given;
-  noteBody(body, examples, problems);
+  const { category, header, body = '', body_examples: examples, footer, buttons } = given;
+  if (category === 'authentication') return codeDraft(given, problems);
+  if (given.code !== undefined) problems.add('code', 'conflict', 'Only authentication templates have it.');
+  if (given.body === undefined) problems.add('body', 'missing_field', 'It is required.');
+  else noteBody(body, examples, problems);
   if (footer !== undefined && variablesIn(footer).length > 0) {
     problems.add('footer', 'invalid_text', 'It must not have variables.');
   }
@@ -154,6 +207,39 @@ export function draftOf(given: Given, problems: FieldProblems): TemplateDraft {
       ...(header?.example_url === undefined ? {} : { headerUrl: header.example_url }),
       body: examples,
       buttons: buttons.map(({ example }) => example ?? null),
+    },
+  };
+}
+
+/** An authentication template: its texts are WhatsApp's, so there is nothing but the code. */
+function codeDraft(given: Given, problems: FieldProblems): TemplateDraft {
+  const { header, body, body_examples: examples, footer, buttons, code: asked } = given;
+  const others = { header, body, footer, buttons: buttons[0], body_examples: examples[0] };
+  for (const [name, value] of Object.entries(others)) {
+    if (value !== undefined) problems.add(name, 'conflict', 'Authentication templates have texts of WhatsApp’s own.');
+  }
+  if (asked === undefined) problems.add('code', 'missing_field', 'Authentication templates need it.');
+  const { type = 'copy_code', apps, autofill_text: autofillText, terms_accepted: accepted = false } = asked ?? {};
+  if (type === 'copy_code') {
+    for (const [name, value] of Object.entries({ apps, autofill_text: autofillText })) {
+      if (value !== undefined) problems.add(`code.${name}`, 'conflict', 'A code to copy goes into no app.');
+    }
+  } else if (apps === undefined) {
+    problems.add('code.apps', 'missing_field', `"${type}" needs your Android apps.`);
+  }
+  if (type === 'zero_tap' && !accepted) {
+    problems.add('code.terms_accepted', 'missing_field', 'WhatsApp takes zero_tap only from who accepts its terms.');
+  }
+  const { security_advice: securityAdvice = true, expires_minutes: expiresMinutes } = asked ?? {};
+  const { button_text: buttonText, ttl_seconds: ttlSeconds } = asked ?? {};
+  return {
+    category: 'authentication',
+    components: { buttons: [{ type: 'otp', text: buttonText ?? 'Copy code' }] },
+    examples: { body: [], buttons: [null] },
+    code: {
+      ...{ type, securityAdvice },
+      ...defined({ expiresMinutes, buttonText, autofillText, apps, ttlSeconds }),
+      ...(type === 'zero_tap' && { termsAccepted: true }),
     },
   };
 }

@@ -46,13 +46,21 @@ export const requestChatTemplate = endpoint({
   tag: 'Account',
   summary: 'Ask for a chat-app template',
   description:
-    "Extension. Asks the provider for a template. The answer says that this is stored; the provider is asked within seconds, and its review takes 24 to 48 hours. Webhooks are told: `template.approved`, `template.rejected`. A template with a file in its header is asked for in the provider's console. An account may ask for 1,000; one more is `quota_reached`.",
+    'Extension. Asks the provider for a template. The answer says that this is stored; the provider is asked within seconds, and its review takes 24 to 48 hours. Webhooks are told: `template.approved`, `template.rejected`. An authentication template has `code` in place of all texts. An account may ask for 1,000; one more is `quota_reached`.',
   scopes: ['manage'],
   body: REQUEST_CHAT_TEMPLATE,
   ownProblems: true,
   answer: OwnChatTemplateResult,
   problems: ['url_not_allowed', 'chatapp_not_configured', 'template_exists', 'quota_reached'],
-  examples: { body: { example: { name: 'order_left', language: 'en_US', ...CONTENT_EXAMPLE } } },
+  examples: {
+    body: {
+      example: { name: 'order_left', language: 'en_US', ...CONTENT_EXAMPLE },
+      'a code': {
+        ...{ name: 'login_code_to_copy', language: 'en_US', category: 'authentication' },
+        code: { type: 'copy_code', expires_minutes: 5 },
+      },
+    },
+  },
   newId: ({ clock }) => newId('req', clock.now().getTime()),
   action: (deps) => ({
     async act({ caller, read }, { id, payBy }) {

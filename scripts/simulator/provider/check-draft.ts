@@ -19,6 +19,7 @@ export function checkDraft({ name, language, category, components }: Json): Temp
     return fault('The category is missing.');
   }
   const parts = list(components);
+  if (String(category).toUpperCase() === 'AUTHENTICATION') return checkCode(parts);
   const body = parts.find(({ type }) => type === 'BODY');
   if (body === undefined || !filled(body.text)) return fault('The body is missing.');
   for (const part of parts) {
@@ -26,6 +27,22 @@ export function checkDraft({ name, language, category, components }: Json): Temp
     if (problem !== undefined) return problem;
   }
   return checkBody(String(body.text), body);
+}
+
+/** "Authentication templates": texts are not given, a button hands the code on. */
+function checkCode(parts: readonly Json[]): TemplateError | undefined {
+  const [button, second] = list(parts.find(({ type }) => type === 'BUTTONS')?.buttons);
+  if (button?.type !== 'OTP' || second !== undefined) return fault('One button of type OTP is needed.');
+  if (parts.some((part) => part.text !== undefined)) return fault('The texts are not to be given.');
+  const minutes = parts.find(({ type }) => type === 'FOOTER')?.code_expiration_minutes ?? 1;
+  if (!Number.isInteger(minutes) || Number(minutes) < 1 || Number(minutes) > 90) return fault('1 to 90 minutes.');
+  const { otp_type: type, supported_apps: apps, zero_tap_terms_accepted: accepted } = button;
+  if (type === 'COPY_CODE') return apps === undefined ? undefined : fault('A code to copy has no apps.');
+  if (type !== 'ONE_TAP' && type !== 'ZERO_TAP') return fault('The otp_type is not known.');
+  if (!list(apps).every((app) => filled(app.package_name) && filled(app.signature_hash)) || list(apps).length === 0) {
+    return fault('The apps are missing.');
+  }
+  return type === 'ZERO_TAP' && accepted !== true ? fault('The terms are not accepted.') : undefined;
 }
 
 function checkPart(part: Json): TemplateError | undefined {

@@ -199,7 +199,8 @@ function keptCategory({ status, category }: Template, body: Json): TemplateError
 }
 
 function categoryOf(given: unknown): Template['category'] {
-  return String(given).toUpperCase() === 'MARKETING' ? 'MARKETING' : 'UTILITY';
+  const asked = String(given).toUpperCase();
+  return asked === 'MARKETING' || asked === 'AUTHENTICATION' ? asked : 'UTILITY';
 }
 
 function taken(templates: readonly Template[], { name, language }: Json): TemplateError | undefined {
@@ -213,11 +214,29 @@ function taken(templates: readonly Template[], { name, language }: Json): Templa
 
 /** As the list shows them: without examples, with the label of a copy-code button. */
 function listed(components: unknown): readonly TemplateComponent[] {
-  return list(components).map(({ example: _, ...component }) => {
+  return list(components).map(({ example: _, ...given }) => {
+    const component = withOwnTexts(given);
     const buttons = list(component.buttons).map(({ example: _e, ...button }) =>
-      button.type === 'COPY_CODE' ? { text: 'Copy offer code', ...button } : button,
+      button.type === 'COPY_CODE' ? { text: 'Copy offer code', ...button } : (asUrl(button) ?? button),
     );
     // `checkDraft` has checked its form.
     return { ...component, ...(buttons.length > 0 && { buttons }) } as unknown as TemplateComponent;
   });
+}
+
+/** The texts of authentication templates are the provider's. */
+function withOwnTexts(component: Json): Json {
+  const { add_security_recommendation: advice, code_expiration_minutes: minutes, ...rest } = component;
+  if (minutes !== undefined) return { ...rest, text: `This code expires in ${minutes} minutes.` };
+  if (advice === undefined) return rest;
+  return {
+    ...rest,
+    text: `*{{1}}* is your verification code.${advice ? ' For your security, do not share this code.' : ''}`,
+  };
+}
+
+/** "In the request the type is OTP; once it is made, it is URL." */
+function asUrl({ type, otp_type: kind, text = 'Copy code' }: Json): Json | undefined {
+  if (type !== 'OTP') return undefined;
+  return { type: 'URL', text, url: `https://www.whatsapp.com/otp/code/?otp_type=${kind}&code=otp{{1}}` };
 }

@@ -1,8 +1,8 @@
 import type { AccountId, RequestId } from '../../platform/runtime/ids.ts';
 import type { ChatTemplateDocument, TemplateComponents, UnannouncedStatus } from './chat-template.ts';
 
-/** Categories that an account may ask for. Authentication templates have texts of WhatsApp's own. */
-export const CHAT_CATEGORIES = ['marketing', 'utility'] as const;
+/** Categories that an account may ask for. Authentication templates have texts of WhatsApp's own: of them `code` says the rest. */
+export const CHAT_CATEGORIES = ['marketing', 'utility', 'authentication'] as const;
 
 /** A template as its account wrote it. */
 export interface TemplateDraft {
@@ -17,7 +17,25 @@ export interface TemplateDraft {
     /** By the index of the button. */
     readonly buttons: readonly (string | null)[];
   };
+  /** Of an authentication template, which has nothing else but its button. */
+  readonly code?: CodeDraft;
 }
+
+/** How the code of an authentication template gets into the app (WhatsApp, "Authentication templates"). */
+export interface CodeDraft {
+  readonly type: (typeof CODE_TYPES)[number];
+  readonly securityAdvice: boolean;
+  readonly expiresMinutes?: number;
+  readonly buttonText?: string;
+  readonly autofillText?: string;
+  /** The apps of one tap and zero tap; the terms are those of zero tap. */
+  readonly apps?: readonly { readonly package_name: string; readonly signature_hash: string }[];
+  readonly termsAccepted?: true;
+  /** After how long the provider gives up. */
+  readonly ttlSeconds?: number;
+}
+
+export const CODE_TYPES = ['copy_code', 'one_tap', 'zero_tap'] as const;
 
 /**
  * What an account wants of a template at its provider: the intent that the chatapp worker carries out. It decides by itself what

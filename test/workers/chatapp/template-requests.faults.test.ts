@@ -44,6 +44,51 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     expectProblem(await site.ask('order_left'), 'template_exists');
   });
 
+  it('an authentication template of each kind is asked for, approved, and sends its code twice', async () => {
+    await world.startWorker();
+    const apps = [{ package_name: 'com.example.luckyshrub', signature_hash: 'K8a/AINcGX7' }];
+    const codes = {
+      code_to_copy: { type: 'copy_code', expires_minutes: 5, ttl_seconds: 60 },
+      code_one_tap: { type: 'one_tap', apps, autofill_text: 'Autofill', security_advice: false },
+      code_zero_tap: { type: 'zero_tap', apps, terms_accepted: true, button_text: 'Copy Code' },
+    };
+    const wanted = { language: 'en_US', category: 'authentication' };
+    for (const [name, code] of Object.entries(codes)) {
+      await site.call('post', TEMPLATES_PATH, { name, ...wanted, code }).expect(200);
+    }
+
+    for (const name of Object.keys(codes)) {
+      expect(await site.until(name, 'approved')).to.include({ category: 'authentication', cannot_be_sent: null });
+      const sent = { to: '919876543210', template: name, language: 'en_US', params: ['482913'] };
+      await site.call('post', '/v2/chatapp/send', sent).expect(200);
+    }
+    expect(site.provider.templateRequests().map(({ method, status }) => [method, status])).to.deep.equal([
+      ...[
+        ['POST', 200],
+        ['POST', 200],
+        ['POST', 200],
+      ],
+    ]);
+    const refused = async (code: object | undefined, more = {}) => {
+      const { body } = await site.call('post', TEMPLATES_PATH, {
+        name: 'x',
+        ...wanted,
+        ...(code && { code }),
+        ...more,
+      });
+      return body.errors.map(({ field, code: word }: { field: string; code: string }) => `${field} ${word}`);
+    };
+    expect(await refused(undefined)).to.deep.equal(['code missing_field']);
+    expect(await refused({ type: 'one_tap' })).to.deep.equal(['code.apps missing_field']);
+    expect(await refused({ type: 'zero_tap', apps })).to.deep.equal(['code.terms_accepted missing_field']);
+    expect(await refused({ type: 'copy_code', apps })).to.deep.equal(['code.apps conflict']);
+    expect(await refused({ type: 'copy_code', expires_minutes: 91 })).to.deep.equal([
+      'code.expires_minutes out_of_range',
+    ]);
+    expect(await refused({ type: 'copy_code' }, { body: 'My code is {{1}}.' })).to.deep.equal(['body conflict']);
+    expect(await refused({ type: 'copy_code' }, { category: 'utility', body: 'Hi.' })).to.deep.equal(['code conflict']);
+  });
+
   it('rejected: the reason is shown and announced; edited, it is reviewed again', async () => {
     await world.startWorker();
     await site.ask('refused_offer').expect(200);

@@ -1,5 +1,5 @@
 import type { TemplateButton } from '../../../shared/templates/chat/chat-template.ts';
-import type { TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
+import type { CodeDraft, TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
 
 /** What a new template has beside its components, and of it what an edit changes. */
 interface Head {
@@ -19,7 +19,26 @@ export function templatePayload(
   handle?: string,
 ): Buffer {
   const kind = category === undefined ? {} : { category: category.toUpperCase() };
+  if (draft.code !== undefined) {
+    const { ttlSeconds } = draft.code;
+    const ttl = ttlSeconds === undefined ? {} : { message_send_ttl_seconds: ttlSeconds };
+    return Buffer.from(JSON.stringify({ ...named, ...kind, ...ttl, components: codeComponents(draft.code) }));
+  }
   return Buffer.from(JSON.stringify({ ...named, ...kind, components: componentsOf(draft, handle) }));
+}
+
+/** "Authentication templates": the texts are the provider's, whose list shows the button as a URL later. */
+function codeComponents(code: CodeDraft): readonly object[] {
+  const { type, securityAdvice, expiresMinutes, buttonText, autofillText, apps, termsAccepted } = code;
+  const button = {
+    ...{ type: 'OTP', otp_type: type.toUpperCase() },
+    ...{ text: buttonText, autofill_text: autofillText, zero_tap_terms_accepted: termsAccepted, supported_apps: apps },
+  };
+  return [
+    { type: 'BODY', add_security_recommendation: securityAdvice },
+    ...(expiresMinutes === undefined ? [] : [{ type: 'FOOTER', code_expiration_minutes: expiresMinutes }]),
+    { type: 'BUTTONS', buttons: [button] },
+  ];
 }
 
 function componentsOf({ components, examples }: TemplateDraft, handle: string | undefined): readonly object[] {

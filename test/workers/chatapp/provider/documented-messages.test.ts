@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import type { Answered, ChatContent } from '../../../../shared/messages/document/chat-message.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
+import type { CodeDraft } from '../../../../shared/templates/chat/template-request.ts';
 import { sendPayload } from '../../../../workers/chatapp/provider/payload.ts';
+import { templatePayload } from '../../../../workers/chatapp/provider/template-draft.ts';
 
 interface Sample {
   /** The page of the Cloud API's documentation whose sample request this is, without its `to`. */
@@ -335,5 +337,44 @@ describe('sendPayload, against the samples of the provider’s documentation', (
       type: 'text',
       text: { preview_url: false, body: "You're welcome, Pablo!" },
     });
+  });
+});
+
+it('templatePayload has the members of the sample of "Zero-tap authentication templates"', () => {
+  const code: CodeDraft = {
+    ...{ type: 'zero_tap', securityAdvice: true, expiresMinutes: 5, ttlSeconds: 60 },
+    ...{ buttonText: 'Copy Code', autofillText: 'Autofill', termsAccepted: true },
+    apps: [{ package_name: 'com.example.luckyshrub', signature_hash: 'K8a/AINcGX7' }],
+  };
+  const draft = {
+    category: 'authentication',
+    components: { buttons: [] },
+    examples: { body: [], buttons: [] },
+    code,
+  } as const;
+  const head = { name: 'zero_tap_auth_template', language: 'en_US', category: draft.category };
+
+  expect(JSON.parse(templatePayload(draft, head).toString('utf8'))).to.deep.equal({
+    name: 'zero_tap_auth_template',
+    language: 'en_US',
+    category: 'AUTHENTICATION',
+    message_send_ttl_seconds: 60,
+    components: [
+      { type: 'BODY', add_security_recommendation: true },
+      { type: 'FOOTER', code_expiration_minutes: 5 },
+      {
+        type: 'BUTTONS',
+        buttons: [
+          {
+            type: 'OTP',
+            otp_type: 'ZERO_TAP',
+            text: 'Copy Code',
+            autofill_text: 'Autofill',
+            zero_tap_terms_accepted: true,
+            supported_apps: [{ package_name: 'com.example.luckyshrub', signature_hash: 'K8a/AINcGX7' }],
+          },
+        ],
+      },
+    ],
   });
 });
