@@ -157,6 +157,7 @@ export const MessageFallbackEvent = named('MessageFallbackEvent', {
   ...why(),
   reference: text('Your own name for the message, if you gave one.', { example: 'order 7' }).optional(),
   conversation_id: id('cnv', 'Chat-app: the conversation that it belongs to.', 'cnv_01m7znjn7hdb5pft3awkb6pgvz'),
+  test,
 });
 
 function marketingEvent(component: string, event: EventName) {
