@@ -8,6 +8,9 @@ import { SETTLE_MS } from '../world.ts';
 
 const RECEIVED = EVENT_KINDS.find(({ event }) => event === 'message.received')?.payload ?? [];
 
+/** Beside what the specification has: who the customer is. */
+const PERSON = ['customer'];
+
 /** Every row of "Event kinds": it is caused, arrives at the channel's endpoint, signed, with its members in their order. */
 export function walkEvents(world: () => World): void {
   for (const row of EVENT_KINDS) {
@@ -17,7 +20,7 @@ export function walkEvents(world: () => World): void {
       const post = await posted(world(), row.channel === 'sms' ? '/webhook' : '/chatapp', row.event, subject);
 
       expectSigned(post);
-      expectRecord(JSON.parse(post.body), row.payload);
+      expectRecord(JSON.parse(post.body), row.payload, row.channel === 'chatapp' ? PERSON : []);
       expect(post.json.to ?? post.json.from).to.match(/^91/);
     });
   }
@@ -48,7 +51,7 @@ export function walkEvents(world: () => World): void {
       const post = await posted(world(), '/chatapp', 'message.received', from);
 
       expectSigned(post);
-      expectRecord(JSON.parse(post.body), RECEIVED, own === undefined ? [] : [own]);
+      expectRecord(JSON.parse(post.body), RECEIVED, own === undefined ? PERSON : [own, ...PERSON]);
       expect(post.json).to.include({ type, body });
       if (own !== undefined) expect(post.json[own]).to.deep.equal(message[own]);
     });

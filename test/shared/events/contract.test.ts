@@ -20,7 +20,7 @@ import type {
   InboundMessageDocument,
 } from '../../../shared/messages/document/chat-message.ts';
 import type { InboundSmsDocument } from '../../../shared/messages/document/inbound-sms.ts';
-import { customerId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { customerId, newId, testAccountOf } from '../../../shared/platform/runtime/ids.ts';
 import { contract, contractText, operations, pointer, schemaFault } from '../../support/openapi.ts';
 import { makeMessage } from './webhooks/make.ts';
 
@@ -145,6 +145,8 @@ function bodiesOf(name: EventName, channel: EventChannel): object[] {
       : { ...chatMessage(), ...(state === 'fallback' && { fallback: FELL_BACK }) };
   const full: AnyMessage = {
     ...bare,
+    // Only a test has the member `test`; nobody opts out of tests.
+    ...(!state.startsWith('opted_') && { account: testAccountOf(bare.account) }),
     reference: 'order 7',
     operator: 'Jio',
     deliveredAt: AT,
