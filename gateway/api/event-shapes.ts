@@ -50,7 +50,9 @@ export const MessageReceivedEvent = z
       { example: 'Where is my order?' },
     ),
     timestamp: time('When the customer wrote it.', '2026-11-21T04:30:01+00:00'),
-    to: text('SMS: your number, as `ops number` has it.', { example: '56161' }).optional(),
+    to: text('Your number that the customer wrote to. An answer on the chat-app channel takes it as `from`.', {
+      example: '919000000001',
+    }),
     channel: z.literal('sms').meta({ description: 'SMS only.', example: 'sms' }).optional(),
     opt_out: z
       .enum(['out', 'in', 'help', 'near'])
@@ -97,7 +99,7 @@ export const MessageReceivedEvent = z
   .meta({
     id: 'MessageReceivedEvent',
     description:
-      "An SMS has `to` and `channel` too. On the chat-app channel, types other than `text` have one more member, named like the type, with the details. The file of an `image`, `video`, `audio`, `document` or `sticker` is at `GET /v2/chatapp/media/{message_id}`, for some days. A quick reply of a template has the type `button`: `body` and `button.text` are its label, `button.payload` is the payload that you gave it. A button of `send-buttons` has the type `interactive`, with `interactive.button_reply.id`. Answers also have a `context`, whose `id` is the provider's id of the message that they answer.",
+      "An SMS has `channel` too. On the chat-app channel, types other than `text` have one more member, named like the type, with the details. The file of an `image`, `video`, `audio`, `document` or `sticker` is at `GET /v2/chatapp/media/{message_id}`, for some days. A quick reply of a template has the type `button`: `body` and `button.text` are its label, `button.payload` is the payload that you gave it. A button of `send-buttons` has the type `interactive`, with `interactive.button_reply.id`. Answers also have a `context`, whose `id` is the provider's id of the message that they answer.",
   });
 
 /** `word`: what the example's customer wrote. */
@@ -130,6 +132,7 @@ function statusEvent(component: string, status: string, more: z.ZodRawShape) {
     reference: text('Your own name for the message, if you gave one.', { example: 'order 7' }).optional(),
     conversation_id: id('cnv', 'Chat-app: the conversation that it belongs to.').optional(),
     test,
+    from: text('Chat-app: your number that it left from.').optional(),
     ...more,
   });
 }
@@ -158,6 +161,7 @@ export const MessageFallbackEvent = named('MessageFallbackEvent', {
   reference: text('Your own name for the message, if you gave one.', { example: 'order 7' }).optional(),
   conversation_id: id('cnv', 'Chat-app: the conversation that it belongs to.', 'cnv_01m7znjn7hdb5pft3awkb6pgvz'),
   test,
+  from: text('Your number that the chat-app message left from.', { example: '919000000001' }),
 });
 
 function marketingEvent(component: string, event: EventName) {
@@ -180,6 +184,7 @@ function decisionEvent(component: string, status: string, reason: z.ZodString) {
     name: text('Its name.', { example: 'Login code' }),
     language: text('Of a chat-app template: its language.').optional(),
     category: text('Of a chat-app template: its category.').optional(),
+    business_id: text("Of a chat-app template: the provider's business account that has it.").optional(),
     status: z.literal(status),
     reason: reason.nullable(),
     timestamp: time('When it was decided.', '2026-11-22T10:00:00+00:00'),
@@ -192,6 +197,7 @@ const TemplateStoppedEvent = named('TemplateStoppedEvent', {
   name: text('Its name.', { example: 'order_update' }),
   language: text('Of a chat-app template: its language.', { example: 'en_US' }),
   category: text('Of a chat-app template: its category.', { example: 'utility' }),
+  business_id: text("The provider's business account that has it.", { example: '102290129340398' }),
   status: text(
     "The provider's status: `paused` (for some hours), `disabled` (for good), `archived`, `limit_exceeded`, `pending_deletion`, `deleted`, or another word of the provider.",
     { example: 'paused' },
@@ -234,6 +240,7 @@ export const EVENT_SHAPES: Readonly<Record<EventName, z.ZodType<object>>> = {
     reference: text('Your own name for the message, if you gave one.').optional(),
     conversation_id: id('cnv', 'Chat-app: the conversation that it belongs to.', 'cnv_01m7znjn7hdb5pft3awkb6pgvz'),
     customer: Customer.optional(),
+    from: text('Your number that it left from.', { example: '919000000001' }),
   }),
   'message.sent': statusEvent('MessageSentEvent', 'sent', {}),
   'message.delivered': statusEvent('MessageDeliveredEvent', 'delivered', {
@@ -276,6 +283,7 @@ export const EVENT_EXAMPLES: Readonly<Partial<Record<EventName, Examples>>> = {
       type: 'button',
       body: 'Where is it?',
       timestamp: '2026-11-21T04:30:01+00:00',
+      to: '919000000001',
       button: { payload: 'WHERE-1234', text: 'Where is it?' },
       context: { id: 'wamid.HBgMOTE5ODc2NTQzMjEw' },
     },
@@ -300,6 +308,7 @@ export const EVENT_EXAMPLES: Readonly<Partial<Record<EventName, Examples>>> = {
       delivered_at: '2026-11-21T04:30:00+00:00',
       timestamp: '2026-11-21T04:30:01+00:00',
       conversation_id: 'cnv_01m7znjn7hdb5pft3awkb6pgvz',
+      from: '919000000001',
     },
   },
   'template.approved': {
@@ -317,6 +326,7 @@ export const EVENT_EXAMPLES: Readonly<Partial<Record<EventName, Examples>>> = {
       name: 'order_update',
       language: 'en_US',
       category: 'utility',
+      business_id: '102290129340398',
       status: 'approved',
       reason: null,
       timestamp: '2026-11-22T10:00:00+00:00',
@@ -338,6 +348,7 @@ export const EVENT_EXAMPLES: Readonly<Partial<Record<EventName, Examples>>> = {
       name: 'order_update',
       language: 'en_US',
       category: 'utility',
+      business_id: '102290129340398',
       status: 'rejected',
       reason: 'INVALID_FORMAT: Variables stand side by side.',
       timestamp: '2026-11-22T10:00:00+00:00',

@@ -26,6 +26,7 @@ import { ownChatTemplates } from './chat-templates/templates.ts';
 import { chatappSendButtons, chatappSendMedia, chatappSendText } from './chatapp/free-form.ts';
 import { chatappRead } from './chatapp/mark-read.ts';
 import { chatappMedia } from './chatapp/media/get-media.ts';
+import { chatNumbers } from './chatapp/numbers.ts';
 import { chatappSendContacts, chatappSendLocation } from './chatapp/places-and-people.ts';
 import { chatappSendInteractive } from './chatapp/send-interactive.ts';
 import { chatappSendReaction } from './chatapp/send-reaction.ts';
@@ -74,7 +75,13 @@ import { addToOptIns, optIns, takeOptIn } from './opt-ins/opt-ins.ts';
 import { accountPrices, changePrices, operatorPrices } from './prices/prices.ts';
 import { changeProvider } from './providers/change-provider.ts';
 import { providerPrices, setProviderPrices } from './providers/price-list.ts';
-import { changeProviderStatus, providers, showProvider } from './providers/providers.ts';
+import {
+  changeProviderStatus,
+  deleteProvider,
+  makeProviderDefault,
+  providers,
+  showProvider,
+} from './providers/providers.ts';
 import { testProvider } from './providers/test-send.ts';
 import { conversationLosses } from './reports/losses.ts';
 import { accountReports, adminReports } from './reports/reports.ts';
@@ -188,6 +195,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   chatappRead,
   chatappTestReceived,
   chatappTemplates,
+  chatNumbers,
   chatappMedia,
   chatappWebhook,
   chatappCallbackVerify,
@@ -276,6 +284,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   showProvider,
   changeProvider,
   changeProviderStatus,
+  makeProviderDefault,
+  deleteProvider,
   testProvider,
   providerPrices,
   setProviderPrices,

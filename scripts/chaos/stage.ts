@@ -16,6 +16,7 @@ import { Fleet } from '../bench/fleet.ts';
 import { freePort } from '../bench/free-port.ts';
 import { seedAccount, seedCarrier } from '../bench/seed.ts';
 import { enterApp, seedProvider } from '../dev/seed-provider.ts';
+import { PROVIDER_DEFAULTS } from '../simulator/provider/options.ts';
 import { type Provider, startProvider } from '../simulator/provider.ts';
 import { type Receiver, startReceiver } from '../simulator/receiver.ts';
 import { type Smsc, startSmsc } from '../simulator/smsc.ts';
@@ -101,7 +102,7 @@ export async function setStage(dist: string, other?: OtherStore): Promise<Stage>
   await seedCarrier(deps, smsc.port, { windowSize: WINDOW, responseTimeoutMs: 5_000, ...UNKNOWN });
   const url = `http://127.0.0.1:${port}`;
   await enterApp(provider.url, await seedProvider(deps, account, provider.url, url));
-  await setProvider(db, clock, deps.box, account, UNKNOWN);
+  await setProvider(db, clock, deps.box, account, PROVIDER_DEFAULTS.displayNumber, UNKNOWN);
   await templatesCopied(db, account);
 
   const [key = ''] = keys;

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { findProvider, setProvider } from '../../shared/carriers/providers/store.ts';
+import { setProvider } from '../../shared/carriers/providers/store.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
@@ -22,14 +22,12 @@ export async function seedProvider(
   gatewayUrl: string,
 ): Promise<ProviderApp> {
   const baseUrl = `${providerUrl}/v23.0`;
-  const settings = { baseUrl, phoneNumberId, businessId, appId, displayNumber, token, appSecret };
-  await setProvider(db, clock, box, account, settings);
-  const provider = await findProvider(db, account);
-  if (provider === undefined) throw new Error(`the provider of ${account} has gone`);
+  const settings = { baseUrl, phoneNumberId, businessId, appId, token, appSecret };
+  const { provider } = await setProvider(db, clock, box, account, displayNumber, settings);
   return {
     url: `${gatewayUrl}/chatapp/callback/${provider.callback}`,
     app_secret: appSecret,
-    verify_token: box.open(provider.verifyToken, ['providers', account, 'verifyToken']),
+    verify_token: box.open(provider.verifyToken, ['providers', displayNumber, 'verifyToken']),
   };
 }
 

@@ -335,10 +335,11 @@ const ROUTE: readonly Act[] = [
 const PROVIDER: readonly Act[] = [
   {
     ...{ command: 'provider set', operation: 'updateProvider' },
-    about: 'Gives an account its number on the chat-app channel, or changes settings of it.',
+    names: { account_id: 'account' },
+    about: 'Gives an account a number on the chat-app channel, or changes settings of it.',
     secrets: { token: 'CHATAPP_TOKEN', app_secret: 'CHATAPP_APP_SECRET' },
     notes:
-      'The first time, --base-url, --phone-number-id, --business-id, --display-number and both secrets are required. Later only\n' +
+      'The first time, --account, --base-url, --phone-number-id, --business-id and both secrets are required. Later only\n' +
       'the given options change; another --base-url needs the access token again. Secrets are never options, because the list of processes\n' +
       'would show them: the access token comes from CHATAPP_TOKEN, the app secret from CHATAPP_APP_SECRET, or from stdin; otherwise the\n' +
       'command asks for it. The first time it shows the callback address and, only this once, the verify token. Enter both at the provider.\n' +
@@ -366,7 +367,8 @@ const PROVIDER: readonly Act[] = [
   { command: 'provider show', operation: 'operatorProvider', say: (one) => recordText(one) },
   {
     ...{ command: 'provider list', operation: 'operatorProviders' },
-    columns: ['account_id', 'condition', 'number', 'opt_in', 'base_url', 'stopped_reason'],
+    names: { account_id: 'account' },
+    columns: ['account_id', 'number', 'default', 'condition', 'opt_in', 'base_url', 'stopped_reason'],
   },
   {
     ...{ command: 'provider test', operation: 'testProvider', args: ['to'], isDone: ({ ok }) => ok },
@@ -389,6 +391,15 @@ const PROVIDER: readonly Act[] = [
     }),
     say: ({ prices, currency }) =>
       currency === null ? 'The price list is removed.' : `${prices.length} prices in ${currency}.`,
+  },
+  {
+    ...{ command: 'provider default', operation: 'makeProviderDefault' },
+    about: 'Makes a number its account’s default: templates that name no number leave from it.',
+    say: ({ provider }) => `${provider.number} is the default of ${provider.account_id}.`,
+  },
+  {
+    ...{ command: 'provider remove', operation: 'removeProvider' },
+    say: ({ number, account_id: account }) => `${number} is taken from ${account}.`,
   },
   status(
     'provider',

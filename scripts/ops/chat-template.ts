@@ -1,5 +1,5 @@
 import type { ChatTemplateDocument } from '../../shared/templates/chat/chat-template.ts';
-import { findChatTemplate, listChatTemplates } from '../../shared/templates/chat/store.ts';
+import { listChatTemplates } from '../../shared/templates/chat/store.ts';
 import { describeParam, paramsOf } from '../../shared/templates/chat/template-params.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { existing } from './owners.ts';
@@ -24,6 +24,7 @@ export const CHAT_TEMPLATE_COMMANDS: readonly Command[] = [
       await existing(store, account);
       const all = await listChatTemplates(store, account);
       const rows = all.map((one) => [
+        one.business,
         one.name,
         one.language,
         one.status,
@@ -32,7 +33,7 @@ export const CHAT_TEMPLATE_COMMANDS: readonly Command[] = [
         one.unsendable ?? '-',
         one.syncedAt.toISOString(),
       ]);
-      const heading = ['TEMPLATE', 'LANGUAGE', 'STATUS', 'CATEGORY', 'PARAMS', 'CANNOT BE SENT', 'COPIED'];
+      const heading = ['BUSINESS', 'TEMPLATE', 'LANGUAGE', 'STATUS', 'CATEGORY', 'PARAMS', 'CANNOT BE SENT', 'COPIED'];
       return {
         text: table(heading, rows, 'There are none.'),
         json: all.map(summary),
@@ -42,7 +43,8 @@ export const CHAT_TEMPLATE_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'chat-template',
     verb: 'show',
-    about: 'Shows what a chat-app template consists of, and what stands at each place of its params.',
+    about:
+      'Shows what a chat-app template consists of, and what stands at each place of its params; of each business account that has it.',
     args: {
       account: required(accountId, 'the account'),
       template: required(NAME, 'the template'),
@@ -52,22 +54,27 @@ export const CHAT_TEMPLATE_COMMANDS: readonly Command[] = [
     async run({ account, template: name, language }, { db }) {
       const store = await db();
       await existing(store, account);
-      const template = await findChatTemplate(store, account, name, language);
-      if (template === undefined) {
+      const all = await listChatTemplates(store, account);
+      const found = all.filter((one) => one.name === name && one.language === language);
+      if (found.length === 0) {
         throw new Failure(`There is no template ${name} in ${language}. \`chat-template list ${account}\` shows all.`);
       }
-      const params = paramsOf(template).map((param) => describeParam(param, template.components));
+      const each = found.map((template) => {
+        const takes = paramsOf(template).map((param) => describeParam(param, template.components));
+        return { template, takes };
+      });
       return {
-        text: sheet(shown(template, params)),
-        json: { ...summary(template), components: template.components ?? null, takes: params },
+        text: each.map(({ template, takes }) => sheet(shown(template, takes))).join('\n\n'),
+        json: each.map(({ template, takes }) => ({ ...summary(template), components: template.components, takes })),
       };
     },
   }),
 ];
 
 function summary(template: ChatTemplateDocument): object {
-  const { name, language, status, category, unsendable, syncedAt } = template;
+  const { business, name, language, status, category, unsendable, syncedAt } = template;
   return {
+    business_id: business,
     name,
     language,
     status,
@@ -79,10 +86,11 @@ function summary(template: ChatTemplateDocument): object {
 }
 
 function shown(template: ChatTemplateDocument, params: readonly string[]): Readonly<Record<string, string>> {
-  const { name, language, status, category, components, unsendable, syncedAt } = template;
-  const { header, body, footer, buttons = [] } = components ?? {};
+  const { business, name, language, status, category, components, unsendable, syncedAt } = template;
+  const { header, body, footer, buttons } = components;
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['template', `${name}, ${language}`],
+    ['business', business],
     ['status', status],
     ['category', category],
     ['header', header?.format === 'text' ? header.text : header?.format],

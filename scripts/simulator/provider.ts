@@ -18,6 +18,7 @@ import {
 import { Routes } from './provider/routes.ts';
 import { Sends } from './provider/sends.ts';
 import { type AskedTemplate, TemplateReviews } from './provider/template-reviews.ts';
+import type { Template } from './provider/templates.ts';
 import { Uploads } from './provider/uploads.ts';
 
 /** A running chat-app provider. Requests and answers have the shapes of the WhatsApp Cloud API. */
@@ -33,14 +34,14 @@ export interface Provider {
   reads(): readonly ReadMark[];
   /** Sets the address for callbacks, after a verify challenge. Rejects when the challenge is answered wrongly. */
   enterApp(app: App): Promise<void>;
-  /** Lets a customer write a text. Returns the message's id. */
-  says(from: string, text: string): string;
+  /** Lets a customer write a text, to `number` or else the first number. Returns the message's id. */
+  says(from: string, text: string, number?: string): string;
   /**
    * Lets a customer send a message of any type. `message` has that type's own members, as in the Cloud API. Returns the message's
    * id.
    */
-  sends(from: string, message: Readonly<Record<string, unknown>>): string;
-  /** Lets a customer send a file. Returns the message's id. */
+  sends(from: string, message: Readonly<Record<string, unknown>>, number?: string): string;
+  /** Lets a customer send a file to the first number. Returns the message's id. */
   sendsFile(from: string, file: CustomersFile): string;
   /** Keeps a file as if a customer had sent it, and tells nobody. Returns the message's own members. */
   keepsFile(file: CustomersFile): Readonly<Record<string, unknown>>;
@@ -54,33 +55,76 @@ export interface Provider {
   uploads(): readonly string[];
   /** How many callbacks have not been answered with 200 yet. */
   pendingCallbacks(): number;
-  /** From now on refuses every send with this error. Undefined ends that. */
-  refuseAll(error: GraphError | undefined): void;
+  /** From now on refuses every send, or every one from `number`, with this error. Undefined ends that. */
+  refuseAll(error: GraphError | undefined, number?: string): void;
   close(): Promise<void>;
 }
 
-/** Starts a provider on 127.0.0.1. Rejects with the error of `listen`. */
-export async function startProvider(given: Partial<ProviderOptions> = {}): Promise<Provider> {
-  const templates = [...(given.templates ?? TEMPLATES)];
-  // Requests for templates change this copy of the list.
-  const options: ProviderOptions = { ...PROVIDER_DEFAULTS, ...given, templates };
-  const { onEvent } = options;
-  const delays = new Delays();
+/** A number with what belongs to it: its templates are those of its business account, its customers have sessions with it alone. */
+type BusinessNumber = ReturnType<typeof openNumber>;
+
+interface Shared {
+  readonly delays: Delays;
+  readonly uploads: Uploads;
+  enterApp(app: App): Promise<void>;
+}
+
+function openNumber(options: ProviderOptions, templates: Template[], { delays, uploads, enterApp }: Shared) {
+  const { onEvent, reviewMs } = options;
   const callbacks = new Callbacks({
     ...options,
     onFailed: (status, tries) => onEvent?.({ kind: 'callback-failed', status, tries }),
   });
   const customers = new Customers(callbacks, onEvent);
   const sends = new Sends({ options, callbacks, customers, delays });
-  const { reviewMs, onEvent: tell } = options;
-  const uploads = new Uploads(options);
   const reviews = new TemplateReviews({
     ...{ templates, reviewMs, callbacks, delays, uploads },
-    ...(tell && { onEvent: tell }),
+    ...(onEvent && { onEvent }),
   });
   const media = new Media(options);
-  const routes = new Routes({ options, callbacks, customers, sends, delays, reviews, uploads, media });
+  const routes = new Routes({ options, enterApp, customers, sends, delays, reviews, uploads, media });
+  return { options, callbacks, customers, sends, reviews, media, routes };
+}
+
+/** The number that a request is about: by an id in its path, or by the parameter `number` of the paths for people. */
+function numberOf(numbers: readonly BusinessNumber[], path: string): BusinessNumber | undefined {
+  const { pathname, searchParams } = new URL(path, 'http://provider');
+  const id = pathname.split('/')[2] ?? '';
+  const shown = searchParams.get('number');
+  return (
+    numbers.find(({ options }) => options.phoneNumberId === id || options.displayNumber === shown) ??
+    numbers.find(({ options, reviews }) => options.businessId === id || reviews.has(id)) ??
+    numbers.find(({ media }) => media.has(id) || media.has(searchParams.get('mid') ?? ''))
+  );
+}
+
+/** Starts a provider on 127.0.0.1. Rejects with the error of `listen`. */
+export async function startProvider(given: Partial<ProviderOptions> = {}): Promise<Provider> {
+  // Requests for templates change these copies of the lists.
+  const templates = [...(given.templates ?? TEMPLATES)];
+  const options: ProviderOptions = { ...PROVIDER_DEFAULTS, ...given, templates };
+  const delays = new Delays();
+  const uploads = new Uploads(options);
+  const ofBusiness = new Map([[options.businessId, templates]]);
+  const shared: Shared = {
+    ...{ delays, uploads },
+    async enterApp(app) {
+      for (const { callbacks } of numbers) await callbacks.enter(app);
+    },
+  };
+  const main = openNumber(options, templates, shared);
+  const numbers = [
+    main,
+    ...options.more.map((more) => {
+      const own = ofBusiness.get(more.businessId) ?? [...(more.templates ?? withOtherIds(TEMPLATES))];
+      ofBusiness.set(more.businessId, own);
+      return openNumber({ ...options, ...more, templates: own }, own, shared);
+    }),
+  ];
+  const called = (number: string | undefined): BusinessNumber =>
+    numbers.find(({ options: { displayNumber } }) => displayNumber === number) ?? main;
   const server = createServer((request, response) => {
+    const { routes } = numberOf(numbers, request.url ?? '/') ?? main;
     routes
       .handle(request, response)
       .catch((error: unknown) =>
@@ -91,26 +135,35 @@ export async function startProvider(given: Partial<ProviderOptions> = {}): Promi
   return {
     url: `http://127.0.0.1:${port}`,
     options,
-    seen: () => sends.seen,
-    taken: () => sends.taken,
-    reads: () => sends.reads,
-    enterApp: (app) => callbacks.enter(app),
-    says: (from, text) => customers.says(from, text).id,
-    sends: (from, message) => customers.sends(from, message).id,
-    sendsFile: (from, file) => customers.sends(from, media.keep(file)).id,
-    keepsFile: (file) => media.keep(file),
-    fileReads: () => media.reads,
-    post: (value) => void callbacks.add(value),
-    templateRequests: () => reviews.asked,
+    seen: () => inOrder(numbers.map(({ sends }) => sends.seen)),
+    taken: () => inOrder(numbers.map(({ sends }) => sends.taken)),
+    reads: () => numbers.flatMap(({ sends }) => sends.reads),
+    enterApp: (app) => shared.enterApp(app),
+    says: (from, text, number) => called(number).customers.says(from, text).id,
+    sends: (from, message, number) => called(number).customers.sends(from, message).id,
+    sendsFile: (from, file) => main.customers.sends(from, main.media.keep(file)).id,
+    keepsFile: (file) => main.media.keep(file),
+    fileReads: () => main.media.reads,
+    post: (value) => void main.callbacks.add(value),
+    templateRequests: () => numbers.flatMap(({ reviews }) => reviews.asked),
     uploads: () => uploads.taken,
-    pendingCallbacks: () => callbacks.pending,
-    refuseAll: (error) => {
-      sends.refuseAll = error;
+    pendingCallbacks: () => numbers.reduce((sum, { callbacks }) => sum + callbacks.pending, 0),
+    refuseAll: (error, number) => {
+      for (const one of number === undefined ? numbers : [called(number)]) one.sends.refuseAll = error;
     },
     close: async () => {
       delays.clear();
-      callbacks.close();
+      for (const { callbacks } of numbers) callbacks.close();
       await closeAtOnce(server);
     },
   };
+}
+
+function inOrder<T extends { readonly at: number }>(logs: readonly (readonly T[])[]): readonly T[] {
+  return logs.flat().sort((a, b) => a.at - b.at);
+}
+
+/** The same templates, at another business account. */
+function withOtherIds(templates: readonly Template[]): readonly Template[] {
+  return templates.map((template) => ({ ...template, id: `9${template.id}` }));
 }

@@ -191,18 +191,17 @@ export const ACCOUNT_CONDITIONS = {
     concerns: {
       operator: {
         severity: 'urgent',
-        todo: 'Solve the cause, then start the number again: `npm run ops -- provider resume ACCOUNT`.',
+        todo: 'Solve the cause, then start the number again: `npm run ops -- provider resume NUMBER`.',
       },
       account: { severity: 'urgent', todo: 'Ask your service provider. Messages wait meanwhile.' },
     },
-    find: ({ provider }) => {
-      const reason = provider && stopOf(provider);
-      if (provider === undefined || reason === undefined) return [];
-      const is = provider.trial === undefined ? 'is stopped' : 'was stopped, and one message at a time is tried';
-      return [
-        { subject: providerOf(provider._id), words: `Chat-app number ${provider.displayNumber} ${is}: ${reason}` },
-      ];
-    },
+    find: ({ providers }) =>
+      providers.flatMap((provider) => {
+        const reason = stopOf(provider);
+        if (reason === undefined) return [];
+        const is = provider.trial === undefined ? 'is stopped' : 'was stopped, and one message at a time is tried';
+        return [{ subject: providerOf(provider._id), words: `Chat-app number ${provider._id} ${is}: ${reason}` }];
+      }),
   },
   'provider.failing': {
     title: 'The provider of a chat-app number fails',
@@ -213,15 +212,17 @@ export const ACCOUNT_CONDITIONS = {
         todo: 'It is tried again by itself. If it stays, read the reason. The manual, "Chat-app messages wait".',
       },
     },
-    find: ({ provider }) =>
-      provider === undefined || provider.status === 'paused' || stopOf(provider) !== undefined
-        ? []
-        : troublesOf(provider)
+    find: ({ providers }) =>
+      providers
+        .filter((one) => one.status !== 'paused' && stopOf(one) === undefined)
+        .flatMap((provider) =>
+          troublesOf(provider)
             .slice(0, 1)
             .map((trouble) => ({
               subject: providerOf(provider._id),
-              words: `Chat-app number ${provider.displayNumber}: ${troubleInWords(trouble)}`,
+              words: `Chat-app number ${provider._id}: ${troubleInWords(trouble)}`,
             })),
+        ),
   },
   'provider.notice': {
     title: 'A chat-app provider tells something about a number',
@@ -236,16 +237,18 @@ export const ACCOUNT_CONDITIONS = {
         todo: 'Send to customers who expect it only. Ask your service provider what follows from it.',
       },
     },
-    find: ({ provider, now }) =>
-      provider?.notice === undefined || now.getTime() - provider.notice.at.getTime() > NOTICE_MS
-        ? []
-        : [
-            {
-              subject: providerOf(provider._id),
-              words: `The provider of chat-app number ${provider.displayNumber} tells: ${provider.notice.words}.`,
-              since: provider.notice.at,
-            },
-          ],
+    find: ({ providers, now }) =>
+      providers.flatMap(({ _id: number, notice }) =>
+        notice === undefined || now.getTime() - notice.at.getTime() > NOTICE_MS
+          ? []
+          : [
+              {
+                subject: providerOf(number),
+                words: `The provider of chat-app number ${number} tells: ${notice.words}.`,
+                since: notice.at,
+              },
+            ],
+      ),
   },
 } satisfies Readonly<Record<string, Condition<AccountSeen>>>;
 
@@ -267,8 +270,8 @@ function percent(part: number): string {
   return `${Math.round(part * 100)} %`;
 }
 
-function providerOf(account: string): Subject {
-  return { kind: 'provider', id: account };
+function providerOf(number: string): Subject {
+  return { kind: 'provider', id: number };
 }
 
 /** The first moment at which the credits may not be spent any more. */

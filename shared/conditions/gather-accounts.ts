@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { CarrierDocument } from '../carriers/carrier.ts';
 import { listCarriers } from '../carriers/carrier-store.ts';
-import type { ProviderDocument } from '../carriers/providers/provider.ts';
+import { providersOf } from '../carriers/providers/store.ts';
 import type { RouteDocument } from '../carriers/routing/route.ts';
 import { listRoutes } from '../carriers/routing/store.ts';
 import type { SenderDocument } from '../carriers/sender.ts';
@@ -39,14 +39,10 @@ export async function gatherAccounts(
       .collection<EndpointDocument>('endpoints')
       .find({ account: { $in: ids }, $or: [{ failingSince: { $exists: true } }, { status: 'disabled' }] })
       .toArray(),
-    db
-      .collection<ProviderDocument>('providers')
-      .find({ _id: { $in: ids } })
-      .toArray(),
+    providersOf(db, ids),
     readHolds(db, ids),
     readStoppedCarriers(db),
   ]);
-  const providerOf = new Map(providers.map((one) => [one._id, one]));
   const serving = carriers.some(({ paths }) => paths.length > 0);
   return accounts.map((account) => ({
     now,
@@ -61,7 +57,7 @@ export async function gatherAccounts(
     stoppedSince: stoppedSince(account._id, carriers, routes, stopped),
     holds: holds.filter((one) => one.account === account._id),
     webhooks: endpoints.filter((one) => one.account === account._id),
-    provider: providerOf.get(account._id),
+    providers: providers.filter((one) => one.account === account._id),
     lastsDays: lasting(account.balance, perDay(account._id)),
   }));
 }

@@ -101,7 +101,8 @@ export interface AccountSeen {
   /** Since when every carrier of its SMS refuses them or cannot be reached. Absent: one may take them, or none is set up. */
   readonly stoppedSince?: Date | undefined;
   readonly webhooks: readonly Pick<EndpointDocument, '_id' | 'url' | 'status' | 'disabledReason' | 'failingSince'>[];
-  readonly provider?: ProviderDocument | undefined;
+  /** Its numbers on the chat-app channel. */
+  readonly providers: readonly ProviderDocument[];
   /** For how many days the balance lasts at the rate of the last week. Absent: nothing was used, or nobody has counted. */
   readonly lastsDays?: number | undefined;
 }

@@ -1,6 +1,6 @@
 import type { Profile } from '../money/conversations/conversation.ts';
 import type { AccountId } from '../platform/runtime/ids.ts';
-import type { Pricing } from './document/chat-message.ts';
+import type { BusinessNumber, Pricing } from './document/chat-message.ts';
 
 /**
  * The largest item: 4,096 values, or 64 KB with 2,048 values. Far above what providers send: a text has at most 4,096 characters,
@@ -33,6 +33,8 @@ export interface InboxItemDocument {
 /** A customer's message. */
 export interface InboundItem {
   readonly kind: 'message';
+  /** The account's number that the customer wrote to. */
+  readonly number: BusinessNumber;
   readonly upstreamId: string;
   readonly from: string | null;
   /** What the provider tells of who wrote it, beside `from`. */
@@ -46,6 +48,8 @@ export interface InboundItem {
 /** What the provider tells of a template. */
 export interface TemplateItem {
   readonly kind: 'template';
+  /** The id of the business account that has it. */
+  readonly business: string;
   readonly name: string;
   readonly language: string;
   /** Absent when the status did not change, or only the provider's list tells it. */

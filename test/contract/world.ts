@@ -80,8 +80,8 @@ async function fill(product: Product): Promise<World> {
   const poorCustomer = '919876500901';
   const { callback } = await withSecrets(provider.options.token, 'app-secret', () =>
     ops(
-      ...['provider', 'set', poor, '--base-url', `${provider.url}/v23.0`, '--phone-number-id', POOR_NUMBER],
-      ...['--business-id', provider.options.businessId, '--display-number', '15550783999'],
+      ...['provider', 'set', '15550783999', '--account', poor, '--base-url', `${provider.url}/v23.0`],
+      ...['--phone-number-id', POOR_NUMBER, '--business-id', provider.options.businessId],
     ),
   );
   await customerWrote(product.url, String(callback), poorCustomer);

@@ -281,7 +281,7 @@ describe('the chat-app channel, through real processes', function () {
     expect((await product.get(`/v2/status/${waiting.body.message_id}`)).body.status).equal('queued');
 
     provider.refuseAll(undefined);
-    await product.ops(`provider resume ${product.account}`);
+    await product.ops(`provider resume ${provider.options.displayNumber}`);
     await reaches(waiting.body.message_id, 'read');
     await eventually(async () => (await sendTemplate('919876546322')).status === 200, 'sends again', SETTLED_MS);
   });

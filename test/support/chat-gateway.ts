@@ -6,7 +6,7 @@ import { readStatement } from '../../shared/money/ledger/statement.ts';
 import { replaceChatTemplates } from '../../shared/templates/chat/store.ts';
 import { type AccountGateway, accountAtGateway } from './account-gateway.ts';
 import { balanceOf } from './balance.ts';
-import { makeChatTemplate, makeProvider } from './chatapp.ts';
+import { makeChatTemplate, makeProvider, NUMBER } from './chatapp.ts';
 
 export const CUSTOMER = '919876543210';
 
@@ -27,6 +27,8 @@ export interface ChatGateway extends AccountGateway {
 export function chatAtGateway(credits: number): ChatGateway {
   const world = accountAtGateway(credits);
   const bearer = () => `Bearer ${world.key}`;
+  // Each account is to have the same number, which belongs to one account.
+  afterEach(() => world.db.collection('providers').deleteMany({}));
   const balance = () => balanceOf(world.db, world.account);
   const chat = {
     post(path: string, body: object, idempotencyKey?: string) {
@@ -35,14 +37,15 @@ export function chatAtGateway(credits: number): ChatGateway {
     },
     get: (path: string) => request(world.url).get(path).set('Authorization', bearer()),
     async configure(change: ProviderChange = {}) {
-      await makeProvider(world.db, world.account, change);
-      await replaceChatTemplates(world.db, world.account, [
-        makeChatTemplate(world.account),
-        makeChatTemplate(world.account, { name: 'hello', language: 'en', variables: 0 }),
+      const { provider } = await makeProvider(world.db, world.account, change);
+      const { account, businessId: business } = provider;
+      await replaceChatTemplates(world.db, { account, business }, [
+        makeChatTemplate(account, { business }),
+        makeChatTemplate(account, { business, name: 'hello', language: 'en', variables: 0 }),
       ]);
     },
     async customerWrote(at: Date = new Date()) {
-      await recordInbound(world.db, [{ account: world.account, customer: CUSTOMER, at }]);
+      await recordInbound(world.db, [{ account: world.account, customer: CUSTOMER, number: NUMBER, at }]);
     },
     balance,
     async expectNothingDone(expected: number) {

@@ -3,6 +3,7 @@ import type { ChatMessageDocument } from '../../shared/messages/document/chat-me
 import type { ChatDraft } from '../../shared/money/conversations/draft.ts';
 import { recordInbound } from '../../shared/money/conversations/store.ts';
 import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
+import { NUMBER } from './chatapp.ts';
 
 /** The prices that the settings have by default. */
 export const CHAT_PRICES = { userCredits: 1, businessCredits: 2 };
@@ -11,6 +12,7 @@ export const CHAT_PRICES = { userCredits: 1, businessCredits: 2 };
 export function makeTemplateDraft(overrides: Partial<ChatDraft> = {}): ChatDraft {
   return {
     _id: newId('msg'),
+    from: NUMBER,
     to: '919876543210',
     content: { kind: 'template', name: 'order_update', language: 'en', params: ['Asha'] },
     validUntil: new Date(Date.now() + 48 * 3_600_000),
@@ -25,7 +27,7 @@ export function makeTextDraft(overrides: Partial<ChatDraft> = {}): ChatDraft {
 
 /** The customer writes. */
 export async function customerWrites(db: Db, account: AccountId, customer: string, at = new Date()): Promise<void> {
-  await recordInbound(db, [{ account, customer, at }]);
+  await recordInbound(db, [{ account, customer, number: NUMBER, at }]);
 }
 
 export function chatMessagesOf(db: Db, account: AccountId): Promise<ChatMessageDocument[]> {

@@ -1,29 +1,60 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import type { ProviderChange } from '../../shared/carriers/providers/store.ts';
-import { setProvider } from '../../shared/carriers/providers/store.ts';
+import { NumberTaken, providersOf, type SetProvider, setProvider } from '../../shared/carriers/providers/store.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
-import { type ChatTemplateDocument, chatTemplateId } from '../../shared/templates/chat/chat-template.ts';
+import {
+  type ChatTemplateDocument,
+  chatTemplateId,
+  type TemplateOwner,
+} from '../../shared/templates/chat/chat-template.ts';
 import { replaceChatTemplates } from '../../shared/templates/chat/store.ts';
 import { readTemplate } from '../../workers/chatapp/provider/template.ts';
 import { boxOf } from './secret-box.ts';
 
 export const TEST_BOX = boxOf(Buffer.alloc(32, 7));
 
+const PHONE_NUMBER_ID = '1055';
+
 /** The least that an operator must set for a provider. */
 export const PROVIDER: ProviderChange = {
   baseUrl: 'http://127.0.0.1:9/v23.0',
-  phoneNumberId: '1055',
+  phoneNumberId: PHONE_NUMBER_ID,
   businessId: '2055',
-  displayNumber: '918000000001',
   token: 'EAAtest',
   appSecret: 'app-secret',
 };
 
-/** Gives an account a number on the chat-app channel. Returns the verify token too. */
-export async function makeProvider(db: Db, account: AccountId, change: ProviderChange = {}) {
-  return setProvider(db, systemClock, TEST_BOX, account, { ...PROVIDER, ...change });
+/** The number that an account has when a test says no other, if no account had it before. */
+export const NUMBER = '918000000001';
+
+/** Whose templates those of an account are, at the business account that it has when a test says no other. */
+export function ownerOf(account: AccountId, business = '2055'): TemplateOwner {
+  return { account, business };
+}
+
+/**
+ * Gives an account a number on the chat-app channel, or changes the one that it has. `number`: another one. A number belongs to one
+ * account, so further accounts get the next ones. Returns the verify token too.
+ */
+export async function makeProvider(
+  db: Db,
+  account: AccountId,
+  { number, ...change }: ProviderChange & { readonly number?: string } = {},
+): Promise<SetProvider> {
+  const [own] = await providersOf(db, [account]);
+  const set = (of: string, settings: ProviderChange) => setProvider(db, systemClock, TEST_BOX, account, of, settings);
+  if (number !== undefined) return set(number, { ...PROVIDER, ...change });
+  if (own !== undefined) return set(own._id, { ...PROVIDER, phoneNumberId: own.phoneNumberId, ...change });
+  for (let n = 1; ; n++) {
+    try {
+      const phoneNumberId = n === 1 ? PHONE_NUMBER_ID : `${PHONE_NUMBER_ID}${n}`;
+      return await set(`9180000${String(n).padStart(5, '0')}`, { ...PROVIDER, phoneNumberId, ...change });
+    } catch (error) {
+      if (!(error instanceof NumberTaken && error.by === 'number')) throw error;
+    }
+  }
 }
 
 export function makeChatTemplate(
@@ -32,7 +63,7 @@ export function makeChatTemplate(
 ): ChatTemplateDocument {
   const { variables = 2 } = overrides;
   const template = {
-    account,
+    ...ownerOf(account),
     name: 'order_update',
     language: 'en_US',
     status: 'approved',
@@ -42,15 +73,15 @@ export function makeChatTemplate(
     syncedAt: new Date(),
     ...overrides,
   };
-  return { _id: chatTemplateId(account, template.name, template.language), ...template };
+  return { _id: chatTemplateId(template, template.name, template.language), ...template };
 }
 
 /** Gives an account the templates that a provider lists like this, in place of those it has. */
 export async function copyTemplates(db: Db, account: AccountId, listed: readonly object[]): Promise<void> {
   const templates = listed.map((entry) => {
-    const template = readTemplate(account, entry, new Date());
+    const template = readTemplate(ownerOf(account), entry, new Date());
     assert(!('problem' in template), 'a template that can be read');
     return template;
   });
-  await replaceChatTemplates(db, account, templates);
+  await replaceChatTemplates(db, ownerOf(account), templates);
 }

@@ -3,6 +3,7 @@ import { newId } from '../../shared/platform/runtime/ids.ts';
 import { chatTemplateId } from '../../shared/templates/chat/chat-template.ts';
 import { wishChatTemplate } from '../../shared/templates/chat/request-store.ts';
 import { findChatTemplate } from '../../shared/templates/chat/store.ts';
+import { ownerOf } from './chatapp.ts';
 import { type Case, SETTLED_MS } from './crash-cases.ts';
 import { eventually } from './eventually.ts';
 import type { Product } from './product.ts';
@@ -12,13 +13,18 @@ export function templateCases(product: () => Product): readonly Case[] {
   const asks = (name: string): Pick<Case, 'act' | 'ends'> => ({
     async act() {
       const { db, account, provider } = product();
+      const owner = ownerOf(account, provider?.options.businessId);
       const language = 'en_US';
       const components = { body: 'Hello, your order has left.', buttons: [] };
       const draft = { category: 'utility', components, examples: { body: [], buttons: [] } } as const;
-      const wish = { account, name, language, wants: 'create', draft, requestedAt: new Date() } as const;
-      await wishChatTemplate(db, { _id: chatTemplateId(account, name, language), ...wish, request: newId('req') });
+      const wish = { ...owner, name, language, wants: 'create', draft, requestedAt: new Date() } as const;
+      await wishChatTemplate(db, {
+        _id: chatTemplateId(owner, name, language),
+        ...wish,
+        request: newId('req'),
+      });
       await eventually(
-        async () => (await findChatTemplate(db, account, name, language))?.status === 'approved',
+        async () => (await findChatTemplate(db, owner, name, language))?.status === 'approved',
         `${name} is approved`,
         SETTLED_MS,
       );

@@ -6,7 +6,7 @@ import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { createTemplate } from '../../shared/templates/sms/store.ts';
 import { makeTemplate } from '../shared/templates/sms/make.ts';
 import { CUSTOMER } from './chat-gateway.ts';
-import { copyTemplates, makeProvider } from './chatapp.ts';
+import { copyTemplates, makeProvider, NUMBER } from './chatapp.ts';
 import { operations } from './openapi.ts';
 
 /** Paths about an account's own things. */
@@ -17,7 +17,7 @@ export async function furnish(db: Db, account: AccountId): Promise<void> {
   await createTemplate(db, systemClock, account, makeTemplate({ dltId: '1107160000000000001', senders: ['HARKRA'] }));
   await makeProvider(db, account);
   await copyTemplates(db, account, TEMPLATES);
-  await recordInbound(db, [{ account, customer: CUSTOMER, at: new Date() }]);
+  await recordInbound(db, [{ account, customer: CUSTOMER, number: NUMBER, at: new Date() }]);
 }
 
 /** The ids in the answers to an account, by the member that held them, as `message_id`. */

@@ -181,7 +181,9 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       receiver.trust((await createEndpoint(db, clock, deps.box, chat)).secret, '/chatapp');
       await enterApp(provider.url, await seedProvider(deps, account, provider.url, url));
       const { unknowns } = options.chatapp;
-      if (unknowns !== undefined) await setProvider(db, clock, deps.box, account, unknowns);
+      if (unknowns !== undefined) {
+        await setProvider(db, clock, deps.box, account, provider.options.displayNumber, unknowns);
+      }
       await eventually(async () => (await listChatTemplates(db, account)).length > 0, 'the templates', TEMPLATES_MS);
     }
     return {

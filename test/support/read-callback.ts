@@ -1,13 +1,14 @@
 import { type CallbackPost, readCallback } from '../../gateway/endpoints/chatapp-callbacks/read-callback.ts';
 import type { ProviderDocument } from '../../shared/carriers/providers/provider.ts';
 
-/** Reads a callback post as if `provider` were the only one at its app, so that all of the post is for its account. */
+/** Reads a callback post as if `provider` were the only number at its app, so that all of the post is for it. */
 export function readAlone(
   body: object,
-  provider: Pick<ProviderDocument, '_id' | 'phoneNumberId' | 'businessId'>,
+  provider: Pick<ProviderDocument, '_id' | 'account' | 'phoneNumberId' | 'businessId'>,
   now = new Date(),
 ): Promise<CallbackPost> {
-  return readCallback({ ...body }, async (by, id) => (provider[by] === id ? [provider._id] : []), now);
+  const owner = { number: provider._id, account: provider.account };
+  return readCallback({ ...body }, async (by, id) => (provider[by] === id ? [owner] : []), now);
 }
 
 /** The parts of all accounts joined. */

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { InboundMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import { recordInbound } from '../../shared/money/conversations/store.ts';
 import { type AccountId, idDay, inboundMessageId, type MessageId, newId } from '../../shared/platform/runtime/ids.ts';
+import { NUMBER } from './chatapp.ts';
 
 interface Wrote {
   readonly customer: string;
@@ -26,6 +27,6 @@ export async function wrote(
     ...{ from: customer, to: '918000000001', upstreamId: _id, validUntil: at, history: [{ state: 'received', at }] },
     inbound: { type: String(type), body, more },
   });
-  await recordInbound(db, [{ account, customer, at }]);
+  await recordInbound(db, [{ account, customer, number: NUMBER, at }]);
   return _id;
 }

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { BusinessNumber, ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import type { Claim } from '../../shared/messages/document/message.ts';
 import { takeQueued } from '../../shared/messages/queue/take-queued.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
@@ -10,16 +10,18 @@ export interface ChatClaimerOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly account: AccountId;
+  /** The account's number that the messages leave from. */
+  readonly number: BusinessNumber;
   /** Lease of the account's partition, and its epoch. Every claim stores both. */
   readonly lease: string;
   readonly epoch: number;
 }
 
 const QUEUE = { channel: 'chatapp', state: 'queued' } as const;
-const IN_ORDER = { account: 1, _id: 1 } as const;
+const IN_ORDER = { account: 1, from: 1, _id: 1 } as const;
 
 /**
- * Takes queued messages of one account: they change from queued to submitting. Only the holder of the partition claims, so there
+ * Takes queued messages of one number of an account: they change from queued to submitting. Only the holder of the partition claims, so there
  * is no race.
  */
 export class ChatClaimer {
@@ -38,11 +40,12 @@ export class ChatClaimer {
    * messages of that kind. Leaves expired messages to the maintenance.
    */
   async queued(limit: number, without: readonly string[], kind?: SendKind): Promise<ChatMessageDocument[]> {
-    const { account, clock } = this.#options;
+    const { account, number, clock } = this.#options;
     const found = await this.#messages
       .find({
         ...QUEUE,
         account,
+        from: number,
         validUntil: { $gt: clock.now() },
         ...(without.length === 0 ? {} : { to: { $nin: [...without] } }),
         ...(kind === undefined ? {} : { 'content.kind': kind === 'template' ? kind : { $ne: 'template' } }),
@@ -85,6 +88,12 @@ export class ChatClaimer {
 /** Messages that one read covers, of any number of accounts. */
 const PAGE = 32;
 
+/** Queued messages: of these numbers of an account, or, where the read ended before all of them were seen, of any of its numbers. */
+export interface AccountWork {
+  readonly account: AccountId;
+  readonly numbers: ReadonlySet<BusinessNumber> | 'any';
+}
+
 /**
  * Finds accounts with queued chat-app messages, after `after` in the order of their ids, by one read of the queue's index.
  * `more`: there may be other accounts after the last one. To skip the backlog of one account, ask again with that account as
@@ -93,12 +102,19 @@ const PAGE = 32;
 export async function accountsWithWork(
   db: Db,
   after: string,
-): Promise<{ readonly accounts: readonly AccountId[]; readonly more: boolean }> {
+): Promise<{ readonly accounts: readonly AccountWork[]; readonly more: boolean }> {
   const found = await db
-    .collection<Pick<ChatMessageDocument, '_id' | 'account'>>('messages')
-    .find({ ...QUEUE, account: { $gt: after } } as object, { projection: { account: 1 } }) // '' is before every id
+    .collection<Pick<ChatMessageDocument, '_id' | 'account' | 'from'>>('messages')
+    .find({ ...QUEUE, account: { $gt: after } } as object, { projection: { account: 1, from: 1 } }) // '' is before every id
     .sort(IN_ORDER)
     .limit(PAGE)
     .toArray();
-  return { accounts: [...new Set(found.map(({ account }) => account))], more: found.length === PAGE };
+  const numbers = new Map<AccountId, Set<BusinessNumber>>();
+  for (const { account, from } of found) numbers.set(account, (numbers.get(account) ?? new Set()).add(from));
+  const more = found.length === PAGE;
+  const last = found.at(-1)?.account;
+  return {
+    accounts: [...numbers].map(([account, seen]) => ({ account, numbers: more && account === last ? 'any' : seen })),
+    more,
+  };
 }

@@ -77,7 +77,7 @@ export async function checkDeparture(
   const departures = new Map<MessageId, Departure>();
   await Promise.all(
     messages.map(async (message) => {
-      const session = sessionOf(personOf(documents, message.account, message.to));
+      const session = sessionOf(personOf(documents, message.account, message.to), message.from);
       const charge = charges.get(message.conversation) ?? 'stands';
       // If the conversation is refunded, an earlier check may have begun to pay for another one. `leave` finishes that, even if the
       // session has closed since.

@@ -21,6 +21,7 @@ import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import type { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
 import { type AccountId, idDay, inboundMessageId } from '../../shared/platform/runtime/ids.ts';
 import { type Log, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
+import type { TemplateOwner } from '../../shared/templates/chat/chat-template.ts';
 import { noteChatTemplate } from '../../shared/templates/chat/store.ts';
 import { type Customers, toldByStatuses } from './customers.ts';
 import { type MatchedMessage, matchStatuses } from './match-statuses.ts';
@@ -40,8 +41,10 @@ export interface InboxOptions {
   /** Marks items as done: they stay stored without `due`, so they are not taken again. */
   finish(ids: readonly string[]): Promise<void>;
   retry(id: string, due: Date): Promise<void>;
-  /** Call it when a callback has said something of the account's templates that only their list has completely. */
-  copyTemplates(account: AccountId): void;
+  /** Call it when a callback has said something of templates that only their list has completely. */
+  copyTemplates(owner: TemplateOwner): void;
+  /** Call it when a status of a message has said something of its template. */
+  copyTemplatesOf(message: ChatMessageDocument): void;
   /** Call it when a status has said what became of a message. `code`: our own, of a failure because of the account. */
   noteNews(message: ChatMessageDocument, news: News, code?: string): Promise<void>;
 }
@@ -63,18 +66,13 @@ export class Inbox {
   }
 
   /**
-   * Works off due items of accounts of one partition. `settler` is the partition's. `numberOf` gives an account's
-   * business number. Throws when the store is not available or the partition is lost; the items are still due then.
+   * Works off due items of accounts of one partition. `settler` is the partition's. Throws when the store is not available or the partition is lost; the items are still due then.
    */
-  async work(
-    items: readonly InboxItemDocument[],
-    settler: Settler,
-    numberOf: (account: AccountId) => string,
-  ): Promise<void> {
+  async work(items: readonly InboxItemDocument[], settler: Settler): Promise<void> {
     try {
       // Statuses first: by them the name is known that a customer's message comes from (customers.ts).
       await this.#settle(items, settler);
-      await this.#receive(items, numberOf);
+      await this.#receive(items);
       await this.#noteTemplates(items);
       await this.#notePreferences(items);
     } catch (error) {
@@ -82,16 +80,14 @@ export class Inbox {
       const [only, second] = items;
       if (only !== undefined && second === undefined) await this.#putOff(only, error);
       // One by one, so that an item that cannot be stored holds up no other.
-      else for (const item of items) await this.work([item], settler, numberOf);
+      else for (const item of items) await this.work([item], settler);
     }
   }
 
-  async #receive(items: readonly InboxItemDocument[], numberOf: (account: AccountId) => string): Promise<void> {
+  async #receive(items: readonly InboxItemDocument[]): Promise<void> {
     const { db, announcer, customers, finish, metrics } = this.#options;
     const received = items.flatMap((item) =>
-      item.what.kind === 'message'
-        ? [{ item, message: inboundMessage(item.account, numberOf(item.account), item.what, item.at) }]
-        : [],
+      item.what.kind === 'message' ? [{ item, message: inboundMessage(item.account, item.what, item.at) }] : [],
     );
     if (received.length === 0) return;
     // Who is told of a customer's other names finds what is open and paid under all of them.
@@ -135,10 +131,11 @@ export class Inbox {
     const told = items.flatMap(({ _id, account, what }) => (what.kind === 'template' ? [{ _id, account, what }] : []));
     if (told.length === 0) return;
     for (const { account, what } of told) {
-      const { kind: _, name, language, ...news } = what;
-      const known = await noteChatTemplate(db, account, name, language, news, clock.now());
+      const { kind: _, business, name, language, ...news } = what;
+      const owner = { account, business };
+      const known = await noteChatTemplate(db, owner, name, language, news, clock.now());
       // The list has the rest: another text, a template that is not known here, or what came last if nobody says when.
-      if (!known || news.status === undefined || news.toldAt === undefined) copyTemplates(account);
+      if (!known || news.status === undefined || news.toldAt === undefined) copyTemplates(owner);
     }
     await finish(told.map(({ _id }) => _id));
     metrics.inbox.inc({ result: 'template' }, told.length);
@@ -173,20 +170,20 @@ export class Inbox {
 
   /** Handles what statuses say beyond their own messages: about templates, and about the account at the provider. */
   async #noteAll(matched: readonly MatchedMessage[]): Promise<void> {
-    const { copyTemplates, noteNews, metrics, log } = this.#options;
-    const troubles = new Map<string, { readonly account: AccountId; readonly code: string }>();
+    const { copyTemplatesOf, noteNews, metrics, log } = this.#options;
+    const troubles = new Map<string, { readonly account: AccountId; readonly number: string; readonly code: string }>();
     for (const { message, statuses } of matched) {
       const failure = statuses.find(({ status }) => status === 'failed');
       const rule = failure?.error === undefined ? undefined : errorRule(failure.error.code);
-      const { account } = message;
+      const { account, from: number } = message;
       // The status may come late: only the list tells whether the template is paused still.
-      if (rule?.template !== undefined) copyTemplates(account);
+      if (rule?.template !== undefined) copyTemplatesOf(message);
       if (!isAccountWide(rule)) {
         await noteNews(message, failure === undefined ? 'good' : 'other');
         continue;
       }
       await noteNews(message, 'account', rule.code);
-      troubles.set(`${account} ${rule.code}`, { account, code: rule.code });
+      troubles.set(`${number} ${rule.code}`, { account, number, code: rule.code });
     }
     for (const fields of troubles.values()) {
       metrics.troubles.inc({ code: fields.code });
@@ -282,12 +279,11 @@ const OLDEST_MS = 30 * 86_400_000;
 
 /**
  * A customer's message as it is stored. Everything derives from the item, and its id from the provider's id, so
- * repeating it writes the same. `to` is the business's number. Pure.
+ * repeating it writes the same. Pure.
  */
 export function inboundMessage(
   account: AccountId,
-  to: string,
-  { upstreamId, from, sentAt, type, body, more }: InboundItem,
+  { number, upstreamId, from, sentAt, type, body, more }: InboundItem,
   receivedAt: Date,
 ): InboundMessageDocument {
   const receivedMs = receivedAt.getTime();
@@ -300,7 +296,7 @@ export function inboundMessage(
     account,
     day: idDay(_id),
     from,
-    to,
+    to: number,
     upstreamId,
     inbound: { type, body, ...(more === undefined ? {} : { more }) },
     state: 'received',

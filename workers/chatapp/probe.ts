@@ -37,10 +37,10 @@ export async function probeStopped(
   provider: ProviderDocument,
   client: Pick<ProviderClient, 'number'>,
 ): Promise<void> {
-  const { _id: account, probe } = provider;
+  const { _id: number, account, probe } = provider;
   const health = judgeHealth(await client.number('health_status'));
-  log.info('provider_probed', { account, health });
-  if (health === 'blocked') await putOffProbe(db, account, nextProbe(clock.now(), probe?.tries ?? 0));
-  else if (health === 'may_send') await resumeProvider(db, account);
+  log.info('provider_probed', { account, number, health });
+  if (health === 'blocked') await putOffProbe(db, number, nextProbe(clock.now(), probe?.tries ?? 0));
+  else if (health === 'may_send') await resumeProvider(db, number);
   else await tryProvider(db, provider);
 }

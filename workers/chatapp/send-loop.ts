@@ -40,8 +40,8 @@ const READ_REST_MAX_MS = { busy: 1_000, apart: 5_000 };
 const DEPART_AGAIN_MS = 1_000;
 
 /**
- * Sends one account's messages: claims what can be sent now, sends it, and settles the outcome. Every account has its
- * own loop, so a slow, failing or throttling provider delays no other account. The store knows every message that the
+ * Sends the messages of one number: claims what can be sent now, sends it, and settles the outcome. Every number has its
+ * own loop, so a slow, failing or throttling provider delays no other number. The store knows every message that the
  * loop holds: it is `submitting` until it is settled.
  */
 export class SendLoop {
@@ -106,7 +106,7 @@ export class SendLoop {
       this.#noted = paused;
     } catch (error) {
       // The next news of this kind reports it again.
-      log.warn('provider_news_not_stored', { account: provider._id, ...errorFields(error) });
+      log.warn('provider_news_not_stored', { account: provider.account, number: provider._id, ...errorFields(error) });
     }
   }
 
@@ -140,7 +140,7 @@ export class SendLoop {
       try {
         if (held()) for (const message of await claimer.recover()) this.#run(this.#sender.putBack(message));
       } catch (error) {
-        log.warn('claim_not_put_back', { account: provider._id, ...errorFields(error) });
+        log.warn('claim_not_put_back', { account: provider.account, number: provider._id, ...errorFields(error) });
       }
       if (claimer.uncertain > 0) await new Promise((resolve) => setTimeout(resolve, ERROR_PAUSE_MS));
     }
@@ -156,7 +156,12 @@ export class SendLoop {
       if (this.#woken && this.#timer.resting) this.#timer.wakeAfterRest();
     } catch (error) {
       this.#timer.rest(ERROR_PAUSE_MS);
-      log.warn('round_failed', { loop: `sends:${provider._id}`, ...unexpectedErrorFields(error) });
+      log.warn('round_failed', {
+        loop: 'sends',
+        account: provider.account,
+        number: provider._id,
+        ...unexpectedErrorFields(error),
+      });
     }
   }
 

@@ -99,7 +99,7 @@ export class MessageSender {
       if (verdict.kind === 'accepted') crashPoint('chat:answered');
       this.#learn(message, verdict, probe);
       if (verdict.kind === 'accepted') await this.#link(message, verdict.customer);
-      const stored = await this.#settle(message, outcomeOf(provider._id, verdict, probe));
+      const stored = await this.#settle(message, outcomeOf(provider.account, verdict, probe));
       // A template that waits for so long holds up nothing else for its customer.
       if (stored?.state === 'waiting' && stored.due !== undefined && verdict.kind !== 'retry_later') {
         pacing.hold(message.to, stored.due.getTime() - clock.now().getTime() + BACK_IN_QUEUE_MS);

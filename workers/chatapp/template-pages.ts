@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { objectOf } from '../../shared/carriers/providers/graph-error.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
-import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { parseLargeJson, TooLargeError } from '../../shared/platform/runtime/large-json.ts';
-import type { ChatTemplateDocument } from '../../shared/templates/chat/chat-template.ts';
+import type { ChatTemplateDocument, TemplateOwner } from '../../shared/templates/chat/chat-template.ts';
 import type { Exchange } from './provider/answer.ts';
 import { readTemplate, type Unreadable } from './provider/template.ts';
 import { readTemplatePage, type TemplatePage } from './provider/template-list.ts';
@@ -17,7 +16,7 @@ export interface TemplateList {
 }
 
 export interface TemplatePagesOptions {
-  readonly account: AccountId;
+  readonly owner: TemplateOwner;
   readonly clock: Clock;
   /** Asks for the page that follows a cursor, or for the first page. */
   ask(after: string | undefined): Promise<Exchange>;
@@ -32,8 +31,8 @@ const BYTES_MAX = 64 * 1_048_576;
 /** Entries that are read without giving way to the event loop. */
 const AT_ONCE = 5;
 
-/** Reads all templates of an account, as the provider lists them. Returns the reason as a text when the list is not available. */
-export async function readTemplates({ account, clock, ask }: TemplatePagesOptions): Promise<TemplateList | string> {
+/** Reads all templates of a business account, as the provider lists them. Returns the reason as a text when the list is not available. */
+export async function readTemplates({ owner, clock, ask }: TemplatePagesOptions): Promise<TemplateList | string> {
   const templates = new Map<string, ChatTemplateDocument>();
   let entries = 0;
   let bytes = 0;
@@ -50,7 +49,7 @@ export async function readTemplates({ account, clock, ask }: TemplatePagesOption
     if (entries > TEMPLATES_MAX) return `more than ${TEMPLATES_MAX} templates`;
     for (const [i, entry] of page.entries.entries()) {
       if (i % AT_ONCE === AT_ONCE - 1) await setImmediate();
-      const read = readTemplate(account, entry, clock.now());
+      const read = readTemplate(owner, entry, clock.now());
       if ('problem' in read) {
         skipped += 1;
         firstSkipped ??= read;

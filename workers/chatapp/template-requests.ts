@@ -45,7 +45,7 @@ const LONGEST_RETRY_MS = 5 * 60_000;
 const GONE = 'The provider has no such template any more.';
 
 /**
- * Carries out what one account wants of its templates, one after the other. The intent is stored before the provider is asked. If
+ * Carries out what one account wants of its templates at one business account, one after the other. The intent is stored before the provider is asked. If
  * it is not known whether the provider was asked, or what it said, its list is read by name first: so nothing is asked twice, and
  * nothing is forgotten.
  */
@@ -149,13 +149,13 @@ export class TemplateRequests {
 
   async #ask(request: ChatTemplateRequestDocument, handle: string | undefined): Promise<TemplateVerdict> {
     const { db, client } = this.#options;
-    const { account, name, language, wants, draft } = request;
+    const { name, language, wants, draft } = request;
     if (wants === 'create' && draft !== undefined) {
       return judgeTemplateAnswer(
         await client.submitTemplate(templatePayload(draft, { name, language, category: draft.category }, handle)),
       );
     }
-    const known = await findChatTemplate(db, account, name, language);
+    const known = await findChatTemplate(db, request, name, language);
     const listed = known?.upstreamId === undefined ? await this.#readBack(request) : known;
     if (typeof listed === 'string') return { kind: 'later', reason: listed };
     if (listed?.upstreamId === undefined) return { kind: 'refused', reason: GONE };
@@ -168,13 +168,10 @@ export class TemplateRequests {
   }
 
   /** The template as the provider lists it now, undefined if it lists none; a text says why the list is not available. */
-  async #readBack({
-    account,
-    name,
-    language,
-  }: ChatTemplateRequestDocument): Promise<ChatTemplateDocument | undefined | string> {
+  async #readBack(owner: ChatTemplateRequestDocument): Promise<ChatTemplateDocument | undefined | string> {
+    const { name, language } = owner;
     const { client, clock } = this.#options;
-    const list = await readTemplates({ account, clock, ask: (after) => client.templates(after, name) });
+    const list = await readTemplates({ owner, clock, ask: (after) => client.templates(after, name) });
     if (typeof list === 'string') return list;
     return list.templates.find((one) => one.name === name && one.language === language);
   }
@@ -201,15 +198,16 @@ export class TemplateRequests {
 
   /** The template as the answer describes it, until the provider's list is read again. */
   async #templateOf(
-    { _id, account, name, language, draft }: ChatTemplateRequestDocument,
+    request: ChatTemplateRequestDocument,
     { upstreamId, status = 'pending', category }: Extract<TemplateVerdict, { kind: 'done' }>,
   ): Promise<ChatTemplateDocument> {
+    const { _id, account, business, name, language, draft } = request;
     const { db, clock } = this.#options;
-    const known = await findChatTemplate(db, account, name, language);
+    const known = await findChatTemplate(db, request, name, language);
     const { components = { buttons: [] }, category: wanted = 'utility' } = draft ?? {};
     const id = upstreamId ?? known?.upstreamId;
     return {
-      ...{ _id, account, name, language, status, category: category ?? known?.category ?? wanted },
+      ...{ _id, account, business, name, language, status, category: category ?? known?.category ?? wanted },
       ...(id === undefined ? {} : { upstreamId: id }),
       variables: new Set(components.body?.match(/\{\{\d+\}\}/g)).size,
       components,

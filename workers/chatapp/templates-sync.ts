@@ -1,13 +1,12 @@
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
-import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
-import type { ChatTemplateDocument } from '../../shared/templates/chat/chat-template.ts';
+import type { ChatTemplateDocument, TemplateOwner } from '../../shared/templates/chat/chat-template.ts';
 import type { ChatMetrics } from './metrics.ts';
 import type { ProviderClient } from './provider/client.ts';
 import { readTemplates } from './template-pages.ts';
 
 export interface TemplatesSyncOptions {
-  readonly account: AccountId;
+  readonly owner: TemplateOwner;
   readonly client: ProviderClient;
   readonly clock: Clock;
   readonly log: Log;
@@ -30,7 +29,7 @@ const FIRST_WITHIN_MS = 500;
 const JITTER = 0.2;
 
 /**
- * Copies the provider's list of one account's templates. An incomplete list changes nothing. An entry that cannot be
+ * Copies the provider's list of the templates of one business account. An incomplete list changes nothing. An entry that cannot be
  * read is left out.
  */
 export class TemplatesSync {
@@ -89,11 +88,12 @@ export class TemplatesSync {
 
   /** Never rejects. Returns the pause until the next round. */
   async #round(): Promise<number> {
-    const { account, client, clock, log, metrics, replace, note, random } = this.#options;
+    const { owner, client, clock, log, metrics, replace, note, random } = this.#options;
+    const { account } = owner;
     const jitter = 1 + JITTER * (2 * random() - 1);
     try {
       const begunAt = clock.now();
-      const list = await readTemplates({ account, clock, ask: (after) => client.templates(after) });
+      const list = await readTemplates({ owner, clock, ask: (after) => client.templates(after) });
       if (this.#stopped) return 0;
       if (typeof list === 'string') {
         log.warn('templates_not_listed', { account, reason: list });

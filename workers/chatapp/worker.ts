@@ -1,7 +1,9 @@
 import { readPriceLists } from '../../shared/carriers/providers/price-list.ts';
+import type { ProviderDocument } from '../../shared/carriers/providers/provider.ts';
 import { listProviders } from '../../shared/carriers/providers/store.ts';
 import { createAnnouncer } from '../../shared/events/webhooks/announce.ts';
 import { finishItems, retryItem } from '../../shared/messages/chat-inbox-store.ts';
+import type { BusinessNumber } from '../../shared/messages/document/chat-message.ts';
 import type { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
 import type { MessageLog } from '../../shared/messages/settlement/log-store.ts';
 import { LeasedWorker, type LeasedWorkerOptions } from '../../shared/platform/leases/leased-worker.ts';
@@ -9,8 +11,7 @@ import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
-import { dueChatTemplateRequests } from '../../shared/templates/chat/request-store.ts';
-import { AccountRuns, type KnownProvider } from './account-runs.ts';
+import { dueChatTemplateRequests, refuseRequest } from '../../shared/templates/chat/request-store.ts';
 import { accountsWithWork } from './claim.ts';
 import { Customers } from './customers.ts';
 import { Fallbacks } from './fallbacks.ts';
@@ -18,6 +19,7 @@ import { HeldPartitions } from './held-partition.ts';
 import { Inbox } from './inbox.ts';
 import { InboxRotation } from './inbox-rotation.ts';
 import { type ChatMetrics, createChatMetrics } from './metrics.ts';
+import { type KnownNumber, NumberRuns } from './number-runs.ts';
 import type { HeaderSamples } from './samples/header-samples.ts';
 import type { SendLoopOptions } from './send-loop.ts';
 import { decideUnknownsOf, isAnyClaimed } from './unknowns.ts';
@@ -41,7 +43,14 @@ const IDLE_MS = 100;
 const GAP_MS = { more: 8, idle: 30 };
 const PROVIDERS_MS = 2_000;
 /** What is noted in a provider's document while it is served: it makes no other run. */
-const NOTES = { troubles: undefined, notice: undefined, tiers: undefined, probe: undefined, trial: undefined };
+const NOTES = {
+  defaultAt: undefined,
+  troubles: undefined,
+  notice: undefined,
+  tiers: undefined,
+  probe: undefined,
+  trial: undefined,
+};
 /** How long a price list is remembered, and how many. */
 const PRICES_MS = 5_000;
 const PRICES_MAX = 1_000;
@@ -49,6 +58,8 @@ const UNKNOWNS_MS = 10_000;
 /** How often requests for templates are looked for, and how many at once. */
 const TEMPLATES_MS = 2_000;
 const TEMPLATES_MAX = 100;
+/** Why a request for a template is refused here. */
+const NO_NUMBER = 'The account has no number of this business account any more.';
 /** The most reads of the queue in one round. The next round continues where it stopped. */
 const LOOKS_MAX = 16;
 /** How often an empty inbox is read at most, whatever wakes the worker. */
@@ -56,18 +67,20 @@ const INBOX_MS = 100;
 const STOP_MS = { answers: 9_000, lastWrites: 3_000 };
 
 /**
- * Serves the accounts in its partitions. Each account has a run that sends its messages (account-run.ts). inbox.ts
+ * Serves the accounts in its partitions. Each of their numbers has a run that sends its messages (number-run.ts). inbox.ts
  * works off what providers posted to the callback. A round looks at the queue and the inbox together. Slow work is
  * done in the runs.
  */
 export class ChatWorker extends LeasedWorker<AccountId> {
   readonly #options: ChatWorkerOptions;
   readonly #metrics: ChatMetrics;
-  readonly #runs: AccountRuns;
+  readonly #runs: NumberRuns;
   readonly #inbox: InboxRotation;
   readonly #held: HeldPartitions;
   readonly #fallbacks: Fallbacks;
-  #providers: ReadonlyMap<AccountId, KnownProvider> = new Map();
+  #numbers: ReadonlyMap<BusinessNumber, KnownNumber> = new Map();
+  /** The accounts that have numbers. */
+  #accounts: readonly AccountId[] = [];
   #providersReadMs = Number.NEGATIVE_INFINITY;
   #unknownsMs = Number.NEGATIVE_INFINITY;
   #templatesMs = Number.NEGATIVE_INFINITY;
@@ -92,7 +105,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     this.#metrics = metrics;
     const announcer = createAnnouncer({ db, clock });
     const customers = new Customers(db, clock);
-    this.#runs = new AccountRuns({ ...options, metrics, customers });
+    this.#runs = new NumberRuns({ ...options, metrics, customers });
     const inbox = new Inbox({
       db,
       clock,
@@ -106,7 +119,8 @@ export class ChatWorker extends LeasedWorker<AccountId> {
       }),
       finish: (ids) => finishItems(db, ids),
       retry: (id, due) => retryItem(db, id, due),
-      copyTemplates: (account) => this.#runs.copyTemplates(account),
+      copyTemplates: (owner) => this.#runs.copyTemplates(owner),
+      copyTemplatesOf: (message) => this.#runs.copyTemplatesOf(message),
       noteNews: (message, news, code) => this.#runs.noteNews(message, news, code),
     });
     this.#inbox = new InboxRotation({
@@ -115,7 +129,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
       log,
       metrics,
       partitionOf: (account) => this.#held.of(account),
-      workOff: (items, { statuses }) => inbox.work(items, statuses, (account) => this.#numberOf(account)),
+      workOff: (items, { statuses }) => inbox.work(items, statuses),
     });
     this.#held = new HeldPartitions({ ...options, partitions: this.partitions, metrics, announcer });
     this.#fallbacks = new Fallbacks({ ...options, metrics, partitionOf: (account) => this.#held.of(account) });
@@ -125,9 +139,9 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     return this.#fallbacks.busy || this.#runs.hasInHand(fits);
   }
 
-  /** SMS change `messages` too, so a worker without any provider ignores those changes. */
+  /** SMS change `messages` too, so a worker without any number ignores those changes. */
   protected override mayBringWork(): boolean {
-    return this.#providers.size > 0;
+    return this.#numbers.size > 0;
   }
 
   protected override async drain(): Promise<void> {
@@ -145,11 +159,11 @@ export class ChatWorker extends LeasedWorker<AccountId> {
   protected async round(): Promise<Found> {
     await this.#readProviders();
     await this.#held.update();
-    this.#runs.update(this.#providers, (account) => this.#held.of(account));
-    this.#runs.probe(this.#providers, (account) => this.#held.of(account));
+    this.#runs.update(this.#numbers, (account) => this.#held.of(account));
+    this.#runs.probe(this.#numbers, (account) => this.#held.of(account));
     this.#gauges();
     this.#fallbacks.look();
-    if (this.#providers.size === 0) return 'idle';
+    if (this.#numbers.size === 0) return 'idle';
     const [sending, received] = await Promise.all([this.#lookForWork(), this.#workInbox()]);
     await this.#askForTemplates();
     await this.#decideUnknowns();
@@ -163,27 +177,20 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     if (clock.monotonicMs() - this.#providersReadMs < PROVIDERS_MS) return;
     const startedMs = clock.monotonicMs();
     const providers = await listProviders(db);
-    this.#providers = new Map(
-      providers.map((provider) => [
-        provider._id,
-        {
-          provider,
-          version: JSON.stringify({ ...provider, ...NOTES }),
-        },
-      ]),
-    );
+    this.#numbers = knownNumbers(providers);
+    this.#accounts = [...new Set(providers.map(({ account }) => account))];
     this.#providersReadMs = startedMs;
   }
 
-  /** Wakes the accounts with queued messages. Returns whether anything was claimed since the last look. */
+  /** Wakes the numbers with queued messages. Returns whether anything was claimed since the last look. */
   async #lookForWork(): Promise<boolean> {
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       const { accounts, more } = await accountsWithWork(this.#options.db, this.#lookedUpTo);
-      for (const account of accounts) this.#runs.wake(account);
-      this.#lookedUpTo = more ? (accounts.at(-1) ?? '') : '';
+      for (const work of accounts) this.#runs.wake(work);
+      this.#lookedUpTo = more ? (accounts.at(-1)?.account ?? '') : '';
       if (!more) break;
     }
-    // Claims of the accounts that were woken just now are seen in the next round.
+    // Claims of the numbers that were woken just now are seen in the next round.
     const claimed = this.#runs.claimed > this.#claimsSeen;
     this.#claimsSeen = this.#runs.claimed;
     return claimed;
@@ -193,7 +200,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
   async #workInbox(): Promise<Found> {
     const { clock } = this.#options;
     if (clock.monotonicMs() - this.#inboxEmptyMs < INBOX_MS) return 'waiting';
-    const accounts = [...this.#providers.keys()].filter((account) => this.#held.of(account) !== undefined);
+    const accounts = this.#accounts.filter((account) => this.#held.of(account) !== undefined);
     if (accounts.length === 0) return 'idle';
     const found = await this.#inbox.work(accounts);
     this.#inboxEmptyMs = found ? Number.NEGATIVE_INFINITY : clock.monotonicMs();
@@ -204,17 +211,23 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     const { clock, db } = this.#options;
     if (clock.monotonicMs() - this.#templatesMs < TEMPLATES_MS) return;
     this.#templatesMs = clock.monotonicMs();
-    const accounts = [...this.#providers]
-      .filter(([account, { provider }]) => provider.status === 'active' && this.#held.of(account) !== undefined)
-      .map(([account]) => account)
-      .filter((account) => account > this.#templatesUpTo);
-    const due = await dueChatTemplateRequests(db, accounts, clock.now(), TEMPLATES_MAX);
+    const accounts = this.#accounts.filter(
+      (account) => this.#held.of(account) !== undefined && account > this.#templatesUpTo,
+    );
+    // What nobody can be asked for now would only fill the page.
+    const active = new Set<string>();
+    for (const { provider } of this.#numbers.values())
+      if (provider.status === 'active') active.add(provider.businessId);
+    const paused = [...this.#numbers.values()].map(({ provider }) => provider.businessId);
+    const without = [...new Set(paused)].filter((business) => !active.has(business));
+    const due = await dueChatTemplateRequests(db, accounts, without, clock.now(), TEMPLATES_MAX);
     this.#templatesUpTo = due.length < TEMPLATES_MAX ? '' : (due.at(-1)?.account ?? '');
     this.#runs.askForTemplates(due);
-  }
-
-  #numberOf(account: AccountId): string {
-    return this.#providers.get(account)?.provider.displayNumber ?? '';
+    const owners = new Set(
+      [...this.#numbers.values()].map(({ provider }) => `${provider.account} ${provider.businessId}`),
+    );
+    const orphans = due.filter(({ account, business }) => !owners.has(`${account} ${business}`));
+    for (const request of orphans) await refuseRequest(db, request, NO_NUMBER, clock.now());
   }
 
   async #decideUnknowns(): Promise<void> {
@@ -225,7 +238,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     for (const { unknowns } of held) await unknowns.finishFollowUps();
     if (!(await isAnyClaimed(db, held))) return;
     for (const partition of held) {
-      const providerOf = (account: AccountId) => this.#providers.get(account)?.provider;
+      const providerOf = (number: BusinessNumber) => this.#numbers.get(number)?.provider;
       const { decided, takenOver } = await decideUnknownsOf(db, clock, partition, providerOf);
       if (takenOver > 0) this.#metrics.takenOver.inc(takenOver);
       for (const [policy, count] of decided) this.#metrics.policy.inc({ policy }, count);
@@ -237,4 +250,23 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     this.#metrics.broken.set(this.#runs.broken);
     this.#metrics.partitions.set(this.partitions.held);
   }
+}
+
+/** Of each business account of an account, the first of its active numbers, the default before others, has the duty of the templates. */
+function knownNumbers(providers: readonly ProviderDocument[]): ReadonlyMap<BusinessNumber, KnownNumber> {
+  const businessesOf = new Map<AccountId, Set<string>>();
+  for (const { account, businessId } of providers) {
+    businessesOf.set(account, (businessesOf.get(account) ?? new Set()).add(businessId));
+  }
+  const led = new Set<string>();
+  return new Map(
+    providers.map((provider) => {
+      const business = `${provider.account} ${provider.businessId}`;
+      const leads = provider.status === 'active' && !led.has(business);
+      if (leads) led.add(business);
+      const businesses = leads ? [...(businessesOf.get(provider.account) ?? [])].sort() : undefined;
+      const settings = { ...provider, ...NOTES };
+      return [provider._id, { provider, businesses, version: JSON.stringify([settings, businesses]) }];
+    }),
+  );
 }

@@ -32,12 +32,20 @@ export async function announceTemplates(deps: AnnounceDeps): Promise<number> {
     announce<TemplateRequestDocument>(deps, 'template_requests', ({ _id, account, name }) => ({
       ...{ account, channel: 'sms', named: { template_id: _id, name } },
     })),
-    announce<ChatTemplateDocument>(deps, 'chat_templates', ({ account, name, language, category }) => ({
-      ...{ account, channel: 'chatapp', named: { name, language, category } },
+    announce<ChatTemplateDocument>(deps, 'chat_templates', ({ account, business, name, language, category }) => ({
+      ...{ account, channel: 'chatapp', named: { name, language, category, business_id: business } },
     })),
-    announce<ChatTemplateRequestDocument>(deps, 'chat_template_requests', ({ account, name, language, draft }) => ({
-      ...{ account, channel: 'chatapp', named: { name, language, category: draft?.category ?? '' } },
-    })),
+    announce<ChatTemplateRequestDocument>(
+      deps,
+      'chat_template_requests',
+      ({ account, business, name, language, draft }) => ({
+        ...{
+          account,
+          channel: 'chatapp',
+          named: { name, language, category: draft?.category ?? '', business_id: business },
+        },
+      }),
+    ),
   ]);
   return announced.reduce((sum, count) => sum + count, 0);
 }

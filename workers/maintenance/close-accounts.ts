@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { listNumbers, removeNumber } from '../../shared/carriers/numbers/store.ts';
-import { removeProvider } from '../../shared/carriers/providers/store.ts';
+import { removeProvidersOf } from '../../shared/carriers/providers/store.ts';
 import { disableEndpoint, listEndpoints } from '../../shared/events/webhooks/endpoint-store.ts';
 import { batchCollection, beginStop } from '../../shared/messages/batch-store.ts';
 import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
@@ -54,7 +54,7 @@ async function switchOff(db: Db, account: AccountId): Promise<void> {
   for (const { _id } of await listEndpoints(db, account)) await disableEndpoint(db, _id, 'the account is closed');
   for (const { number, keyword } of await listNumbers(db, account, NUMBERS_MAX))
     await removeNumber(db, number, keyword);
-  await removeProvider(db, account);
+  await removeProvidersOf(db, account);
 }
 
 /** More than any account has; those beyond it go with the next look. */

@@ -330,7 +330,7 @@ export const PAGES: readonly Page[] = [
     view: ProvidersPage,
   },
   {
-    path: '/dashboard/admin/providers/:account_id',
+    path: '/dashboard/admin/providers/:number',
     title: 'Chat-app number',
     needs: 'admin:read',
     view: ProviderPage,

@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { EXEMPTIONS } from '../../../shared/carriers/opt-outs/opt-out.ts';
 import { providerCondition } from '../../../shared/carriers/providers/condition.ts';
-import { findProvider } from '../../../shared/carriers/providers/store.ts';
+import { providersOf } from '../../../shared/carriers/providers/store.ts';
 import { listApprovedNames, listSenderPage } from '../../../shared/carriers/sender-store.ts';
 import { type AccountDocument, type Closed, TEXTS } from '../../../shared/money/accounts/account.ts';
 import { REMAINING } from '../../../shared/money/accounts/closing.ts';
@@ -89,7 +89,14 @@ export const OperatorAccountDetail = named('OperatorAccountDetail', {
     }),
   ),
   senders_more: flag('It has more senders than the 500 that are shown.'),
-  chatapp: text('The state of its chat-app number. Null: it has none.').nullable(),
+  chatapp: z
+    .array(
+      z.strictObject({
+        number: text(undefined, { example: '919000000001' }),
+        condition: text('`active`, `paused`, `stopped` or `failing`.', { example: 'active' }),
+      }),
+    )
+    .meta({ description: 'Its chat-app numbers with their states, the default first.' }),
 });
 
 /** The account that a path names, without `pending`. */
@@ -161,11 +168,11 @@ export async function accountDetail(
   now: Date,
 ): Promise<Shown<typeof OperatorAccountDetail>> {
   const id = account._id;
-  const [working, users, senders, provider, missing] = await Promise.all([
+  const [working, users, senders, numbers, missing] = await Promise.all([
     listLiveKeys(db, id, now),
     countUsers(db, id),
     listSenderPage(db, id, '', SENDERS_SHOWN + 1),
-    findProvider(db, id),
+    providersOf(db, [id]),
     missingToSend(db, account),
   ]);
   return {
@@ -177,7 +184,7 @@ export async function accountDetail(
       .slice(0, SENDERS_SHOWN)
       .map(({ sender, status, routes, reason }) => ({ sender, status, routes, reason: reason ?? null })),
     senders_more: senders.length > SENDERS_SHOWN,
-    chatapp: provider === undefined ? null : providerCondition(provider),
+    chatapp: numbers.map((one) => ({ number: one._id, condition: providerCondition(one) })),
   };
 }
 

@@ -23,6 +23,7 @@ import { HALF_CHARACTER, hasHalfCharacter } from '../../http/fields/message-fiel
 import { address, type UrlCheck } from '../../http/fields/public-url.ts';
 import { request } from '../../http/fields/request.ts';
 import { extensionProblem } from '../chatapp/media-format.ts';
+import { templatesOfNumber } from '../chatapp/numbers.ts';
 
 /** What an account says of a chat-app template that it wants, and the template that it describes. */
 
@@ -168,8 +169,13 @@ const CONTENT = {
   ),
 };
 
-export const REQUEST_CHAT_TEMPLATE = request({ name: required(name), language: required(language), ...CONTENT });
-/** An edit replaces everything but name and language. */
+export const REQUEST_CHAT_TEMPLATE = request({
+  name: required(name),
+  language: required(language),
+  from: templatesOfNumber,
+  ...CONTENT,
+});
+/** An edit replaces everything but name, language and business account. */
 export const EDIT_CHAT_TEMPLATE = request({
   ...CONTENT,
   category: category('That of an approved template stays as it is. '),

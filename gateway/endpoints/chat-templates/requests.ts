@@ -1,16 +1,17 @@
 import type { Db } from 'mongodb';
-import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
-import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
-import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { chatTemplateId, type TemplateOwner } from '../../../shared/templates/chat/chat-template.ts';
 import { dropRequest, findByRequest, wishChatTemplate } from '../../../shared/templates/chat/request-store.ts';
-import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
+import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
+import { FieldProblems } from '../../http/field-problems.ts';
 import { invalidUrlRequest } from '../../http/fields/public-url.ts';
 import { whole } from '../../http/fields/request.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
+import { numberMeant, templatesOfNumber } from '../chatapp/numbers.ts';
 import { checkSample, draftOf, EDIT_CHAT_TEMPLATE, REQUEST_CHAT_TEMPLATE } from './draft.ts';
 import {
   chatTemplateRecord,
@@ -68,24 +69,25 @@ export const requestChatTemplate = endpoint({
       const account = caller.account._id;
       const { problems } = read;
       const draft = problems.count > 0 ? undefined : draftOf(whole(read), problems);
-      const provider = await findProvider(db, account);
-      if (draft !== undefined) await checkSample(account, draft, provider, deps.webhookUrl, problems);
+      const number = await numberMeant(deps, account, read.given.from, problems);
+      if (draft !== undefined) await checkSample(account, draft, number, deps.webhookUrl, problems);
       if (draft === undefined || problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
-      if (provider === undefined) return refused('chatapp_not_configured');
+      if (number === undefined) return refused('chatapp_not_configured');
       const late = refusedLate(clock, payBy);
       if (late !== undefined) return late;
       const { name, language } = whole(read);
-      const own = await readOwn(db, account, name, language);
+      const owner = { account, business: number.businessId };
+      const own = await readOwn(db, owner, name, language);
       // What the provider refused, or has deleted, may be asked for again.
       const mayAsk = own.listed === undefined && own.asked?.due === undefined;
-      const wish = { account, name, language, wants: 'create', draft, request: id, requestedAt: clock.now() } as const;
+      const wish = { ...owner, name, language, wants: 'create', draft, request: id, requestedAt: clock.now() } as const;
       const made =
         mayAsk &&
         (await changeAudited(deps, caller, {
           action: 'chat-template.request',
           subject: { kind: 'chat-template', id: `${name}:${language}` },
           read: async () => undefined,
-          make: () => wishChatTemplate(db, { _id: chatTemplateId(account, name, language), ...wish }),
+          make: () => wishChatTemplate(db, { _id: chatTemplateId(owner, name, language), ...wish }),
           madeOf: () => draft,
           isRefusal: (error) => error instanceof QuotaReached,
         }).catch(quotaReached));
@@ -94,22 +96,22 @@ export const requestChatTemplate = endpoint({
         const detail = `The account has ${name} in ${language} already; it is ${stateOf(own)}. Change that one, or use another name.`;
         return refused('template_exists', { detail });
       }
-      return { kind: 'accepted', body: await answerOf(db, account, name, language) };
+      return { kind: 'accepted', body: await answerOf(db, owner, name, language) };
     },
     async recover(account, id) {
       const asked = await findByRequest(deps.db, account, id);
-      return asked && { kind: 'accepted', body: await answerOf(deps.db, account, asked.name, asked.language) };
+      return asked && { kind: 'accepted', body: await answerOf(deps.db, asked, asked.name, asked.language) };
     },
   }),
 });
 
 async function answerOf(
   db: Db,
-  account: AccountId,
+  owner: TemplateOwner,
   name: string,
   language: string,
 ): Promise<Shown<typeof OwnChatTemplateResult>> {
-  return done(chatTemplateRecord(await readOwn(db, account, name, language)));
+  return done(chatTemplateRecord(await readOwn(db, owner, name, language)));
 }
 
 /** What the provider lets be edited (WhatsApp, "Template management"). */
@@ -124,19 +126,21 @@ export const editChatTemplate = endpoint({
   tag: 'Account',
   summary: 'Edit a chat-app template',
   description:
-    'Extension. Replaces everything but name and language. The provider lets approved, rejected and paused templates be edited, an approved one once in 24 hours, and reviews them again.',
+    'Extension. Replaces everything but name and language; `from` says of which business account the template is. The provider lets approved, rejected and paused templates be edited, an approved one once in 24 hours, and reviews them again.',
   scopes: ['manage'],
   params: IN_PATH,
+  query: { from: templatesOfNumber },
   body: EDIT_CHAT_TEMPLATE,
   ownProblems: true,
   answer: OwnChatTemplateResult,
-  problems: ['url_not_allowed', 'template_not_found', 'template_not_editable'],
+  problems: ['url_not_allowed', 'chatapp_not_configured', 'template_not_found', 'template_not_editable'],
   examples: {
     body: { example: CONTENT_EXAMPLE },
     answer: {
       example: {
         status: 'success',
         name: 'order_left',
+        business_id: '102290129340398',
         language: 'en_US',
         category: 'utility',
         state: 'rejected',
@@ -157,30 +161,33 @@ export const editChatTemplate = endpoint({
       },
     },
   },
-  async handle(deps, { caller, params: { name, language }, read }) {
+  async handle(deps, { caller, params: { name, language }, query: { from }, read }) {
     const { db, clock, webhookUrl } = deps;
     const account = caller.account._id;
     const { problems } = read;
     const draft = problems.count > 0 ? undefined : draftOf(whole(read), problems);
-    if (draft !== undefined) await checkSample(account, draft, await findProvider(db, account), webhookUrl, problems);
+    const number = await numberMeant(deps, account, from, problems);
+    if (draft !== undefined) await checkSample(account, draft, number, webhookUrl, problems);
     if (draft === undefined || problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
-    const own = await readOwn(db, account, name, language);
+    if (number === undefined) return refused('chatapp_not_configured');
+    const owner = { account, business: number.businessId };
+    const own = await readOwn(db, owner, name, language);
     if (isNone(own)) return refused('template_not_found', NO_CHAT_TEMPLATE);
     const detail = whyNot(own);
     if (detail !== undefined) return refused('template_not_editable', { detail });
     const wants = own.listed === undefined ? 'create' : 'edit';
     const now = clock.now();
     const request = newId('req', now.getTime());
-    const wish = { account, name, language, wants, draft, request, requestedAt: now } as const;
+    const wish = { ...owner, name, language, wants, draft, request, requestedAt: now } as const;
     const made = await changeAudited(deps, caller, {
       action: 'chat-template.edit',
       subject: { kind: 'chat-template', id: `${name}:${language}` },
       read: async () => own.asked?.draft ?? own.listed?.components,
-      make: () => wishChatTemplate(db, { _id: chatTemplateId(account, name, language), ...wish }),
+      make: () => wishChatTemplate(db, { _id: chatTemplateId(owner, name, language), ...wish }),
       madeOf: () => draft,
       isRefusal: () => false,
     });
-    return made ? answerOf(db, account, name, language) : refused('template_not_editable', { detail: BEING_ASKED });
+    return made ? answerOf(db, owner, name, language) : refused('template_not_editable', { detail: BEING_ASKED });
   },
 });
 
@@ -213,6 +220,7 @@ export const removeChatTemplate = endpoint({
     'Extension. Deletes it at the provider, in this language. A request that the provider was not asked for yet is taken back at once.',
   scopes: ['manage'],
   params: IN_PATH,
+  query: { from: templatesOfNumber },
   answer: success('RemovedChatTemplate', {
     name: Name,
     language: Language,
@@ -221,17 +229,22 @@ export const removeChatTemplate = endpoint({
       example: 'The provider is asked to delete it. The name of an approved template cannot be used again for 30 days.',
     }),
   }),
-  problems: ['template_not_found', 'template_not_editable'],
-  async handle(deps, { caller, params: { name, language } }) {
+  problems: ['chatapp_not_configured', 'template_not_found', 'template_not_editable'],
+  async handle(deps, { caller, params: { name, language }, query: { from } }) {
     const { db, clock } = deps;
     const account = caller.account._id;
-    const own = await readOwn(db, account, name, language);
+    const problems = new FieldProblems();
+    const number = await numberMeant(deps, account, from, problems);
+    if (problems.count > 0) return invalid(problems);
+    if (number === undefined) return refused('chatapp_not_configured');
+    const owner = { account, business: number.businessId };
+    const own = await readOwn(db, owner, name, language);
     if (isNone(own)) return refused('template_not_found', NO_CHAT_TEMPLATE);
     const { listed, asked } = own;
-    const id = chatTemplateId(account, name, language);
+    const id = chatTemplateId(owner, name, language);
     const now = clock.now();
     const draft = asked?.draft;
-    const wish = { account, name, language, wants: 'delete', ...(draft && { draft }), requestedAt: now } as const;
+    const wish = { ...owner, name, language, wants: 'delete', ...(draft && { draft }), requestedAt: now } as const;
     const removed = await changeAudited(deps, caller, {
       action: 'chat-template.remove',
       subject: { kind: 'chat-template', id: `${name}:${language}` },

@@ -6,6 +6,7 @@ import {
   type ChatTemplateDocument,
   chatTemplateId,
   type TemplateComponents,
+  type TemplateOwner,
 } from '../../../shared/templates/chat/chat-template.ts';
 import { findChatTemplateRequests, listChatTemplateRequests } from '../../../shared/templates/chat/request-store.ts';
 import { findChatTemplate, findChatTemplates, listChatTemplatePage } from '../../../shared/templates/chat/store.ts';
@@ -36,6 +37,7 @@ const Buttons = z.array(
 
 export const OwnChatTemplate = named('OwnChatTemplate', 'A template of the chat-app channel with what was asked for.', {
   name: Name,
+  business_id: text("The provider's business account that has it, or is to have it.", { example: '102290129340398' }),
   language: Language.describe('As WhatsApp writes it: `en`, `en_US`.'),
   category: text("The provider's category, which may differ from the one that was asked for.", {
     example: 'utility',
@@ -189,14 +191,14 @@ function placeOf(id: string): string {
 }
 
 function isPlace(text: string): text is string {
-  return /^[^\s:]{1,512}:[\w-]{1,35}$/.test(text);
+  return /^[\w-]{1,64}:[^\s:]{1,512}:[\w-]{1,35}$/.test(text);
 }
 
 /** Reads the request first: if the worker finishes it in between, the template that it asked for is stored by then. */
-export async function readOwn(db: Db, account: AccountId, name: string, language: string): Promise<OwnTemplate> {
-  const id = chatTemplateId(account, name, language);
+export async function readOwn(db: Db, owner: TemplateOwner, name: string, language: string): Promise<OwnTemplate> {
+  const id = chatTemplateId(owner, name, language);
   const asked = (await findChatTemplateRequests(db, [id])).get(id);
-  return { listed: await findChatTemplate(db, account, name, language), asked };
+  return { listed: await findChatTemplate(db, owner, name, language), asked };
 }
 
 /**
@@ -204,11 +206,12 @@ export async function readOwn(db: Db, account: AccountId, name: string, language
  * request. `deleted`: it had the template and no longer lists it. `change` is what the provider is still to be asked for.
  */
 export function chatTemplateRecord({ listed, asked }: OwnTemplate): Shown<typeof OwnChatTemplate> {
-  const { name, language } = listed ?? asked ?? { name: '', language: '' };
+  const { name, language, business } = listed ?? asked ?? { name: '', language: '', business: '' };
   const shown = asked?.wants === 'edit' || listed === undefined ? asked?.draft?.components : undefined;
   const components = listed?.components ?? shown ?? { buttons: [] };
   return {
     name,
+    business_id: business,
     language,
     category: listed?.category ?? asked?.draft?.category ?? '',
     state: stateOf({ listed, asked }),

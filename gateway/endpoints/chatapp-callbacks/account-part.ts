@@ -6,6 +6,7 @@ import {
   itemId,
   type StatusItem,
 } from '../../../shared/messages/chat-inbox-item.ts';
+import type { BusinessNumber } from '../../../shared/messages/document/chat-message.ts';
 import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
 import type { Profile } from '../../../shared/money/conversations/conversation.ts';
 import type { Inbound } from '../../../shared/money/conversations/store.ts';
@@ -28,8 +29,13 @@ export interface AccountPart {
   readonly inbound: readonly Inbound[];
   /** How many items were too large and lost a part. */
   readonly cut: number;
-  /** For operators. They are not stored. */
-  readonly notices: readonly Notice[];
+  /** For operators: what is told of these numbers of the account. */
+  readonly notices: readonly NumberNotice[];
+}
+
+export interface NumberNotice {
+  readonly notice: Notice;
+  readonly numbers: readonly BusinessNumber[];
 }
 
 /**
@@ -51,7 +57,7 @@ export class PartReader implements AccountPart {
   readonly account: AccountId;
   readonly items: InboxItemDocument[] = [];
   readonly inbound: Inbound[] = [];
-  readonly notices: Notice[] = [];
+  readonly notices: NumberNotice[] = [];
   cut = 0;
   readonly #ignored: Record<Ignored, number>;
   readonly #now: Date;
@@ -64,14 +70,15 @@ export class PartReader implements AccountPart {
     this.#ignored = ignored;
   }
 
-  async value(value: JsonObject): Promise<void> {
+  /** `number`: the account's number that it is for. */
+  async value(value: JsonObject, number: BusinessNumber): Promise<void> {
     const contacts = list(value.contacts);
     for (const message of list(value.messages)) {
-      this.#message(object(message), contacts);
+      this.#message(object(message), contacts, number);
       if (turnOver()) await nextTurn();
     }
     for (const call of list(value.calls)) {
-      this.#call(object(call), contacts);
+      this.#call(object(call), contacts, number);
       if (turnOver()) await nextTurn();
     }
     for (const preference of list(value.user_preferences)) {
@@ -83,13 +90,13 @@ export class PartReader implements AccountPart {
       if (turnOver()) await nextTurn();
     }
     for (const error of list(value.errors)) {
-      this.notices.push(readErrorNotice(object(error)));
+      this.notices.push({ notice: readErrorNotice(object(error)), numbers: [number] });
       if (turnOver()) await nextTurn();
     }
   }
 
   template(entry: JsonObject, value: JsonObject): void {
-    const what = readTemplateChange(value, entry.time, this.#now);
+    const what = readTemplateChange(entry, value, this.#now);
     if (what === undefined) this.#ignored.unreadable++;
     else {
       const known = hash('sha256', JSON.stringify([entry.time, value]), 'base64url');
@@ -99,7 +106,7 @@ export class PartReader implements AccountPart {
     }
   }
 
-  #message(message: JsonObject, contacts: readonly unknown[]): void {
+  #message(message: JsonObject, contacts: readonly unknown[], number: BusinessNumber): void {
     const upstreamId = upstreamIdOf(message.id);
     if (upstreamId === undefined) {
       this.#ignored.unreadable++;
@@ -112,13 +119,13 @@ export class PartReader implements AccountPart {
     const sentAt = this.#time(message.timestamp);
     const { body, more } = contentOf(type, message, this.#fits(message));
     const what: InboundItem = {
-      ...{ kind: 'message', upstreamId, from, sentAt, type, body },
+      ...{ kind: 'message', number, upstreamId, from, sentAt, type, body },
       ...(who && { who }),
       ...(more && { more }),
     };
     this.#keep('in', upstreamId, what);
     if (from !== null && message.group_id === undefined && !OPENS_NO_SESSION.includes(type)) {
-      this.inbound.push({ account: this.account, customer: from, at: sentAt });
+      this.inbound.push({ account: this.account, customer: from, number, at: sentAt });
     }
   }
 
@@ -126,7 +133,7 @@ export class PartReader implements AccountPart {
    * A customer's call opens the session as a message does (WhatsApp Cloud API, "Service messages"). It is kept as a message without
    * words, once for its connection and its end. Calls of the business open nothing.
    */
-  #call(call: JsonObject, contacts: readonly unknown[]): void {
+  #call(call: JsonObject, contacts: readonly unknown[], number: BusinessNumber): void {
     const upstreamId = upstreamIdOf(call.id);
     const { from, who } = whoOf(call, contacts);
     if (upstreamId === undefined || from === undefined) {
@@ -138,9 +145,9 @@ export class PartReader implements AccountPart {
       return;
     }
     const sentAt = this.#time(call.timestamp);
-    const what = { kind: 'message', upstreamId, from, sentAt, type: 'call', body: '' } as const;
+    const what = { kind: 'message', number, upstreamId, from, sentAt, type: 'call', body: '' } as const;
     this.#keep('in', upstreamId, { ...what, ...(who && { who }) });
-    this.inbound.push({ account: this.account, customer: from, at: sentAt });
+    this.inbound.push({ account: this.account, customer: from, number, at: sentAt });
   }
 
   #preference(preference: JsonObject, contacts: readonly unknown[]): void {

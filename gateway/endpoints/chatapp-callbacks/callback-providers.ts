@@ -2,16 +2,16 @@ import type { Db } from 'mongodb';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { providersByCallback, providersByGraphId } from '../../../shared/carriers/providers/store.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
-import { type AccountId, type CallbackId, isCallbackId } from '../../../shared/platform/runtime/ids.ts';
+import { type CallbackId, isCallbackId } from '../../../shared/platform/runtime/ids.ts';
 import { perProcess } from '../../api/per-process.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
-import type { OwnedId } from './read-callback.ts';
+import type { OwnedId, Owner } from './read-callback.ts';
 import { sameText } from './same-text.ts';
 
 const REMEMBERED_MAX = 20_000;
 
-/** The provider that posts to a callback address, with the secrets that verify its requests. */
-export interface CallbackProvider extends Pick<ProviderDocument, '_id' | 'phoneNumberId' | 'businessId'> {
+/** The number whose provider posts to a callback address, with the secrets that verify its requests. */
+export interface CallbackProvider extends Pick<ProviderDocument, '_id' | 'account' | 'phoneNumberId'> {
   readonly appSecret: string;
   readonly verifyToken: string;
 }
@@ -46,32 +46,32 @@ class CallbackProviders {
     if (typeof callback !== 'string' || !isCallbackId(callback)) return undefined;
     const provider = await this.#providers.get(callback);
     if (provider === undefined) return undefined;
-    const { _id, phoneNumberId, businessId, appSecret, verifyToken } = provider;
+    const { _id, account, phoneNumberId, appSecret, verifyToken } = provider;
     // Opened here, after the read of many providers: a secret that cannot be opened then fails only this provider.
     return {
       _id,
+      account,
       phoneNumberId,
-      businessId,
       appSecret: this.#box.open(appSecret, ['providers', _id, 'appSecret']),
       verifyToken: this.#box.open(verifyToken, ['providers', _id, 'verifyToken']),
     };
   }
 
   /**
-   * The accounts that a change is for, which was posted to the address of `poster`. All numbers of an app may post to
-   * one address, so others than the poster's are looked for too. Only accounts with the same app secret are found: the
+   * The numbers that a change is for, which was posted to the address of `poster`. All numbers of an app may post to
+   * one address, so others than the poster's are looked for too. Only numbers with the same app secret are found: the
    * post is signed with it, so nobody can write to an account of another app.
    */
-  async owners(poster: CallbackProvider, by: OwnedId, id: string): Promise<readonly AccountId[]> {
-    // Most posts are about the poster's own number, and a number belongs to one account; a business account may belong to several.
-    if (by === 'phoneNumberId' && id === poster.phoneNumberId) return [poster._id];
+  async owners(poster: CallbackProvider, by: OwnedId, id: string): Promise<readonly Owner[]> {
+    // Most posts are about the poster's own number.
+    if (by === 'phoneNumberId' && id === poster.phoneNumberId) return [{ number: poster._id, account: poster.account }];
     const providers = (await this.#owners.get(id)) ?? [];
     return providers
       .filter((one) => one[by] === id)
       .filter(({ _id, appSecret }) =>
         sameText(this.#box.open(appSecret, ['providers', _id, 'appSecret']), poster.appSecret),
       )
-      .map(({ _id }) => _id);
+      .map(({ _id, account }) => ({ number: _id, account }));
   }
 }
 

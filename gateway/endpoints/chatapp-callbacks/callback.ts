@@ -9,12 +9,13 @@ import { sendJson, sendProblem, sendText } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import { optional, string } from '../../http/fields/field.ts';
 import { LARGE_BYTES } from '../../http/large-bodies.ts';
+import type { AccountPart } from './account-part.ts';
 import { parseCallbackBody } from './callback-body.ts';
 import { type CallbackProvider, callbackProvidersOf } from './callback-providers.ts';
 import { CallbackStore } from './callback-store.ts';
 import { LogLimit } from './log-limit.ts';
 import { type CallbackPost, type FindOwners, readCallback } from './read-callback.ts';
-import { type Notice, noticeWords } from './read-notice.ts';
+import { noticeWords } from './read-notice.ts';
 import { sameText } from './same-text.ts';
 import { readSignedBody } from './signed-body.ts';
 
@@ -149,7 +150,7 @@ class Callbacks {
       return sendProblem(res, 'body_too_large', { detail: `The body may have at most ${BYTES_MAX} bytes.` });
     }
     // Behind the signature: else a stranger could take the places of the provider's own posts.
-    if (body.bytes.length > LARGE_BYTES) await largeBodies.enter(provider._id, res);
+    if (body.bytes.length > LARGE_BYTES) await largeBodies.enter(provider.account, res);
     const json = await parseCallbackBody(body.bytes);
     if (json === undefined) return sendProblem(res, 'malformed_body');
     const findOwners: FindOwners = (by, id) => callbackProviders.owners(provider, by, id);
@@ -159,7 +160,7 @@ class Callbacks {
     sendJson(res, { status: 'success' });
   }
 
-  async #count({ parts, ignored, unknown }: CallbackPost, { _id: poster }: CallbackProvider): Promise<void> {
+  async #count({ parts, ignored, unknown }: CallbackPost, { account: poster }: CallbackProvider): Promise<void> {
     const { log } = this.#deps;
     for (const [fate, count] of Object.entries(ignored)) this.#counted.inc({ fate }, count);
     for (const { account, items, cut, notices } of parts) {
@@ -176,17 +177,22 @@ class Callbacks {
   }
 
   /** In the log all of them, on the operators' pages the newest. */
-  async #tell(account: AccountId, notices: readonly Notice[]): Promise<void> {
+  async #tell(account: AccountId, notices: AccountPart['notices']): Promise<void> {
     this.#counted.inc({ fate: 'notice' }, notices.length);
     const { db, clock } = this.#deps;
-    const tiers = notices.flatMap(({ tier }) => tier ?? []).slice(0, NOTICES_MAX);
-    for (const tier of tiers) await noteTier(db, account, { ...tier, at: clock.now() });
+    const reached = notices.filter(({ notice: { tier } }) => tier !== undefined).slice(0, NOTICES_MAX);
+    for (const { notice, numbers } of reached) {
+      if (notice.tier !== undefined) await noteTier(db, numbers, { ...notice.tier, at: clock.now() });
+    }
     const told = notices
       .slice(0, NOTICES_MAX)
-      .filter((notice) => this.#notices.allows(JSON.stringify([account, notice])));
-    for (const { tier, ...notice } of told) this.#deps.log.warn('provider_notice', { account, ...notice });
-    const newest = told.findLast(({ tier }) => tier === undefined);
+      .filter(({ notice, numbers }) => this.#notices.allows(JSON.stringify([account, numbers, notice])));
+    for (const { notice } of told) {
+      const { tier: _, ...shown } = notice;
+      this.#deps.log.warn('provider_notice', { account, ...shown });
+    }
+    const newest = told.findLast(({ notice: { tier } }) => tier === undefined);
     if (newest === undefined) return;
-    await noteNotice(db, account, { at: clock.now(), words: noticeWords(newest) });
+    await noteNotice(db, newest.numbers, { at: clock.now(), words: noticeWords(newest.notice) });
   }
 }

@@ -1,4 +1,6 @@
+import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { GRAPH_ID } from '../../../shared/carriers/providers/provider-form.ts';
+import type { BusinessNumber } from '../../../shared/messages/document/chat-message.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../../shared/platform/runtime/turns.ts';
 import type { JsonObject } from '../../http/context.ts';
@@ -20,14 +22,15 @@ export interface CallbackPost {
   readonly unknown: ReadonlyMap<string, number>;
 }
 
-/** Whose the phone number or the business account with this id is, among the accounts that the poster may write to. */
-export type FindOwners = (by: OwnedId, id: string) => Promise<readonly AccountId[]>;
+/** The numbers that have this phone number id, or belong to this business account, among those that the poster may write to. */
+export type FindOwners = (by: OwnedId, id: string) => Promise<readonly Owner[]>;
+export type Owner = Pick<ProviderDocument, 'account'> & { readonly number: BusinessNumber };
 export type OwnedId = 'phoneNumberId' | 'businessId';
 
 /**
  * Reads a post in the WhatsApp Cloud API's shape ("Components" of its webhooks reference): any number of entries and
  * changes, each with messages, statuses, or both. All numbers of an app may post to one address, so each change has its
- * own account. The signature proves only the sender, so nothing else is trusted: values that are missing or of the wrong
+ * own number and account. The signature proves only the sender, so nothing else is trusted: values that are missing or of the wrong
  * type are left out. Messages of unknown types are kept. Stores nothing. Ids derive from the content, so the same post
  * gives the same items. Works in slices, because 3 MB can hold 26,000 messages.
  *
@@ -72,20 +75,30 @@ class PostReader {
       0,
     );
     const id = object(value.metadata).phone_number_id;
-    for (const reader of await this.#readersOf('phoneNumberId', id, entries)) await reader.value(value);
+    for (const { account, number } of await this.#ownersOf('phoneNumberId', id, entries)) {
+      await this.#readerOf(account).value(value, number);
+    }
   }
 
   /** Templates belong to the business account, which `entry` names. */
   async template(entry: JsonObject, value: JsonObject): Promise<void> {
-    for (const reader of await this.#readersOf('businessId', entry.id, 1)) reader.template(entry, value);
+    for (const account of accountsOf(await this.#ownersOf('businessId', entry.id, 1))) {
+      this.#readerOf(account).template(entry, value);
+    }
   }
 
   async notice(entry: JsonObject, field: string, value: JsonObject): Promise<void> {
-    const readers = await this.#readersOf('businessId', entry.id, 1);
-    for (const { notices } of readers) notices.push(readNotice(field, value));
+    const owners = await this.#ownersOf('businessId', entry.id, 1);
+    const notice = readNotice(field, value);
+    for (const account of accountsOf(owners)) {
+      const own = owners.filter((one) => one.account === account).map(({ number }) => number);
+      // A notice of one number is for that one, others are for all numbers of the business account.
+      const numbers = notice.number !== undefined && own.includes(notice.number) ? [notice.number] : own;
+      this.#readerOf(account).notices.push({ notice, numbers });
+    }
   }
 
-  async #readersOf(by: OwnedId, given: unknown, entries: number): Promise<readonly PartReader[]> {
+  async #ownersOf(by: OwnedId, given: unknown, entries: number): Promise<readonly Owner[]> {
     const id = typeof given === 'string' && GRAPH_ID.test(given) ? given : undefined;
     const owners = id === undefined ? [] : await this.#findOwners(by, id);
     if (owners.length === 0 && entries > 0) {
@@ -93,7 +106,7 @@ class PostReader {
       const unknown = `${by === 'phoneNumberId' ? 'number' : 'business'}_${id ?? 'unknown'}`;
       this.unknown.set(unknown, (this.unknown.get(unknown) ?? 0) + entries);
     }
-    return owners.map((account) => this.#readerOf(account));
+    return owners;
   }
 
   #readerOf(account: AccountId): PartReader {
@@ -103,4 +116,8 @@ class PostReader {
     this.readers.set(account, reader);
     return reader;
   }
+}
+
+function accountsOf(owners: readonly Owner[]): ReadonlySet<AccountId> {
+  return new Set(owners.map(({ account }) => account));
 }

@@ -24,10 +24,15 @@ const BACK: readonly string[] = ['REINSTATED', 'UNARCHIVED'];
 const AHEAD_MAX_MS = 300_000;
 
 /**
- * What a change tells of a template. `time` is that of its entry: seconds since 1970 (Graph API, "Webhooks, getting started").
- * Undefined when it names none. Pure.
+ * What a change tells of a template. Its entry has the id of the business account and the time: seconds since 1970 (Graph API,
+ * "Webhooks, getting started"). Undefined when it names none. Pure.
  */
-export function readTemplateChange(value: JsonObject, time: unknown, now: Date): TemplateItem | undefined {
+export function readTemplateChange(
+  { id: business, time }: JsonObject,
+  value: JsonObject,
+  now: Date,
+): TemplateItem | undefined {
+  if (typeof business !== 'string') return undefined;
   const { message_template_name: name, message_template_language: language } = value;
   if (typeof name !== 'string' || name === '' || name.length > NAME_MAX) return undefined;
   if (typeof language !== 'string' || language === '' || language.length > WORD_MAX) return undefined;
@@ -42,6 +47,7 @@ export function readTemplateChange(value: JsonObject, time: unknown, now: Date):
   const reason = status === undefined ? undefined : reasonOf(value);
   return {
     kind: 'template',
+    business,
     name,
     // Callbacks may write `en-US`, lists write `en_US`.
     language: language.replace('-', '_'),

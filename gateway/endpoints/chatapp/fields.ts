@@ -6,7 +6,18 @@ import { fallback } from './fallback.ts';
 
 /** The fields that every send of the chat-app channel has, in addition to its own. */
 export const to = required(recipient('chatapp'));
-export const EXTENSIONS = { reference, valid_until: validUntilFromNow, fallback, dry_run: dryRun };
+const from = optional(
+  string(
+    {
+      description:
+        "Extension. Which of the account's numbers it leaves from: digits, as `GET /v2/chatapp/numbers` lists them. Without it a template leaves from the default number, anything else from the number that the customer wrote to last.",
+      maxLength: 64,
+    },
+    (given) => given,
+  ),
+);
+
+export const EXTENSIONS = { from, reference, valid_until: validUntilFromNow, fallback, dry_run: dryRun };
 
 export type ChatFields = { readonly to: typeof to } & typeof EXTENSIONS;
 

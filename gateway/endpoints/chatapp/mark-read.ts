@@ -49,8 +49,8 @@ export const chatappRead = endpoint({
       return refused('message_not_found', { detail: 'The account received no chat-app message with this id.' });
     }
     if (isTestAccount(account)) return done({ message_id: id });
-    const provider = await findProvider(db, account);
-    if (provider === undefined) return refused('chatapp_not_configured');
+    const provider = await findProvider(db, message.number);
+    if (provider?.account !== account) return refused('chatapp_not_configured');
     if (provider.stoppedReason !== undefined) return refused('chatapp_stopped', { headers: RETRY_AFTER });
     const { poster, slots } = asker(deps);
     const release = slots.take(account);

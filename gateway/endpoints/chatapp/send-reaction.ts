@@ -51,11 +51,13 @@ export const chatappSendReaction = endpoint({
   newId: ({ clock }) => newId('msg', clock.now().getTime()),
   action: (deps) =>
     chatSend(deps, {
-      async order({ caller, read }: Asked<typeof REACTION.fields>) {
+      async order({ caller, read }: Asked<typeof REACTION.fields>, _provider, number) {
         const { to: customer, message_id: message, emoji } = read.given;
-        if (customer === undefined || message === undefined || emoji === undefined) return { read, content: undefined };
+        if (customer === undefined || message === undefined || emoji === undefined || number === undefined) {
+          return { read, content: undefined };
+        }
         const account = caller.account._id;
-        const reactsTo = await findAnswered(deps.db, account, customer, 'message_id', message, read.problems);
+        const reactsTo = await findAnswered(deps.db, account, customer, number, 'message_id', message, read.problems);
         return { read, content: reactsTo && { kind: 'reaction', emoji, reactsTo } };
       },
       result: ({ _id }) => done({ message_id: _id }),

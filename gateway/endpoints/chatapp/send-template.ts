@@ -13,8 +13,8 @@ import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, isTestAccount, liveAccountOf, newId } from '../../../shared/platform/runtime/ids.ts';
 import type { ChatTemplateDocument, TemplateComponents } from '../../../shared/templates/chat/chat-template.ts';
-import { findChatTemplate, languagesOf } from '../../../shared/templates/chat/store.ts';
-import { done, endpoint } from '../../api/endpoint.ts';
+import { findChatTemplate, placesOf } from '../../../shared/templates/chat/store.ts';
+import { done, endpoint, type Gateway } from '../../api/endpoint.ts';
 import { id, success } from '../../api/shapes.ts';
 import { isObject, type JsonObject } from '../../http/context.ts';
 import { FieldProblems, fieldRefusal } from '../../http/field-problems.ts';
@@ -25,6 +25,7 @@ import type { Refused } from '../../http/idempotency/action.ts';
 import { PROBLEMS } from '../../http/problem.ts';
 import { EXTENSIONS, text, to } from './fields.ts';
 import { checkValues, type Entry, fillTemplate, saysParamsOnly } from './fill-template.ts';
+import { numbersOf } from './numbers.ts';
 import { checkProducts, type GivenProducts } from './products.ts';
 import { type Asked, answerOr, type ChatOrder, ChatResult, chatSend, DRY_RUN_EXAMPLE, REFUSALS } from './send.ts';
 import { checkButtons, checkHeader, checkOffer, type GivenCard, TEMPLATE_EXTENSIONS } from './template-fields.ts';
@@ -130,6 +131,7 @@ export const chatappSend = endpoint({
   newId: ({ clock }) => newId('msg', clock.now().getTime()),
   action: (deps) =>
     chatSend(deps, {
+      anytime: true,
       async order(asked: TemplateSend, provider) {
         const { db, mediaUrl } = deps;
         const { caller, read } = asked;
@@ -137,13 +139,15 @@ export const chatappSend = endpoint({
         const isTest = isTestAccount(caller.account._id);
         const { to: recipient, template: name, language, params } = read.given;
         if (name === undefined || language === undefined) return { read, content: undefined };
-        const template = await findChatTemplate(db, account, name, language);
-        if (template === undefined && provider === undefined && params && isTest) {
+        if (provider === undefined && params && isTest) {
           // A newcomer's first test needs neither a provider nor its templates.
           return { read, content: { kind: 'template', name, language, params } };
         }
+        if (provider === undefined) return { read, content: undefined };
+        // The specification's field for it is only the name: it is the one of the business account of the number.
+        const template = await findChatTemplate(db, { account, business: provider.businessId }, name, language);
         if (template === undefined) {
-          return { read, content: undefined, refused: await notFound(db, account, name, language) };
+          return { read, content: undefined, refused: await notFound(deps, provider, name, language) };
         }
         const unusable = refusedTemplate(template);
         if (unusable?.problem[0] === 'template_not_supported') return { read, content: undefined, refused: unusable };
@@ -272,12 +276,26 @@ async function numberNeeded(db: Db, account: AccountId, id: string): Promise<str
   return `A template with a code goes to a phone number only: give the number of the customer. ${known}`;
 }
 
-async function notFound(db: Db, account: AccountId, name: string, language: string): Promise<Refused> {
-  const languages = await languagesOf(db, account, name);
-  const see =
-    languages.length === 0 ? 'GET /v2/chatapp/templates lists those it has.' : `It has it in ${languages.join(', ')}.`;
-  const field = languages.length === 0 ? 'template' : 'language';
-  const detail = `The account has no template "${name}" in the language "${language}". ${see}`;
+async function notFound(
+  deps: Gateway,
+  { _id: number, account, businessId }: ProviderDocument,
+  name: string,
+  language: string,
+): Promise<Refused> {
+  const places = await placesOf(deps.db, account, name);
+  const own = places.filter(({ business }) => business === businessId).map((place) => place.language);
+  const others = places.filter((place) => place.business !== businessId && place.language === language);
+  const numbers = (await numbersOf(deps).get(account)) ?? [];
+  // Of another business account of the account: a number of that one can send it.
+  const elsewhere = numbers.find((one) => others.some(({ business }) => business === one.businessId));
+  const whose = numbers.length > 1 ? `The business account of ${number}` : 'The account';
+  const [field, see] =
+    elsewhere !== undefined
+      ? (['from', `That of ${elsewhere._id} has it: give that number as \`from\`.`] as const)
+      : own.length > 0
+        ? (['language', `It has it in ${own.join(', ')}.`] as const)
+        : (['template', 'GET /v2/chatapp/templates lists those it has.'] as const);
+  const detail = `${whose} has no template "${name}" in the language "${language}". ${see}`;
   return { kind: 'refused', problem: fieldRefusal('template_not_found', field, detail) };
 }
 

@@ -3,9 +3,12 @@ import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { endsByItself } from '../../../shared/carriers/providers/error-table.ts';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
-import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
-import type { ChatContent, ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import type {
+  BusinessNumber,
+  ChatContent,
+  ChatMessageDocument,
+} from '../../../shared/messages/document/chat-message.ts';
 import { creditsOf } from '../../../shared/money/accounts/prices.ts';
 import type { ChatAcceptOutcome } from '../../../shared/money/conversations/accept-outcome.ts';
 import type { ChatDraft } from '../../../shared/money/conversations/draft.ts';
@@ -18,16 +21,14 @@ import { readPaid } from '../../../shared/money/payment/read-paid.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { isoDate, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
-import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import { type AccountId, isTestAccount, liveAccountOf, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { type Call, type Gateway, type OnceAction, refused } from '../../api/endpoint.ts';
-import { perProcess } from '../../api/per-process.ts';
 import { id, named, success, whole } from '../../api/shapes.ts';
 import type { ProblemAnswer } from '../../http/answer.ts';
 import type { Caller } from '../../http/context.ts';
 import type { Fields } from '../../http/fields/field.ts';
 import { invalidUrlRequest } from '../../http/fields/public-url.ts';
-import { type ReadRequest, whole as wholeOf } from '../../http/fields/request.ts';
+import { type Given, type ReadRequest, whole as wholeOf } from '../../http/fields/request.ts';
 import type { Refused, Verdict } from '../../http/idempotency/action.ts';
 import { notAccepted } from '../../http/idempotency/not-accepted.ts';
 import { refusal } from '../../http/payment-refusal.ts';
@@ -37,6 +38,7 @@ import { explainCode } from '../messages/explain/explain.ts';
 import { findAnswered } from './answered.ts';
 import { FALLBACK_REFUSALS, FallbackDryRun, fallbackDryRun, orderFallback } from './fallback.ts';
 import type { ChatFields } from './fields.ts';
+import { noSuchNumber, numberFor, numbersOf, TEST_NUMBER } from './numbers.ts';
 
 /** What the sends of the chat-app channel have in common. A refused request is neither stored nor charged. */
 
@@ -82,8 +84,17 @@ export type Asked<Body extends Fields> = Pick<Call<Fields, Body>, 'caller' | 're
 
 /** What is special about one of the sends: its content and its answer. */
 interface ChatSend<Body extends Fields> {
-  /** Decides what to send. `provider`: undefined when the account has none. Such requests are refused later. */
-  order(asked: Asked<Body>, provider: ProviderDocument | undefined): Promise<ChatOrder> | ChatOrder;
+  /** It may be sent outside a session too. */
+  readonly anytime?: true;
+  /**
+   * Decides what to send. `provider`: the number that it leaves from; undefined when the account has none, or not the one that the
+   * request names. Such requests are refused later. `number`: its digits; of test keys also without a provider.
+   */
+  order(
+    asked: Asked<Body>,
+    provider: ProviderDocument | undefined,
+    number: BusinessNumber | undefined,
+  ): Promise<ChatOrder> | ChatOrder;
   /** The answer's members, as the specification lists them. */
   result(message: Pick<ChatMessageDocument, '_id' | 'conversation'>): object;
 }
@@ -100,44 +111,37 @@ export interface ChatOrder {
   askNetwork?(): Promise<void>;
 }
 
-const REMEMBERED_PROVIDERS = 20_000;
-
-/** Read at most once per `keyCacheMs`. */
-const providersOf = perProcess(
-  ({ db, clock, config }) =>
-    new FreshCache<AccountId, ProviderDocument>({
-      freshMs: config.keyCacheMs,
-      maxEntries: REMEMBERED_PROVIDERS,
-      clock,
-      read: (account) => findProvider(db, account),
-    }),
-);
-
 /** shared/money/conversations/open.ts decides who pays for what. */
-export function chatSend<Body extends Fields>(
+export function chatSend<Body extends Fields & ChatFields>(
   deps: Gateway,
-  { order: orderOf, result }: ChatSend<Body>,
+  { order: orderOf, result, anytime }: ChatSend<Body>,
 ): OnceAction<MessageId, Asked<Body>> {
   const { chatAccepter, clock, config, db } = deps;
-  const providers = providersOf(deps);
+  const numbers = numbersOf(deps);
   const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits, countryOf };
   return {
     async act(asked, { id, payBy }) {
       const account = asked.caller.account._id;
-      const provider = await providers.get(liveAccountOf(account));
-      const order = await orderOf(asked, provider);
+      const own = (await numbers.get(liveAccountOf(account))) ?? [];
+      const { from, to: recipient }: Given<ChatFields> = asked.read.given;
+      const isTest = isTestAccount(account);
+      const provider = await numberFor(db, account, own, { from, to: recipient, inSession: anytime === undefined });
+      // Tests need no number.
+      const number = provider?._id ?? (isTest && own.length === 0 ? TEST_NUMBER : undefined);
+      const order = await orderOf(asked, provider, number);
       const { given, problems } = order.read;
-      if (given.to !== undefined && given.to === provider?.displayNumber) {
+      if (number === undefined && own.length > 0) problems.add('from', 'invalid_value', noSuchNumber(own));
+      if (given.to !== undefined && given.to === number) {
         problems.add('to', 'invalid_value', 'It is the number of the business itself.');
       }
       const replyTo =
-        given.to === undefined || order.replyTo === undefined
+        given.to === undefined || order.replyTo === undefined || number === undefined
           ? undefined
-          : await findAnswered(db, account, given.to, 'reply_to', order.replyTo, problems);
+          : await findAnswered(db, account, given.to, number, 'reply_to', order.replyTo, problems);
       const instead = await orderFallback(deps, asked.caller, order.read);
       if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
       // No provider gets a test message.
-      const stopped = isTestAccount(account) ? undefined : refusedByProvider(provider);
+      const stopped = isTest ? undefined : refusedByProvider(provider);
       const why = stopped ?? order.refused ?? (instead?.kind === 'refused' ? instead : undefined);
       if (why !== undefined) return why;
       const { caller } = asked;
@@ -147,11 +151,19 @@ export function chatSend<Body extends Fields>(
       if (beyond !== undefined) return { kind: 'refused', problem: beyond };
 
       const { content } = order;
-      assert(content !== undefined, 'there is no content and no problem');
+      assert(content !== undefined && number !== undefined, 'there is content and a number, or a problem');
       const { to, reference, valid_until: validUntil, dry_run: dry } = wholeOf(order.read);
       const fallback = instead?.kind === 'fallback' ? instead.fallback : undefined;
       const more = defined({ replyTo, reference, fallback });
-      const draft: ChatDraft = { _id: id, to, content, validUntil, ...more, ...keysOf(caller.caps) };
+      const draft: ChatDraft = {
+        _id: id,
+        from: number,
+        to,
+        content,
+        validUntil,
+        ...more,
+        ...keysOf(caller.caps),
+      };
       if (order.askNetwork !== undefined || fallback !== undefined) {
         // Nothing is reserved for a fallback. But who could not pay for it now is told so.
         const early = await dryRun(caller, draft);

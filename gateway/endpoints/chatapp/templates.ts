@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { countListed, readTemplateStatuses } from '../../../shared/templates/chat/store.ts';
-import { endpoint } from '../../api/endpoint.ts';
+import { endpoint, invalid } from '../../api/endpoint.ts';
 import { flag, named, text } from '../../api/shapes.ts';
 import { pageOfWhole, readWhole } from '../../api/whole-list.ts';
+import { FieldProblems } from '../../http/field-problems.ts';
+import { numberMeant, templatesOfNumber } from './numbers.ts';
 
 const ChatTemplate = named('ChatTemplate', 'A template of the chat app.', {
   name: text(undefined, { example: 'order_update' }),
@@ -33,7 +36,7 @@ function isPlace(text: string): text is string {
   return /^[^\s:]{1,512}:[\w-]{1,35}$/.test(text);
 }
 
-/** The account's templates, as the provider listed them last. */
+/** The templates of one of the account's business accounts, as the provider listed them last. */
 export const chatappTemplates = endpoint({
   id: 'chatappTemplates',
   call: 'chatapp.templates',
@@ -42,16 +45,23 @@ export const chatappTemplates = endpoint({
   tag: 'Chat-app',
   summary: 'Templates of the chat-app channel',
   description:
-    'All of them. Counts as one request for each 500 templates. Extension: with `limit` or `cursor` it answers a page, which has `next_cursor` and `has_more` too.',
+    'All of them; with several business accounts those of the default number, which a send without `from` takes, or those of the number that `from` names. Counts as one request for each 500 templates. Extension: with `limit` or `cursor` it answers a page, which has `next_cursor` and `has_more` too.',
   scopes: ['read'],
   test: 'same',
-  query: pageOfWhole(LIST, isPlace),
+  query: { ...pageOfWhole(LIST, isPlace), from: templatesOfNumber },
   answer: ChatTemplates,
-  handle: ({ db }, { caller, query }) =>
-    readWhole<z.infer<typeof ChatTemplate>>(caller.account._id, query, {
+  async handle(gateway, { caller, query }) {
+    const { db } = gateway;
+    const problems = new FieldProblems();
+    const number = await numberMeant(gateway, caller.account._id, query.from, problems);
+    if (problems.count > 0) return invalid(problems);
+    // Without a number there is no business account, and nothing can be sent.
+    const businessOf = (account: AccountId) => ({ account, business: number?.businessId ?? '' });
+    return readWhole<z.infer<typeof ChatTemplate>>(caller.account._id, query, {
       list: LIST,
       placeOf: ({ name, language }) => `${name}:${language}`,
-      count: (account) => countListed(db, account),
-      read: (account, after, limit) => readTemplateStatuses(db, account, after, limit),
-    }),
+      count: (account) => countListed(db, businessOf(account)),
+      read: (account, after, limit) => readTemplateStatuses(db, businessOf(account), after, limit),
+    });
+  },
 });

@@ -1,4 +1,5 @@
-import type { InboundMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import { providersOf } from '../../../shared/carriers/providers/store.ts';
+import type { BusinessNumber, InboundMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { recordInbound } from '../../../shared/money/conversations/store.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
@@ -7,6 +8,7 @@ import {
   idDay,
   idTime,
   isTestAccount,
+  liveAccountOf,
   type MessageId,
   newId,
 } from '../../../shared/platform/runtime/ids.ts';
@@ -16,10 +18,8 @@ import { recipient } from '../../http/fields/message-fields.ts';
 import { request } from '../../http/fields/request.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { text } from './fields.ts';
+import { TEST_NUMBER } from './numbers.ts';
 import { ChatResult } from './send.ts';
-
-/** The number of the business in tests. Nobody has it. */
-const TEST_NUMBER = '10000000000';
 
 /**
  * A customer writes, in a test: there is no provider that could say so. The session is opened first, as of real ones. The message is
@@ -51,9 +51,11 @@ export const chatappTestReceived = endpoint({
       if (!isTestAccount(account)) return refused('test_key_needed');
       const late = refusedLate(clock, payBy);
       if (late !== undefined) return late;
-      const message = receivedTest(account, id, body);
+      const [own] = await providersOf(db, [liveAccountOf(account)]);
+      const number = own?._id ?? TEST_NUMBER;
+      const message = receivedTest(account, id, number, body);
       told.messageId = id;
-      await recordInbound(db, [{ account, customer: body.from, at: message.validUntil }]);
+      await recordInbound(db, [{ account, customer: body.from, number, at: message.validUntil }]);
       await insertNew(db, 'messages', [message]);
       return { kind: 'accepted', body: done({ message_id: id }) };
     },
@@ -68,11 +70,12 @@ export const chatappTestReceived = endpoint({
 function receivedTest(
   account: AccountId,
   _id: MessageId,
+  number: BusinessNumber,
   { from, body }: { readonly from: string; readonly body: string },
 ): InboundMessageDocument {
   const at = idTime(_id);
   return {
-    ...{ _id, channel: 'chatapp', direction: 'in', account, day: idDay(_id), from, to: TEST_NUMBER },
+    ...{ _id, channel: 'chatapp', direction: 'in', account, day: idDay(_id), from, to: number },
     ...{ upstreamId: `test.${_id}`, inbound: { type: 'text', body } },
     ...{ state: 'received', v: 0, due: at, tries: 0, validUntil: at, history: [] },
   };

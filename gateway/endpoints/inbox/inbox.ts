@@ -1,11 +1,13 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
+import type { BusinessNumber } from '../../../shared/messages/document/chat-message.ts';
 import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
 import {
   type Customer as CustomerRecord,
   customerOf,
   marketingStoppedAt,
+  numbersWrittenTo,
   type Person,
   personOf,
   readCustomers,
@@ -17,6 +19,7 @@ import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { Customer } from '../../api/event-shapes.ts';
 import { flag, named, pageShape, text, time, whole } from '../../api/shapes.ts';
+import { Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
 import { listMessages } from '../messages/message-list.ts';
@@ -33,7 +36,7 @@ const PaidConversation = named('PaidConversation', 'The conversation that is pai
   by: z.enum(['user', 'business']),
 });
 
-/** Who a customer is, and how long one may write freely, under whichever name. */
+/** Who a customer is, and how long one may write freely from one of the account's numbers, under whichever name. */
 export const InboxPerson = z.strictObject({
   customer: Customer,
   to: text('What to give as `to`: the number, or the user id of one who shows none.', { example: '919876543210' }),
@@ -41,15 +44,20 @@ export const InboxPerson = z.strictObject({
     description:
       'Other names of the same person, as the provider told them: an old number, a number of Brazil without the ninth digit, user ids. Session and conversation hold for all of them, whichever one you write to.',
   }),
+  number: text(
+    'Your number that the session is with: an answer takes it as `from`. Null if the customer wrote to none yet.',
+    { example: '919000000001' },
+  ).nullable(),
   marketing_stopped_at: time(
     'When the customer told the provider to get no marketing of you. Null: not, or resumed since.',
     '2026-11-20T08:00:00+00:00',
   ).nullable(),
   last_message_at: time(undefined, '2026-11-22T14:01:00+00:00').nullable(),
-  session_open: flag('Whether any message may be sent now; otherwise templates only.', true),
+  session_open: flag('Whether any message may be sent from this number now; otherwise templates only.', true),
   session_until: time(undefined, '2026-11-23T14:01:00+00:00').nullable(),
   conversation: PaidConversation.nullable().meta({
-    description: 'The conversation that is paid for now: further messages in it cost nothing.',
+    description:
+      'The conversation that is paid for now: further messages in it cost nothing, from whichever of your numbers.',
     example: {
       conversation_id: 'cnv_01m82mzqhr5d8rx0q2c0g7n3za',
       until: '2026-11-23T13:58:00+00:00',
@@ -72,6 +80,15 @@ const InboxCustomer = named('InboxCustomer', 'A customer who wrote, or was writt
   }),
 });
 
+/** A parameter of both lists. */
+export const ofNumber = optional(
+  string({ description: 'Only what was written between customers and this number of the account.' }, (number) =>
+    /^[1-9]\d{7,14}$/.test(number)
+      ? number
+      : new Fault('invalid_phone', 'It must be a number of the account: digits, country code first.'),
+  ),
+);
+
 /** This many customers of a page count as one request: each takes a look at its last message. */
 const CUSTOMERS_PER_REQUEST = 10;
 
@@ -83,13 +100,13 @@ export const inbox = endpoint({
   tag: 'Account',
   summary: 'Customers who wrote',
   description:
-    'Extension. The customers who wrote on the chat-app channel, the last one first, with the time until which they may be written to freely. A page counts as one request for each 10 of `limit`.',
+    'Extension. The customers who wrote on the chat-app channel, the last one first, with the time until which they may be written to freely. `limit` counts customers: one who wrote to several of your numbers has an entry for each. With `number` only those of one number are shown; a page may then be empty and not the last. A page counts as one request for each 10 of `limit`.',
   scopes: ['read'],
   test: 'apart',
-  query: { limit, cursor: cursorOf('inbox', isPlace) },
+  query: { number: ofNumber, limit, cursor: cursorOf('inbox', isPlace) },
   reads: ({ limit }) => Math.ceil(limit / CUSTOMERS_PER_REQUEST),
   answer: pageShape('InboxPage', InboxCustomer),
-  async handle({ db, clock }, { caller, query: { limit, cursor } }) {
+  async handle({ db, clock }, { caller, query: { number: wanted, limit, cursor } }) {
     const account = caller.account._id;
     const found = await listInbox(db, account, cursor && placeOf(cursor), limit + 1);
     const end = found.slice(0, limit).at(-1);
@@ -99,18 +116,14 @@ export const inbox = endpoint({
     const page = found.slice(0, limit).flatMap((one) => {
       const person = personOf(documents, account, one.customer);
       const isLast = person.documents.every((other) => other === one || other._id === one._id || !isAfter(other, one));
-      return isLast ? [{ one, person }] : [];
+      const numbers = isLast ? numbersWrittenTo(person) : [];
+      return numbers.flatMap(([number, at]) => ((wanted ?? number) === number ? [{ person, number, at }] : []));
     });
-    const last = await lastMessages(
-      db,
-      account,
-      page.map(({ one }) => one),
-      textRulesFor(caller),
-    );
+    const last = await lastMessages(db, account, page, textRulesFor(caller));
     const now = clock.now();
-    const data = page.map(({ one, person }) => ({
-      ...personRecord(account, person, now),
-      last_message: last.get(one.customer) ?? null,
+    const data = page.map((thread) => ({
+      ...personRecord(account, thread, now),
+      last_message: last.get(thread) ?? null,
     }));
     return pageOf('inbox', data, found.length > limit && end !== undefined ? textOf(end) : undefined);
   },
@@ -122,9 +135,21 @@ function isAfter(a: ConversationDocument, b: ConversationDocument): boolean {
   return of > than || (of === than && a._id > b._id);
 }
 
-export function personRecord(account: AccountId, person: Person, now: Date): Shown<typeof InboxPerson> {
+/** What a customer and one number of the account write to each other. `at`: when the customer wrote last to it. */
+interface Thread {
+  readonly person: Person;
+  readonly number: BusinessNumber;
+  readonly at: Date;
+}
+
+/** Without a number the customer wrote to none. */
+export function personRecord(
+  account: AccountId,
+  { person, number }: Pick<Thread, 'person'> & Partial<Pick<Thread, 'number'>>,
+  now: Date,
+): Shown<typeof InboxPerson> {
   const customer = customerOf(account, person);
-  const session = sessionOf(person);
+  const session = number === undefined ? {} : sessionOf(person, number);
   const until = sessionUntil(session);
   const stopped = marketingStoppedAt(person);
   const [paid] = person.documents
@@ -136,6 +161,7 @@ export function personRecord(account: AccountId, person: Person, now: Date): Sho
     customer,
     to,
     aliases: person.names.filter((name) => name !== to),
+    number: number ?? null,
     marketing_stopped_at: stopped === undefined ? null : isoTimestamp(stopped),
     last_message_at: session.lastInboundAt === undefined ? null : isoTimestamp(session.lastInboundAt),
     session_open: isSessionOpen(session, now),
@@ -151,27 +177,29 @@ function recipientOf({ number, user_id }: CustomerRecord, { names: [first = ''] 
   return number ?? user_id ?? first;
 }
 
-/** What each customer wrote last. */
+/** What each customer wrote last to each number. */
 async function lastMessages(
   db: Db,
   account: AccountId,
-  customers: readonly ConversationDocument[],
+  threads: readonly Thread[],
   rules: TextRules,
-): Promise<ReadonlyMap<string, Shown<typeof LastMessage>>> {
-  const ids = new Map<string, MessageId>();
-  const types = new Map<string, string | undefined>();
-  for (const { customer, lastInboundAt } of customers) {
-    if (lastInboundAt === undefined) continue;
-    // Ids have the provider's time, as `lastInboundAt` has: one day of the index is enough.
-    const createdFrom = new Date(lastInboundAt.getTime() - 1_000);
-    const filter = { from: customer, channel: 'chatapp', createdFrom } as const;
+): Promise<ReadonlyMap<Thread, Shown<typeof LastMessage>>> {
+  const ids = new Map<Thread, MessageId>();
+  const types = new Map<Thread, string | undefined>();
+  for (const thread of threads) {
+    const { person, number, at } = thread;
+    const wrote = person.documents.find(({ sessions }) => sessions?.[number]?.getTime() === at.getTime());
+    if (wrote === undefined) continue;
+    // Ids have the provider's time, as `at` has: one day of the index is enough.
+    const createdFrom = new Date(at.getTime() - 1_000);
+    const filter = { from: wrote.customer, to: number, channel: 'chatapp', createdFrom } as const;
     const [last] = (await listMessages(db, account, filter, undefined, 1)).messages;
     if (last === undefined) continue;
-    ids.set(customer, last._id);
-    types.set(customer, last.inbound?.type);
+    ids.set(thread, last._id);
+    types.set(thread, last.inbound?.type);
   }
   const said = await readSaid(db, account, [...ids.values()], rules);
-  return new Map([...ids].map(([customer, id]) => [customer, { type: types.get(customer), ...said.get(id) }]));
+  return new Map([...ids].map(([thread, id]) => [thread, { type: types.get(thread), ...said.get(id) }]));
 }
 
 type Place = `${number}:${string}`;

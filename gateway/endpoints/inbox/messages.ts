@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { CUSTOMER_ASKED } from '../../../shared/money/conversations/person.ts';
+import { CUSTOMER_ASKED, numbersWrittenTo } from '../../../shared/money/conversations/person.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
 import { CostlyRead, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { named, pageFields, text } from '../../api/shapes.ts';
@@ -12,7 +13,7 @@ import { messageRecord, personAsked, THREAD_PER_REQUEST } from '../messages/mess
 import { Message, OF_ITS_KIND } from '../messages/shapes.ts';
 import { SAID, type TextRules, textRulesFor } from '../messages/texts.ts';
 import type { MessageSummary } from '../messages/view.ts';
-import { InboxPerson, personRecord } from './inbox.ts';
+import { InboxPerson, ofNumber, personRecord } from './inbox.ts';
 import { readSaid, WRITTEN } from './texts.ts';
 
 /** Messages from customers, with what they wrote. */
@@ -59,7 +60,7 @@ export const inboxThread = endpoint({
   tag: 'Account',
   summary: 'Messages with a customer',
   description:
-    'Extension. The chat-app messages to and from one customer, newest first, with their texts. A page counts as one request for each 50 of `limit`.',
+    'Extension. The chat-app messages to and from one customer, newest first, with their texts: of all your numbers, or of one. Without `number` the session is that with the number that the customer wrote to last. A page counts as one request for each 50 of `limit`.',
   scopes: ['read'],
   test: 'apart',
   params: {
@@ -67,21 +68,23 @@ export const inboxThread = endpoint({
       example: '919876543210',
     }),
   },
-  query: { limit, cursor: cursorOf('thread', isMessageId) },
+  query: { number: ofNumber, limit, cursor: cursorOf('thread', isMessageId) },
   answer: named('InboxThread', {
     ...InboxPerson.shape,
     ...pageFields(z.array(InboxMessage).meta({ example: [RECEIVED] })),
   }),
   problems: ['customer_not_found'],
-  handle({ db, clock }, { caller, params: { customer }, query: { limit, cursor } }) {
+  handle({ db, clock }, { caller, params: { customer }, query: { number, limit, cursor } }) {
     if (!CUSTOMER_ASKED.test(customer)) return refused('customer_not_found');
     const account = caller.account._id;
     return new CostlyRead(Math.ceil(limit / THREAD_PER_REQUEST), async () => {
       const person = await personAsked(db, caller.account, customer);
       if (person === undefined) return refused('customer_not_found');
-      const { messages, next } = await listMessagesWith(db, account, person.names, {}, cursor, limit);
+      const { messages, next } = await listMessagesWith(db, account, person.names, { number }, cursor, limit);
       const data = await withTexts(db, account, messages, textRulesFor(caller));
-      return { ...personRecord(account, person, clock.now()), ...pageOf('thread', data, next) };
+      const [written] = numbersWrittenTo(person);
+      const thread = { person, ...defined({ number: number ?? written?.[0] }) };
+      return { ...personRecord(account, thread, clock.now()), ...pageOf('thread', data, next) };
     });
   },
 });

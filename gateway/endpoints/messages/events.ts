@@ -35,7 +35,7 @@ const Event = z
     error_reason: text().nullable().optional(),
     reference: text(undefined, { example: 'order 7' }).optional(),
     conversation_id: text().optional(),
-    from: text('The customer.').nullable().optional(),
+    from: text('The customer; of what was sent on the chat-app channel, your number.').nullable().optional(),
     type: text().optional(),
     body: text().optional(),
     recipient: text("Of an opt-out: the customer's number.").optional(),
@@ -57,7 +57,7 @@ const Event = z
   .meta({
     id: 'Event',
     description:
-      'The payload that webhooks get, with its id. `message.received` has `from`, `type` and `body`; of an SMS also `to` and `channel`. `recipient.opted_out` and `recipient.opted_in` have `recipient`, `number`, `word` and `channel`, `message.fallback` has `fallback_message_id` and `because`. Types other than `text` have one more member, named like the type, with the details.',
+      'The payload that webhooks get, with its id. `message.received` has `from`, `type` and `body`; and your number in `to`; of an SMS also `channel`. `recipient.opted_out` and `recipient.opted_in` have `recipient`, `number`, `word` and `channel`, `message.fallback` has `fallback_message_id` and `because`. Types other than `text` have one more member, named like the type, with the details.',
   });
 
 const EventPage = named('EventPage', 'Events, newest first.', {

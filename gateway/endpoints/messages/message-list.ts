@@ -74,7 +74,7 @@ export async function listMessagesWith(
   db: Db,
   account: AccountId,
   names: readonly string[],
-  filter: Omit<MessageFilter, 'to' | 'from' | 'channel'>,
+  { number, ...filter }: Omit<MessageFilter, 'to' | 'from' | 'channel'> & { readonly number?: string | undefined },
   after: MessageId | undefined,
   limit: number,
 ): Promise<MessagePage> {
@@ -82,8 +82,8 @@ export async function listMessagesWith(
     listMessages(db, account, { ...filter, channel: 'chatapp', ...more }, after, limit);
   const lists = await Promise.all(
     names.flatMap((name) => [
-      ...(filter.direction === 'out' ? [] : [list({ from: name })]),
-      ...(filter.direction === 'in' ? [] : [list({ to: name, direction: 'out' })]),
+      ...(filter.direction === 'out' ? [] : [list({ from: name, to: number })]),
+      ...(filter.direction === 'in' ? [] : [list({ to: name, from: number, direction: 'out' })]),
     ]),
   );
   // Where one of the lists ends and may go on, the others must not go further.

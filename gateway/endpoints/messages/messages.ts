@@ -57,7 +57,8 @@ export const MESSAGE_FILTER = {
   from: optional(
     string(
       {
-        description: 'The customer who wrote, of what you received: a number, or the user id of a chat-app customer.',
+        description:
+          'Who wrote. Of what you received the customer: a number, or the user id of a chat-app customer. Of what was sent on the chat-app channel your number.',
         pattern: '^([0-9]{3,15}|[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128})$',
       },
       // Companies write from short codes.

@@ -17,7 +17,7 @@ export interface MessageFilter {
   readonly direction?: 'in' | 'out' | undefined;
   readonly states?: readonly MessageState[] | undefined;
   readonly to?: string | undefined;
-  /** The customer who wrote it. */
+  /** The customer who wrote it; of what was sent on the chat-app channel the account's number. */
   readonly from?: string | undefined;
   readonly reference?: string | undefined;
   readonly sender?: string | undefined;
@@ -45,9 +45,10 @@ export interface Search {
  * few messages reach. A batch is a range of ids, which is narrow on any index.
  */
 export function searchBy(account: AccountId, filter: MessageFilter): Search {
-  const { to, from, reference, batch } = filter;
+  const { to, from, direction, reference, batch } = filter;
   const rare = rareState(filter);
-  if (from !== undefined) {
+  // Of what was sent `to` is the customer, with fewer messages than the account's number.
+  if (from !== undefined && (direction !== 'out' || to === undefined)) {
     return { index: 'from', walked: { account, from }, byDay: 'from', wanted: wantedOf(filter, 'from') };
   }
   if (to !== undefined) {

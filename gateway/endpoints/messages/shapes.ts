@@ -50,7 +50,7 @@ const COMMON = {
     .meta({ description: '`in`: from a customer. Chat-app messages, and SMS that were received.' })
     .optional(),
   from: text(
-    'Who wrote, of what was received: a number, or the user id of a chat-app customer who shows none; null if the provider does not say. `to` is then your number.',
+    'Who wrote. Of what was received: a number, or the user id of a chat-app customer who shows none; null if the provider does not say; `to` is then your number. Of what was sent on the chat-app channel: your number that it left from.',
   )
     .nullable()
     .optional(),

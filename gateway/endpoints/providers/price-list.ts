@@ -39,7 +39,7 @@ const ProviderPrices = named('ProviderPrices', {
 export const providerPrices = endpoint({
   id: 'providerPrices',
   method: 'get',
-  path: '/v2/admin/providers/{account_id}/prices',
+  path: '/v2/admin/accounts/{account_id}/provider-prices',
   tag: 'Operators',
   summary: "The provider's price list",
   description:
@@ -59,7 +59,7 @@ const CSV_MAX = 200_000;
 export const setProviderPrices = endpoint({
   id: 'setProviderPrices',
   method: 'put',
-  path: '/v2/admin/providers/{account_id}/prices',
+  path: '/v2/admin/accounts/{account_id}/provider-prices',
   tag: 'Operators',
   summary: "Set the provider's price list",
   description: `Extension. The whole list, as a rate card. What is delivered from then on has its cost, in reports and with the message; what was delivered before stays as it was. Categories are the provider's words, as statuses name them; a message whose category the list does not have counts as \`unpriced\` in reports. A card without a price removes the list. ${PROVIDER_PRICES_MAX} prices at most.`,

@@ -1,22 +1,25 @@
+import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { providerCondition, stopOf, troubleInWords, troublesOf } from '../../../shared/carriers/providers/condition.ts';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import {
   findProvider,
   listProviderPage,
+  makeDefault,
   pauseProvider,
+  providersOf,
+  removeProvider,
   resumeProvider,
 } from '../../../shared/carriers/providers/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { isAccountId } from '../../../shared/platform/runtime/ids.ts';
 import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
-import { named, pageShape, success, text, time, whole } from '../../api/shapes.ts';
+import { flag, named, pageShape, success, text, time, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { choice, optional, required } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { pageOfFound } from '../../http/page.ts';
-import { ACCOUNT_IN_PATH, AccountIdText, reason } from '../operators/fields.ts';
+import { AccountIdText, accountId, reason } from '../operators/fields.ts';
 
 /** The accounts' numbers on the chat-app channel, with what fails. */
 
@@ -50,6 +53,7 @@ export const OperatorProvider = named('OperatorProvider', {
     )
     .meta({ description: "Volume tiers that the business account has reached, in the provider's words." }),
   number: text(undefined, { example: '919000000001' }),
+  default: flag('Sends of the account that name no number leave from it.', true),
   base_url: text(undefined, { example: 'https://graph.example.com/v23.0' }),
   phone_number_id: text(undefined, { example: '1066' }),
   business_id: text(undefined, { example: '1020' }),
@@ -67,6 +71,13 @@ export const OperatorProvider = named('OperatorProvider', {
   created_at: time(undefined, '2026-11-22T10:00:00+00:00'),
 });
 
+/** Digits, country code first: what users know it by, so what it is named by everywhere. */
+export const NUMBER_IN_PATH = {
+  number: text('The number: digits, country code first.', { example: '919000000001' }),
+};
+
+const isNumber = (text: string): text is string => /^[1-9][0-9]{7,14}$/.test(text);
+
 export const providers = endpoint({
   id: 'operatorProviders',
   method: 'get',
@@ -75,77 +86,158 @@ export const providers = endpoint({
   summary: 'Chat-app providers',
   description: "Extension. The accounts' numbers on the chat-app channel, with what fails just now.",
   scopes: ['admin:read'],
-  query: { limit, cursor: cursorOf('providers', isAccountId) },
+  query: {
+    account_id: optional(accountId('Only the numbers of this account.')),
+    limit,
+    cursor: cursorOf('providers', isNumber),
+  },
   answer: pageShape('OperatorProviderPage', OperatorProvider),
-  async handle({ db }, { query: { limit, cursor } }) {
-    return pageOfFound('providers', await listProviderPage(db, cursor, limit + 1), limit, providerRecord);
+  async handle({ db }, { query: { account_id: account, limit, cursor } }) {
+    const found = await listProviderPage(db, account, cursor, limit + 1);
+    const isDefault = await defaultsOf(db, found);
+    return pageOfFound('providers', found, limit, (one) => providerRecord(one, isDefault(one)));
   },
 });
 
 export const showProvider = endpoint({
   id: 'operatorProvider',
   method: 'get',
-  path: '/v2/admin/providers/{account_id}',
+  path: '/v2/admin/providers/{number}',
   tag: 'Operators',
-  summary: 'The chat-app number of an account',
+  summary: 'A chat-app number',
   description: 'Extension. With its settings, but the secrets.',
   scopes: ['admin:read'],
-  params: ACCOUNT_IN_PATH,
+  params: NUMBER_IN_PATH,
   answer: OperatorProvider,
   problems: ['provider_not_found'],
-  async handle({ db }, { params: { account_id: id } }) {
-    const found = isAccountId(id) ? await findProvider(db, id) : undefined;
-    return found === undefined ? refused('provider_not_found') : providerRecord(found);
+  async handle({ db }, { params: { number } }) {
+    const found = await findProvider(db, number);
+    return found === undefined ? refused('provider_not_found') : shownProvider(db, found);
   },
 });
+
+const OperatorProviderResult = success('OperatorProviderResult', { provider: OperatorProvider });
 
 export const changeProviderStatus = endpoint({
   id: 'setProviderStatus',
   method: 'post',
-  path: '/v2/admin/providers/{account_id}/status',
+  path: '/v2/admin/providers/{number}/status',
   tag: 'Operators',
   summary: 'Pause or start a chat-app number',
   description: 'Extension. `active` also starts one that the provider had refused.',
   scopes: ['admin:routing'],
-  params: ACCOUNT_IN_PATH,
+  params: NUMBER_IN_PATH,
   body: request({
     status: required(
       choice(
         ['active', 'paused'],
-        '`paused`: sends are accepted and wait. `active` also starts a stopped channel again.',
+        '`paused`: sends are accepted and wait. `active` also starts a stopped number again.',
       ),
     ),
     reason: optional(reason),
   }),
-  answer: success('OperatorProviderResult', { provider: OperatorProvider }),
+  answer: OperatorProviderResult,
   problems: ['provider_not_found'],
   examples: { body: { example: { status: 'active' } } },
-  async handle(deps, { requester, params: { account_id: id }, body: { status, reason } }) {
+  async handle(deps, { requester, params: { number }, body: { status, reason } }) {
     const { db } = deps;
-    const provider = isAccountId(id) ? await findProvider(db, id) : undefined;
+    const provider = await findProvider(db, number);
     if (provider === undefined) return refused('provider_not_found');
-    const account = provider._id;
     const shown = (one: ProviderDocument) => ({ status: one.status, stoppedReason: one.stoppedReason ?? null });
     const changed = await changeAudited(deps, requester, {
       action: status === 'paused' ? 'provider.pause' : 'provider.resume',
-      subject: { kind: 'provider', id: account },
-      account,
+      subject: { kind: 'provider', id: number },
+      account: provider.account,
       read: async () => shown(provider),
       make: async () => {
-        await (status === 'paused' ? pauseProvider : resumeProvider)(db, account);
-        return (await findProvider(db, account)) ?? provider;
+        await (status === 'paused' ? pauseProvider : resumeProvider)(db, number);
+        return (await findProvider(db, number)) ?? provider;
       },
       madeOf: (one) => ({ ...shown(one), ...(reason === undefined ? {} : { reason }) }),
       isRefusal: () => false,
     });
-    return done({ provider: providerRecord(changed) });
+    return done({ provider: await shownProvider(db, changed) });
   },
 });
 
+export const makeProviderDefault = endpoint({
+  id: 'makeProviderDefault',
+  method: 'post',
+  path: '/v2/admin/providers/{number}/default',
+  tag: 'Operators',
+  summary: "Make a chat-app number its account's default",
+  description:
+    'Extension. Templates that name no `from` leave from the default number. Without any choice it is the oldest number; if the default is removed, the one before it is the default again.',
+  scopes: ['admin:routing'],
+  params: NUMBER_IN_PATH,
+  answer: OperatorProviderResult,
+  problems: ['provider_not_found'],
+  async handle(deps, { requester, params: { number } }) {
+    const { db, clock } = deps;
+    const provider = await findProvider(db, number);
+    if (provider === undefined) return refused('provider_not_found');
+    const changed = await changeAudited(deps, requester, {
+      action: 'provider.default',
+      subject: { kind: 'provider', id: number },
+      account: provider.account,
+      read: async () => ({ default: (await providersOf(db, [provider.account]))[0]?._id ?? null }),
+      make: async () => {
+        await makeDefault(db, number, clock.now());
+        return (await findProvider(db, number)) ?? provider;
+      },
+      madeOf: () => ({ default: number }),
+      isRefusal: () => false,
+    });
+    return done({ provider: await shownProvider(db, changed) });
+  },
+});
+
+export const deleteProvider = endpoint({
+  id: 'removeProvider',
+  method: 'delete',
+  path: '/v2/admin/providers/{number}',
+  tag: 'Operators',
+  summary: 'Take a chat-app number from its account',
+  description:
+    'Extension. What the provider posts for it from now on is refused. Messages that wait to leave from it expire, and their conversations are given back. What was sent and received stays in lists and in the inbox.',
+  scopes: ['admin:routing'],
+  confirmed: true,
+  params: NUMBER_IN_PATH,
+  answer: success('RemovedProvider', { number: NUMBER_IN_PATH.number, account_id: AccountIdText }),
+  problems: ['provider_not_found'],
+  async handle(deps, { requester, params: { number } }) {
+    const { db } = deps;
+    const provider = await findProvider(db, number);
+    if (provider === undefined) return refused('provider_not_found');
+    const { account } = provider;
+    await changeAudited(deps, requester, {
+      action: 'provider.remove',
+      subject: { kind: 'provider', id: number },
+      account,
+      read: async () => provider,
+      make: () => removeProvider(db, number, account),
+      madeOf: () => undefined,
+      isRefusal: () => false,
+    });
+    return done({ number, account_id: account });
+  },
+});
+
+/** Which of these numbers are the defaults of their accounts. */
+async function defaultsOf(db: Db, shown: readonly ProviderDocument[]): Promise<(one: ProviderDocument) => boolean> {
+  const all = await providersOf(db, [...new Set(shown.map(({ account }) => account))]);
+  const first = new Map(all.toReversed().map(({ account, _id }) => [account, _id]));
+  return ({ account, _id }) => first.get(account) === _id;
+}
+
+export async function shownProvider(db: Db, one: ProviderDocument): Promise<Shown<typeof OperatorProvider>> {
+  return providerRecord(one, (await defaultsOf(db, [one]))(one));
+}
+
 /** Without the secrets, sealed or not. */
-export function providerRecord(one: ProviderDocument): Shown<typeof OperatorProvider> {
+function providerRecord(one: ProviderDocument, isDefault: boolean): Shown<typeof OperatorProvider> {
   return {
-    account_id: one._id,
+    account_id: one.account,
     condition: providerCondition(one),
     stopped_reason: stopOf(one) ?? null,
     troubles: troublesOf(one).map((trouble) => ({
@@ -157,7 +249,8 @@ export function providerRecord(one: ProviderDocument): Shown<typeof OperatorProv
     tiers: (one.tiers ?? []).map(({ category, region, tier, month = null, at }) => ({
       ...{ category, region, tier, month, at: isoTimestamp(at) },
     })),
-    number: one.displayNumber,
+    number: one._id,
+    default: isDefault,
     base_url: one.baseUrl,
     phone_number_id: one.phoneNumberId,
     business_id: one.businessId,

@@ -1,15 +1,15 @@
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
-import { isAccountId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Gateway, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, named, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { list, required, string, withDefault } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
-import { ACCOUNT_IN_PATH, matching } from '../operators/fields.ts';
+import { matching } from '../operators/fields.ts';
 import { customer } from '../opt-ins/customer.ts';
 import { postToProvider, providerPoster, readProviderAnswer } from './post-to-provider.ts';
+import { NUMBER_IN_PATH } from './providers.ts';
 
 const ProviderTest = named('ProviderTest', {
   ok: flag('The provider took the message.', true),
@@ -19,7 +19,7 @@ const ProviderTest = named('ProviderTest', {
 export const testProvider = endpoint({
   id: 'testProvider',
   method: 'post',
-  path: '/v2/admin/providers/{account_id}/test',
+  path: '/v2/admin/providers/{number}/test',
   tag: 'Operators',
   summary: 'Send a test over a chat-app number',
   description:
@@ -27,7 +27,7 @@ export const testProvider = endpoint({
   scopes: ['admin:routing'],
   confirmed: true,
   costs: 10,
-  params: ACCOUNT_IN_PATH,
+  params: NUMBER_IN_PATH,
   body: request({
     to: required(customer('Your own number, or user id.')),
     template: withDefault(
@@ -46,13 +46,13 @@ export const testProvider = endpoint({
   answer: ProviderTest,
   problems: ['provider_not_found'],
   examples: { body: { example: { to: '919876543210', template: 'hello_world', language: 'en_US' } } },
-  async handle(deps, { requester, params: { account_id: id }, body }) {
-    const provider = isAccountId(id) ? await findProvider(deps.db, id) : undefined;
+  async handle(deps, { requester, params: { number }, body }) {
+    const provider = await findProvider(deps.db, number);
     if (provider === undefined) return refused('provider_not_found');
     return changeAudited(deps, requester, {
       action: 'provider.test',
-      subject: { kind: 'provider', id: provider._id },
-      account: provider._id,
+      subject: { kind: 'provider', id: number },
+      account: provider.account,
       read: async () => undefined,
       make: () => send(deps, provider, body),
       madeOf: ({ ok }) => ({ ok, template: body.template }),

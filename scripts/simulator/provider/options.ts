@@ -5,6 +5,8 @@ import type { Template } from './templates.ts';
 export interface TakenSend {
   readonly id: string;
   readonly at: number;
+  /** The business's number that it was sent from, digits. */
+  readonly from: string;
   readonly to: string;
   readonly type: string;
   /** The body of the request. */
@@ -40,6 +42,15 @@ export type ProviderEvent =
   | { readonly kind: 'template'; readonly name: string; readonly status: string }
   | { readonly kind: 'callback-failed'; readonly status: number; readonly tries: number };
 
+/** A further number, of the same business account or another one. */
+export interface MoreNumber {
+  readonly phoneNumberId: string;
+  readonly businessId: string;
+  readonly displayNumber: string;
+  /** Of its business account, if that has no number before it. */
+  readonly templates?: readonly Template[];
+}
+
 export interface ProviderOptions {
   /** TCP port on 127.0.0.1. With 0 the system chooses a free one. */
   readonly port: number;
@@ -48,6 +59,8 @@ export interface ProviderOptions {
   /** The app that sample files of templates are uploaded to. */
   readonly appId: string;
   readonly displayNumber: string;
+  /** Further numbers, with the same app, token and app secret. */
+  readonly more: readonly MoreNumber[];
   /** The only access token that is accepted. */
   readonly token: string;
   readonly appSecret: string;
@@ -86,6 +99,7 @@ export const PROVIDER_DEFAULTS = {
   businessId: '102290129340398',
   appId: '2871649312847501',
   displayNumber: '15550783881',
+  more: [{ phoneNumberId: '106540352242923', businessId: '102290129340399', displayNumber: '15550783882' }],
   token: 'simulated-token',
   appSecret: 'simulated-app-secret',
   verifyToken: 'simulated-verify-token',

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Delays } from '../pace/delays.ts';
-import type { Callbacks } from './callbacks.ts';
+import type { App } from './callbacks.ts';
 import type { Customers, Said } from './customers.ts';
 import { FILE_FATES } from './file-fates.ts';
 import { jsonObject, readBody, sendError, sendJson, sendNoObject } from './http.ts';
@@ -20,7 +20,8 @@ const PHONE = /^[1-9]\d{6,14}$/;
 
 interface RoutesDeps {
   readonly options: ProviderOptions;
-  readonly callbacks: Callbacks;
+  /** Of all numbers. */
+  readonly enterApp: (app: App) => Promise<void>;
   readonly customers: Customers;
   readonly sends: Sends;
   readonly delays: Delays;
@@ -138,7 +139,7 @@ export class Routes {
     if (typeof address !== 'string' || typeof appSecret !== 'string' || typeof verifyToken !== 'string') {
       return sendJson(response, 400, { error: 'wanted: {"url", "app_secret", "verify_token"}' });
     }
-    await this.#deps.callbacks.enter({ url: address, appSecret, verifyToken });
+    await this.#deps.enterApp({ url: address, appSecret, verifyToken });
     sendJson(response, 200, { entered: address });
   }
 

@@ -54,7 +54,12 @@ export class Sends {
       delays.after(options.answerDelayMs, () => sendError(response, error));
       return;
     }
-    const message: TakenSend = { id: `wamid.${randomBytes(16).toString('base64url')}`, ...seen, body };
+    const message: TakenSend = {
+      id: `wamid.${randomBytes(16).toString('base64url')}`,
+      from: options.displayNumber,
+      ...seen,
+      body,
+    };
     this.taken.push(message);
     options.onEvent?.({ kind: 'taken', send: message });
     const silent = plan.answer === 'cut' || plan.answer === 'never';

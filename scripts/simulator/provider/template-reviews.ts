@@ -37,7 +37,8 @@ const EDITABLE: readonly string[] = ['APPROVED', 'REJECTED', 'PAUSED'];
 export class TemplateReviews {
   readonly asked: AskedTemplate[] = [];
   readonly #deps: ReviewDeps;
-  #ids = 0;
+  /** Of all business accounts. */
+  static #ids = 0;
 
   constructor(deps: ReviewDeps) {
     this.#deps = deps;
@@ -55,9 +56,9 @@ export class TemplateReviews {
       this.#refuse('POST', String(name), fault, response);
       return;
     }
-    this.#ids += 1;
+    TemplateReviews.#ids += 1;
     const template: Template = {
-      id: String(FIRST_ID + this.#ids),
+      id: String(FIRST_ID + TemplateReviews.#ids),
       name: String(name),
       language: String(language),
       status: 'PENDING',

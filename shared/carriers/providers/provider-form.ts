@@ -1,3 +1,4 @@
+import type { BusinessNumber } from '../../messages/document/chat-message.ts';
 import { recipientProblem } from '../../messages/document/recipient.ts';
 import type { ProviderDocument } from './provider.ts';
 
@@ -19,7 +20,6 @@ export type ProviderSettings = Pick<
   | 'phoneNumberId'
   | 'businessId'
   | 'appId'
-  | 'displayNumber'
   | 'token'
   | 'appSecret'
   | 'perSecond'
@@ -31,7 +31,7 @@ export type ProviderSettings = Pick<
   | 'unknownWaitMs'
 >;
 
-const REQUIRED = ['baseUrl', 'phoneNumberId', 'businessId', 'displayNumber', 'token', 'appSecret'] as const;
+const REQUIRED = ['baseUrl', 'phoneNumberId', 'businessId', 'token', 'appSecret'] as const;
 const WEEK_MS = 604_800_000;
 /** Ids of the Graph API are digits, but its simulators and proxies also use words. Ids become part of a path. */
 export const GRAPH_ID = /^[A-Za-z0-9_-]{1,64}$/;
@@ -39,10 +39,15 @@ export const GRAPH_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const SECRET = /^[\x21-\x7e]{1,4096}$/;
 
 /** Throws `BadProvider` with all problems. */
-export function checkProvider(settings: Partial<ProviderSettings>): asserts settings is ProviderSettings {
-  const problems: string[] = REQUIRED.filter((name) => settings[name] === undefined).map(
-    (name) => `${name}: it is required.`,
-  );
+export function checkProvider(
+  number: BusinessNumber,
+  settings: Partial<ProviderSettings>,
+): asserts settings is ProviderSettings {
+  const form = recipientProblem(number) === undefined ? [] : ['number: 8 to 15 digits, country code first.'];
+  const problems: string[] = [
+    ...form,
+    ...REQUIRED.filter((name) => settings[name] === undefined).map((name) => `${name}: it is required.`),
+  ];
   const check = <Name extends keyof ProviderSettings>(
     name: Name,
     fits: (value: ProviderSettings[Name]) => boolean,
@@ -56,7 +61,6 @@ export function checkProvider(settings: Partial<ProviderSettings>): asserts sett
   check('phoneNumberId', (id) => GRAPH_ID.test(id), '1 to 64 letters, digits, _ and -');
   check('businessId', (id) => GRAPH_ID.test(id), '1 to 64 letters, digits, _ and -');
   check('appId', (id) => id === undefined || GRAPH_ID.test(id), '1 to 64 letters, digits, _ and -');
-  check('displayNumber', (number) => recipientProblem(number) === undefined, '8 to 15 digits, country code first');
   check('token', (secret) => SECRET.test(secret), '1 to 4096 visible ASCII characters');
   check('appSecret', (secret) => SECRET.test(secret), '1 to 4096 visible ASCII characters');
   for (const [name, min, max] of RANGES) check(name, (value) => whole(value, min, max), `${min} to ${max}`);

@@ -1,21 +1,24 @@
+import type { BusinessNumber } from '../../messages/document/chat-message.ts';
 import type { AccountId, CallbackId } from '../../platform/runtime/ids.ts';
 
 /**
- * An account's business number on the chat-app channel and how to reach its provider, an API in the WhatsApp Cloud API's shapes.
- * One per account; workers see changes within seconds.
+ * A business number of an account on the chat-app channel, and how to reach its provider, an API in the WhatsApp Cloud API's
+ * shapes. An account may have several, of one or several business accounts; a number belongs to one account. Workers see changes
+ * within seconds.
  */
 export interface ProviderDocument {
-  readonly _id: AccountId;
+  /** The number, digits. Messages name it: as `from` of those that leave, as `to` of customers'. */
+  readonly _id: BusinessNumber;
+  readonly account: AccountId;
   readonly status: 'active' | 'paused';
   /** Base address up to and including the version: `https://graph.example/v23.0`. */
   readonly baseUrl: string;
+  /** The provider's id of the number. No two numbers have the same: callbacks name it. */
   readonly phoneNumberId: string;
   /** Id of the business account (WABA); its templates are listed below it. */
   readonly businessId: string;
   /** Id of the provider's app. Only templates with a file in their header need it: their sample is uploaded to the app. */
   readonly appId?: string;
-  /** Digits. Messages from customers have it as their `to`. */
-  readonly displayNumber: string;
   /** Sealed by the secret box: the access token, and the app secret that signs callbacks. */
   readonly token: string;
   readonly appSecret: string;
@@ -58,6 +61,8 @@ export interface ProviderDocument {
   /** The volume tiers that the business account has reached, by market and category: the newest told last. */
   readonly tiers?: readonly VolumeTier[];
   readonly createdAt: Date;
+  /** When it was made the account's default number. The one with the latest time is it (`byRank`). */
+  readonly defaultAt?: Date;
 }
 
 /** From a number of messages in a month on, the provider takes less for each (WhatsApp, "Volume tiers"). In its words. */
@@ -72,6 +77,14 @@ export interface VolumeTier {
   readonly month?: string;
   readonly at: Date;
 }
+
+/** Sorts an account's numbers: the default number first. It is the one that was made it last, or else the oldest. Pure. */
+export function byRank(a: ProviderRank, b: ProviderRank): number {
+  const made = (b.defaultAt?.getTime() ?? 0) - (a.defaultAt?.getTime() ?? 0);
+  return made || a.createdAt.getTime() - b.createdAt.getTime() || (a._id < b._id ? -1 : 1);
+}
+
+type ProviderRank = Pick<ProviderDocument, '_id' | 'createdAt' | 'defaultAt'>;
 
 /** What a worker does with a provider: copy its templates, ask for templates, send messages, hear what became of them. */
 export type ProviderDuty = 'templates' | 'requests' | 'sends' | 'statuses';

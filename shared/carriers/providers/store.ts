@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Collection, Db } from 'mongodb';
+import type { BusinessNumber } from '../../messages/document/chat-message.ts';
 import { isDuplicateKey } from '../../platform/mongo/errors.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type AccountId, type CallbackId, newCallbackId } from '../../platform/runtime/ids.ts';
 import type { SecretBox } from '../../platform/runtime/secret-box.ts';
 import {
+  byRank,
   PROVIDER_DEFAULTS,
   type ProviderDocument,
   type ProviderDuty,
@@ -23,56 +25,81 @@ export class TokenNeeded extends Error {
   readonly code = 'token_needed';
 }
 
+/** The number, or its id at the provider, belongs to this account, which may be another one. */
+export class NumberTaken extends Error {
+  readonly code = 'number_taken';
+  readonly by: 'number' | 'phoneNumberId';
+  readonly account: AccountId;
+
+  constructor(by: NumberTaken['by'], account: AccountId) {
+    super(`the ${by} belongs to ${account}`);
+    this.by = by;
+    this.account = account;
+  }
+}
+
+/** The account has as many numbers as an account may have. */
+export class TooManyNumbers extends Error {
+  readonly code = 'too_many_numbers';
+}
+
 export interface SetProvider {
   readonly provider: ProviderDocument;
-  /** False when the account had a provider before. */
+  /** False when the account had the number before. */
   readonly created: boolean;
   /** The token in clear. Present only when it is new. */
   readonly verifyToken?: string;
 }
 
 const VERIFY_TOKEN_BYTES = 24;
+/** More than any account uses. All of them are read together, and named in refusals. */
+export const NUMBERS_MAX = 50;
 
 /**
- * Gives an account its number on the chat-app channel, or changes settings of its existing one. Settings that are absent stay
- * unchanged; the callback address never changes. A paused or stopped provider stays so (`resumeProvider`). Gateways and workers
- * see it within seconds. The token that is stored goes to no other base URL. Throws `BadProvider` with everything that is wrong or
- * missing, or `TokenNeeded`.
+ * Gives an account a number on the chat-app channel, or changes settings of one that it has. Settings that are absent stay
+ * unchanged; the callback address never changes. A paused or stopped number stays so (`resumeProvider`). Gateways and workers
+ * see it within seconds. The token that is stored goes to no other base URL. The insert decides whose a number is, by its `_id` and
+ * the unique index of `phoneNumberId`. Throws `BadProvider` with everything that is wrong or missing, `TokenNeeded`, `NumberTaken`
+ * or `TooManyNumbers`.
  */
 export async function setProvider(
   db: Db,
   clock: Clock,
   box: SecretBox,
   account: AccountId,
+  number: BusinessNumber,
   { newVerifyToken = false, ...change }: ProviderChange,
 ): Promise<SetProvider> {
-  const stored = await findProvider(db, account);
-  if (stored === undefined) return addProvider(db, clock, box, account, change);
-  checkProvider({ ...stored, token: 'kept', appSecret: 'kept', ...change });
+  const stored = await findProvider(db, number);
+  if (stored === undefined) return addProvider(db, clock, box, account, number, change);
+  if (stored.account !== account) throw new NumberTaken('number', stored.account);
+  checkProvider(number, { ...stored, token: 'kept', appSecret: 'kept', ...change });
   if (leadsTokenAway(stored, change)) throw new TokenNeeded('another base URL needs the access token');
   const verifyToken = newVerifyToken ? makeVerifyToken() : undefined;
-  const provider = await providers(db).findOneAndUpdate(
-    // Another token may have come with another base URL meanwhile: then this change is judged again.
-    { _id: account, token: stored.token },
-    {
-      $set: {
-        ...change,
-        ...(change.token === undefined ? {} : { token: box.seal(change.token, ['providers', account, 'token']) }),
-        ...(change.appSecret === undefined
-          ? {}
-          : { appSecret: box.seal(change.appSecret, ['providers', account, 'appSecret']) }),
-        ...(verifyToken === undefined
-          ? {}
-          : { verifyToken: box.seal(verifyToken, ['providers', account, 'verifyToken']) }),
-        // Keeps the update from being empty, which MongoDB refuses.
-        callback: stored.callback,
+  const provider = await orTaken(db, change, () =>
+    providers(db).findOneAndUpdate(
+      // Another token may have come with another base URL meanwhile: then this change is judged again.
+      { _id: number, account, token: stored.token },
+      {
+        $set: {
+          ...change,
+          ...(change.token === undefined ? {} : { token: box.seal(change.token, ['providers', number, 'token']) }),
+          ...(change.appSecret === undefined
+            ? {}
+            : { appSecret: box.seal(change.appSecret, ['providers', number, 'appSecret']) }),
+          ...(verifyToken === undefined
+            ? {}
+            : { verifyToken: box.seal(verifyToken, ['providers', number, 'verifyToken']) }),
+          // Keeps the update from being empty, which MongoDB refuses.
+          callback: stored.callback,
+        },
+        // The stored troubles came from the old settings, so they are removed.
+        $unset: { troubles: '' },
       },
-      // The stored troubles came from the old settings, so they are removed.
-      $unset: { troubles: '' },
-    },
-    { returnDocument: 'after' },
+      { returnDocument: 'after' },
+    ),
   );
-  if (provider === null) return setProvider(db, clock, box, account, { newVerifyToken, ...change });
+  if (provider === null) return setProvider(db, clock, box, account, number, { newVerifyToken, ...change });
   return { provider, created: false, ...(verifyToken === undefined ? {} : { verifyToken }) };
 }
 
@@ -86,33 +113,61 @@ async function addProvider(
   clock: Clock,
   box: SecretBox,
   account: AccountId,
+  number: BusinessNumber,
   change: Partial<ProviderSettings>,
 ): Promise<SetProvider> {
   const settings = { ...PROVIDER_DEFAULTS, ...change };
-  checkProvider(settings);
+  checkProvider(number, settings);
+  if ((await providers(db).countDocuments({ account }, { limit: NUMBERS_MAX })) === NUMBERS_MAX) {
+    throw new TooManyNumbers(`an account has at most ${NUMBERS_MAX} numbers`);
+  }
   const verifyToken = makeVerifyToken();
   const provider: ProviderDocument = {
     ...settings,
-    _id: account,
+    _id: number,
+    account,
     status: PROVIDER_DEFAULTS.status,
-    token: box.seal(settings.token, ['providers', account, 'token']),
-    appSecret: box.seal(settings.appSecret, ['providers', account, 'appSecret']),
-    verifyToken: box.seal(verifyToken, ['providers', account, 'verifyToken']),
+    token: box.seal(settings.token, ['providers', number, 'token']),
+    appSecret: box.seal(settings.appSecret, ['providers', number, 'appSecret']),
+    verifyToken: box.seal(verifyToken, ['providers', number, 'verifyToken']),
     callback: newCallbackId(),
     createdAt: clock.now(),
   };
-  try {
-    await providers(db).insertOne(provider);
-  } catch (error) {
-    // Another call has created a provider at the same moment. That one is changed instead.
-    if (isDuplicateKey(error)) return setProvider(db, clock, box, account, change);
-    throw error;
-  }
+  const inserted = await orTaken(db, settings, async () => {
+    try {
+      await providers(db).insertOne(provider);
+      return true;
+    } catch (error) {
+      // Another call has added the number at the same moment. It is judged by what that one stored.
+      if (isDuplicateKey(error) && (await findProvider(db, number)) !== undefined) return false;
+      throw error;
+    }
+  });
+  if (!inserted) return setProvider(db, clock, box, account, number, change);
   return { provider, created: true, verifyToken };
 }
 
-export async function findProvider(db: Db, account: AccountId): Promise<ProviderDocument | undefined> {
-  return (await providers(db).findOne({ _id: account })) ?? undefined;
+/** Throws `NumberTaken` when another number has the `phoneNumberId` that `write` was to store. */
+async function orTaken<T>(db: Db, { phoneNumberId }: Partial<ProviderSettings>, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    const holder =
+      isDuplicateKey(error) && phoneNumberId !== undefined ? await providers(db).findOne({ phoneNumberId }) : null;
+    throw holder === null ? error : new NumberTaken('phoneNumberId', holder.account);
+  }
+}
+
+export async function findProvider(db: Db, number: BusinessNumber): Promise<ProviderDocument | undefined> {
+  return (await providers(db).findOne({ _id: number })) ?? undefined;
+}
+
+/** The numbers of these accounts, account by account; of each account the default number first. */
+export async function providersOf(db: Db, accounts: readonly AccountId[]): Promise<readonly ProviderDocument[]> {
+  const found = await providers(db)
+    .find({ account: { $in: [...accounts] } })
+    .toArray();
+  return found.sort((a, b) => (a.account === b.account ? byRank(a, b) : a.account < b.account ? -1 : 1));
 }
 
 /** The providers of these callback addresses, in no order; unknown addresses are left out. */
@@ -132,46 +187,58 @@ export async function providersByGraphId(db: Db, ids: readonly string[]): Promis
     .toArray();
 }
 
-/** All of them, by account. */
+/** All of them, account by account; of each account the default number first. */
 export async function listProviders(db: Db): Promise<readonly ProviderDocument[]> {
-  return providers(db).find().sort({ _id: 1 }).toArray();
+  const found = await providers(db).find().toArray();
+  return found.sort((a, b) => (a.account === b.account ? byRank(a, b) : a.account < b.account ? -1 : 1));
 }
 
-/** Some of them, by account, behind `after`. */
+/** Some of them, by number, behind `after`; with `account` those of one account. */
 export async function listProviderPage(
   db: Db,
-  after: AccountId | undefined,
+  account: AccountId | undefined,
+  after: BusinessNumber | undefined,
   limit: number,
 ): Promise<readonly ProviderDocument[]> {
   const place = after === undefined ? {} : { _id: { $gt: after } };
-  return providers(db).find(place).sort({ _id: 1 }).limit(limit).toArray();
+  return providers(db)
+    .find({ ...place, ...(account === undefined ? {} : { account }) })
+    .sort({ _id: 1 })
+    .limit(limit)
+    .toArray();
+}
+
+/** Sends that name no number go from this one from now on. One update decides. False when there is no such number. */
+export async function makeDefault(db: Db, number: BusinessNumber, now: Date): Promise<boolean> {
+  const { matchedCount } = await providers(db).updateOne({ _id: number }, { $set: { defaultAt: now } });
+  return matchedCount === 1;
 }
 
 /**
- * Pauses sending: sends are still accepted and wait. Customers' messages still come in. False when there is no provider.
+ * Pauses sending: sends are still accepted and wait. Customers' messages still come in. False when there is no such number.
  * Idempotent.
  */
-export async function pauseProvider(db: Db, account: AccountId): Promise<boolean> {
+export async function pauseProvider(db: Db, number: BusinessNumber): Promise<boolean> {
   const { matchedCount } = await providers(db).updateOne(
-    { _id: account },
+    { _id: number },
     { $set: { status: 'paused' }, $unset: { stoppedReason: '', probe: '', trial: '' } },
   );
   return matchedCount === 1;
 }
 
 /**
- * Stops the channel because the provider does not allow token, number or account: nothing leaves, and sends are refused until
- * `resumeProvider`, or until `probe` finds that the cause is gone. Returns whether it was running until now, so that only one of many
+ * Stops a number because the provider does not allow token, number or business account: nothing leaves from it, and sends from it
+ * are refused until `resumeProvider`, or until `probe` finds that the cause is gone. Returns whether it was running until now, so that only one of many
  * processes with the same news raises the alert.
  */
 export async function stopProvider(
   db: Db,
-  account: AccountId,
+  number: BusinessNumber,
   reason: string,
   probe?: ProviderDocument['probe'],
 ): Promise<boolean> {
   const { matchedCount } = await providers(db).updateOne(
-    { _id: account, stoppedReason: { $exists: false } },
+    { _id: number, stoppedReason: { $exists: false } },
     { $set: { status: 'paused', stoppedReason: reason, ...(probe && { probe }) }, $unset: { trial: '' } },
   );
   return matchedCount === 1;
@@ -180,10 +247,10 @@ export async function stopProvider(
 /** The cause was asked about and is not gone. */
 export async function putOffProbe(
   db: Db,
-  account: AccountId,
+  number: BusinessNumber,
   probe: NonNullable<ProviderDocument['probe']>,
 ): Promise<void> {
-  await providers(db).updateOne({ _id: account, probe: { $exists: true } }, { $set: { probe } });
+  await providers(db).updateOne({ _id: number, probe: { $exists: true } }, { $set: { probe } });
 }
 
 /** Starts a stopped channel again with one message at a time, until one is taken (`endTrial`). Idempotent. */
@@ -199,8 +266,8 @@ export async function tryProvider(db: Db, { _id, stoppedReason, probe }: Provide
 }
 
 /** A message was taken: the cause is gone. */
-export async function endTrial(db: Db, account: AccountId): Promise<void> {
-  await providers(db).updateOne({ _id: account }, { $unset: { trial: '' } });
+export async function endTrial(db: Db, number: BusinessNumber): Promise<void> {
+  await providers(db).updateOne({ _id: number }, { $unset: { trial: '' } });
 }
 
 /**
@@ -208,44 +275,55 @@ export async function endTrial(db: Db, account: AccountId): Promise<void> {
  */
 export async function noteTrouble(
   db: Db,
-  account: AccountId,
+  number: BusinessNumber,
   duty: ProviderDuty,
   trouble: ProviderTrouble | undefined,
 ): Promise<void> {
   const field = `troubles.${duty}` as const;
   if (trouble === undefined) {
-    await providers(db).updateOne({ _id: account, [field]: { $exists: true } }, { $unset: { [field]: '' } });
-  } else await providers(db).updateOne({ _id: account }, { $set: { [field]: trouble } });
+    await providers(db).updateOne({ _id: number, [field]: { $exists: true } }, { $unset: { [field]: '' } });
+  } else await providers(db).updateOne({ _id: number }, { $set: { [field]: trouble } });
 }
 
-/** Keeps what the provider told last of the business account or its number. */
+/** Keeps what the provider told last of the numbers or their business account. */
 export async function noteNotice(
   db: Db,
-  account: AccountId,
+  numbers: readonly BusinessNumber[],
   notice: NonNullable<ProviderDocument['notice']>,
 ): Promise<void> {
-  await providers(db).updateOne({ _id: account }, { $set: { notice } });
+  await providers(db).updateMany({ _id: { $in: [...numbers] } }, { $set: { notice } });
 }
 
 /** Far more than there are markets and categories with tiers. */
 const TIERS_MAX = 200;
 
 /** Keeps the tier that was reached, in place of the earlier one of this market and category. */
-export async function noteTier(db: Db, account: AccountId, tier: VolumeTier): Promise<void> {
+export async function noteTier(db: Db, numbers: readonly BusinessNumber[], tier: VolumeTier): Promise<void> {
   const { category, region } = tier;
-  await providers(db).updateOne({ _id: account }, { $pull: { tiers: { category, region } } });
-  await providers(db).updateOne({ _id: account }, { $push: { tiers: { $each: [tier], $slice: -TIERS_MAX } } });
+  await providers(db).updateMany({ _id: { $in: [...numbers] } }, { $pull: { tiers: { category, region } } });
+  await providers(db).updateMany(
+    { _id: { $in: [...numbers] } },
+    { $push: { tiers: { $each: [tier], $slice: -TIERS_MAX } } },
+  );
 }
 
-/** Takes the chat-app number from an account. What the provider posts for it from now on is refused. Idempotent. */
-export async function removeProvider(db: Db, account: AccountId): Promise<void> {
-  await providers(db).deleteOne({ _id: account });
+/**
+ * Takes a number from this account. What the provider posts for it from now on is refused, and what waits to leave from it expires.
+ * Idempotent.
+ */
+export async function removeProvider(db: Db, number: BusinessNumber, account: AccountId): Promise<void> {
+  await providers(db).deleteOne({ _id: number, account });
 }
 
-/** Ends `pauseProvider` or `stopProvider`. False when there is no provider. Idempotent. */
-export async function resumeProvider(db: Db, account: AccountId): Promise<boolean> {
+/** Takes all its numbers from an account. Idempotent. */
+export async function removeProvidersOf(db: Db, account: AccountId): Promise<void> {
+  await providers(db).deleteMany({ account });
+}
+
+/** Ends `pauseProvider` or `stopProvider`. False when there is no such number. Idempotent. */
+export async function resumeProvider(db: Db, number: BusinessNumber): Promise<boolean> {
   const { matchedCount } = await providers(db).updateOne(
-    { _id: account },
+    { _id: number },
     { $set: { status: 'active' }, $unset: { stoppedReason: '', probe: '', trial: '' } },
   );
   return matchedCount === 1;

@@ -6,10 +6,15 @@ import type { StoredMessage } from './message.ts';
 export const CHAT_PATH = 'chatapp';
 export const CHAT_LANE = 0;
 
+/** A number of a business on the chat-app channel: digits, country code first. */
+export type BusinessNumber = string;
+
 /** A message to a customer of the chat-app channel. */
 export interface ChatMessageDocument extends StoredMessage {
   readonly channel: 'chatapp';
   readonly direction: 'out';
+  /** The account's number that it leaves from. */
+  readonly from: BusinessNumber;
   /** The conversation that it belongs to (money/conversations/). A conversation is charged once, with the message that opened it. */
   readonly conversation: ConversationId;
   /** The name that the conversation was opened under, if that is another one of the same person than `to` (money/conversations/person.ts). */

@@ -5,6 +5,7 @@ import { type AccountId, idTime } from '../../platform/runtime/ids.ts';
 import { channelOf } from '../channels/channels.ts';
 import type { AnyMessage } from '../document/any-message.ts';
 import { type Change, entryAt, fitted } from '../document/change.ts';
+import type { BusinessNumber } from '../document/chat-message.ts';
 import {
   currentCopy,
   isHeldOpen,
@@ -78,8 +79,8 @@ export interface UnknownsOptions {
   readonly settler: Pick<Settler, 'settle'>;
   /** The holder of the claims, and its policy for those that waited long enough. */
   readonly holder: Pick<CarrierDocument, '_id' | 'unknownPolicy' | 'unknownWaitMs'>;
-  /** Only those of this account. */
-  readonly account?: AccountId;
+  /** Only those of this account that left from this number. */
+  readonly sender?: { readonly account: AccountId; readonly from: BusinessNumber };
   /** Only those whose validity is over: they are not sent again, whatever the policy. */
   readonly overOnly?: boolean;
   /** Absent: nothing is kept for timelines. */
@@ -95,7 +96,7 @@ export async function decideUnknowns({
   clock,
   settler,
   holder,
-  account,
+  sender,
   overOnly = false,
   messageLog,
 }: UnknownsOptions): Promise<readonly MessageState[]> {
@@ -106,7 +107,7 @@ export async function decideUnknowns({
       [CLAIM_HOLDER]: holder._id,
       state: 'submitting',
       outcome: 'unknown',
-      ...(account === undefined ? {} : { account }),
+      ...sender,
       ...(overOnly && { validUntil: { $lte: now } }),
       'claim.at': { $lte: new Date(now.getTime() - holder.unknownWaitMs) },
     })

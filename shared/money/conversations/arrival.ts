@@ -30,6 +30,7 @@ export function newArrival(
     caps,
     _id: draft._id,
     to: draft.to,
+    from: draft.from,
     freeForm: isFreeForm(draft),
     payBy,
     messageIn: (conversation) => queuedChatMessage(account, draft, conversation),
@@ -44,6 +45,7 @@ export function returningArrival(message: ChatMessageDocument): Arrival {
   return {
     _id: message._id,
     to: message.to,
+    from: message.from,
     freeForm: isFreeForm(message),
     again: true,
     // It counts for the keys again, but their caps do not refuse what was accepted once.

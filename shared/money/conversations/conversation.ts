@@ -1,10 +1,12 @@
+import type { BusinessNumber } from '../../messages/document/chat-message.ts';
 import type { AccountId, ConversationId, MessageId } from '../../platform/runtime/ids.ts';
 import type { OpenConversation } from '../accounts/opening.ts';
 
 /**
- * An account and one of its customers on the chat-app channel. The document holds two different windows of 24 hours. The session
- * runs from the customer's last message and decides what may be written. The conversation runs from the message of ours that
- * opened it and decides what has been paid (docs/decisions/0016).
+ * An account and one of its customers on the chat-app channel. The document holds two different windows of 24 hours. A session
+ * runs from the customer's last message to one of the account's numbers and decides what may be written from that number. The
+ * conversation runs from the message of ours that opened it and decides what has been paid, whatever number it is written from
+ * (docs/decisions/0016, 0056).
  */
 export interface ConversationDocument {
   readonly _id: ConversationKey;
@@ -28,10 +30,12 @@ export interface ConversationDocument {
   readonly linkedAt?: Date;
   /** Number of changes of these. Each is a compare-and-set on it (workers/chatapp/link.ts). */
   readonly links?: number;
-  /** Time of the customer's last message; absent when there was none. It only rises. */
+  /** Time of the customer's last message, to whatever number; absent when there was none. It only rises. */
   readonly lastInboundAt?: Date;
   /** What the customer told the provider last about marketing, and when. Absent: nothing. */
   readonly marketing?: { readonly stopped: boolean; readonly at: Date };
+  /** The same for each of the account's numbers that the customer wrote to, by its digits. */
+  readonly sessions?: Readonly<Record<BusinessNumber, Date>>;
   /** The conversation that is paid for now, or was paid for last; absent when there was none. */
   readonly current?: OpenConversation;
   /** Number of the newest opening written here. This opening and earlier ones are never written again (opening-store.ts). */

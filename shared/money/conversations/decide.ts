@@ -15,6 +15,8 @@ export interface ChatOrder {
   readonly _id: MessageId;
   /** The customer's number, digits; or a user id. */
   readonly to: string;
+  /** The account's number that it leaves from, digits. */
+  readonly from: string;
   /** True for everything but templates. Allowed only while the session is open. */
   readonly freeForm: boolean;
   /** The caps of the keys that it counts for. */
@@ -63,7 +65,7 @@ export function decideChats(
   const opened = new Map<string, PaidConversation>();
   return orders.map((order): ChatDecision => {
     const person = personOf(conversations, account._id, order.to);
-    const session = sessionOf(person);
+    const session = sessionOf(person, order.from);
     if (order.freeForm && !isSessionOpen(session, now)) {
       return { kind: 'session_closed', closedAt: sessionUntil(session) };
     }
@@ -73,7 +75,8 @@ export function decideChats(
     });
     const [conversation] = running.sort((a, b) => b.until.getTime() - a.until.getTime());
     if (conversation !== undefined) return { kind: 'included', conversation };
-    const by = starterAt(session, now);
+    // Whoever wrote to any number of the account has started it: the number that we answer from makes it no dearer.
+    const by = starterAt(sessionOf(person), now);
     const credits = conversationPrice(by, prices, order.to, account.prices);
     const keys = chargesOf([{ caps: order.caps, amount: credits }]);
     const refused = refusalOf(payer, credits, today, keys);

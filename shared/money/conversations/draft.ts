@@ -6,7 +6,7 @@ import type { PaidConversation } from '../accounts/opening.ts';
 /** A chat-app message as requested: checked, not paid yet. */
 export type ChatDraft = Pick<
   ChatMessageDocument,
-  '_id' | 'to' | 'content' | 'replyTo' | 'validUntil' | 'reference' | 'keys' | 'fallback'
+  '_id' | 'from' | 'to' | 'content' | 'replyTo' | 'validUntil' | 'reference' | 'keys' | 'fallback'
 >;
 
 /** The document that an accepted draft becomes. Pure: accept and a redo after a crash write the same. */
@@ -23,6 +23,7 @@ export function queuedChatMessage(
     day: idDay(draft._id),
     conversation: id,
     ...(opener === draft._id ? { opened: { group, credits } } : { includedWith: opener }),
+    from: draft.from,
     to: draft.to,
     ...(customer !== draft.to && { customer }),
     path: CHAT_PATH,

@@ -63,14 +63,14 @@ export function createChatAccepter(deps: ChatAccepterDeps): ChatAccepter {
 export async function wouldOpen(
   db: Db,
   account: AccountId,
-  draft: Pick<ChatDraft, '_id' | 'to' | 'content'>,
+  draft: Pick<ChatDraft, '_id' | 'from' | 'to' | 'content'>,
   now: Date,
   prices: ChatPrices,
   caps: readonly KeyCaps[],
 ): Promise<
   { readonly kind: 'would_accept'; readonly credits: number } | Refusal | SessionClosed | ConversationLimitReached
 > {
-  const order = { _id: draft._id, to: draft.to, freeForm: isFreeForm(draft), caps };
+  const order = { _id: draft._id, to: draft.to, from: draft.from, freeForm: isFreeForm(draft), caps };
   const state = await readChatState(db, account, [order]);
   const [decision] = decideChats([order], state, now, prices);
   if (decision === undefined) return { kind: 'would_accept', credits: 0 };

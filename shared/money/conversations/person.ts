@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import type { BusinessNumber } from '../../messages/document/chat-message.ts';
 import { isCustomerUserId } from '../../messages/document/recipient.ts';
 import { type AccountId, type CustomerId, customerId, isCustomerId } from '../../platform/runtime/ids.ts';
 import { type ConversationDocument, type ConversationKey, conversationKey, type Profile } from './conversation.ts';
@@ -93,11 +94,29 @@ export function nameOf(key: ConversationKey): string {
   return key.slice(key.indexOf(':') + 1);
 }
 
-/** The session of a customer: of whichever name the last message came from. Pure. */
-export function sessionOf({ documents }: Pick<Person, 'documents'>): Session {
-  const times = documents.flatMap(({ lastInboundAt }) => lastInboundAt ?? []);
+/**
+ * The session of a customer: of whichever name the last message came from. `number`: the account's number that it is the session
+ * with; without it that of the number that the customer wrote to last. Pure.
+ */
+export function sessionOf({ documents }: Pick<Person, 'documents'>, number?: BusinessNumber): Session {
+  const times = documents.flatMap(
+    ({ lastInboundAt, sessions }) => (number === undefined ? lastInboundAt : sessions?.[number]) ?? [],
+  );
   const [last] = times.sort((a, b) => b.getTime() - a.getTime());
   return last === undefined ? {} : { lastInboundAt: last };
+}
+
+/** The account's numbers that a customer wrote to, the last one first, with the time. Pure. */
+export function numbersWrittenTo({
+  documents,
+}: Pick<Person, 'documents'>): readonly (readonly [number: BusinessNumber, at: Date])[] {
+  const last = new Map<BusinessNumber, Date>();
+  for (const { sessions = {} } of documents) {
+    for (const [number, at] of Object.entries(sessions)) {
+      if (at > (last.get(number) ?? new Date(0))) last.set(number, at);
+    }
+  }
+  return [...last].sort(([, a], [, b]) => b.getTime() - a.getTime());
 }
 
 /** When a customer told the provider to get no marketing, under whichever name; undefined when not, or resumed since. Pure. */

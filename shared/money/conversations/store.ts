@@ -24,29 +24,34 @@ export interface Inbound {
   readonly account: AccountId;
   /** Digits. */
   readonly customer: string;
+  /** The account's number that the customer wrote to, digits. */
+  readonly number: string;
   readonly at: Date;
 }
 
 /** Opens or prolongs sessions. `lastInboundAt` only rises, so repeats and another order change nothing. */
 export async function recordInbound(db: Db, inbound: readonly Inbound[]): Promise<void> {
-  const latest = new Map<ConversationKey, Inbound>();
+  const latest = new Map<string, Inbound>();
   for (const one of inbound) {
-    const key = conversationKey(one.account, one.customer);
+    const key = `${conversationKey(one.account, one.customer)} ${one.number}`;
     const known = latest.get(key);
     if (known === undefined || known.at < one.at) latest.set(key, one);
   }
   if (latest.size === 0) return;
-  await upsertAll(db, [...latest.values()], ({ account, customer, at }) => ({
+  await upsertAll(db, [...latest.values()], ({ account, customer, number, at }) => ({
     updateOne: {
       filter: { _id: conversationKey(account, customer) },
-      update: { $max: { lastInboundAt: at }, $setOnInsert: newCustomer(account, customer, at) },
+      update: {
+        $max: { lastInboundAt: at, [`sessions.${number}`]: at },
+        $setOnInsert: newCustomer(account, customer, at),
+      },
       upsert: true,
     },
   }));
 }
 
-/** What a customer wants of marketing. */
-export interface MarketingWish extends Inbound {
+/** What a customer wants of marketing, whichever number of the account it comes from. */
+export interface MarketingWish extends Omit<Inbound, 'number'> {
   readonly stopped: boolean;
 }
 

@@ -201,8 +201,14 @@ export const INDEXES: readonly Index[] = [
   {
     collection: 'providers',
     key: { phoneNumberId: 1 },
-    options: { name: 'number' },
-    serves: 'chat-app callback: whose a number of the same app is',
+    options: { name: 'number', unique: true },
+    serves: 'chat-app callback: whose a number of the same app is; a number belongs to one account',
+  },
+  {
+    collection: 'providers',
+    key: { account: 1 },
+    options: { name: 'account' },
+    serves: 'chat-app: the numbers of an account',
   },
   {
     collection: 'providers',

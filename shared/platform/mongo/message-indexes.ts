@@ -23,9 +23,9 @@ export const MESSAGE_INDEXES: readonly Index[] = [
   },
   {
     collection: 'messages',
-    key: { account: 1, _id: 1 },
+    key: { account: 1, from: 1, _id: 1 },
     options: { name: 'chat_queue', partialFilterExpression: { channel: 'chatapp', state: 'queued' } },
-    serves: 'chat-app claim: queued messages of an account, oldest first',
+    serves: 'chat-app claim: queued messages of a number of an account, oldest first',
   },
   {
     collection: 'messages',
@@ -129,8 +129,9 @@ export const MESSAGE_INDEXES: readonly Index[] = [
   {
     collection: 'messages',
     key: { day: 1, from: 1, account: 1, _id: 1 },
-    options: { name: 'from', partialFilterExpression: { from: { $exists: true } } }, // only what customers wrote
-    serves: 'GET /v2/messages, GET /v2/admin/messages: what a customer wrote',
+    options: { name: 'from', partialFilterExpression: { from: { $exists: true } } }, // not SMS to customers
+    serves:
+      'GET /v2/messages, GET /v2/admin/messages: what a customer wrote, or was sent from a number of the chat-app',
   },
   {
     collection: 'messages',

@@ -3,7 +3,7 @@ import { StartError } from '../runtime/lifecycle.ts';
 import { isDuplicateKey } from './errors.ts';
 
 /** The form of what this program stores. It is raised with every change that another version would misread. */
-export const SCHEMA = 7;
+export const SCHEMA = 8;
 
 /** In place of a schema while `store export` or `store import` copies into the store. */
 export const UNFINISHED_COPY = 0;

@@ -2,9 +2,11 @@ import type { AccountId } from '../../platform/runtime/ids.ts';
 
 /** A template of the chat-app channel as the provider has it. workers/chatapp copies it from there. */
 export interface ChatTemplateDocument {
-  /** `<account>:<name>:<language>`. */
-  readonly _id: `${AccountId}:${string}:${string}`;
+  /** `<account>:<business>:<name>:<language>`. */
+  readonly _id: `${AccountId}:${string}:${string}:${string}`;
   readonly account: AccountId;
+  /** The id of the business account at the provider that has it. Every number of the business account may send it. */
+  readonly business: string;
   readonly name: string;
   readonly language: string;
   readonly status: ChatTemplateStatus;
@@ -89,6 +91,13 @@ export interface TemplateButton {
   readonly phoneNumber?: string;
 }
 
-export function chatTemplateId(account: AccountId, name: string, language: string): ChatTemplateDocument['_id'] {
-  return `${account}:${name}:${language}`;
+/** Whose templates: an account's, at one of its business accounts of the provider. */
+export type TemplateOwner = Pick<ChatTemplateDocument, 'account' | 'business'>;
+
+export function chatTemplateId(
+  { account, business }: TemplateOwner,
+  name: string,
+  language: string,
+): ChatTemplateDocument['_id'] {
+  return `${account}:${business}:${name}:${language}`;
 }

@@ -68,7 +68,7 @@ export async function findByRequest(
   return (await requests(db).findOne({ _id: idsBehind(account, ''), request })) ?? undefined;
 }
 
-/** An account's requests by name and language, behind `after`. */
+/** An account's requests by business account, name and language, behind `after`. */
 export async function listChatTemplateRequests(
   db: Db,
   account: AccountId,
@@ -82,16 +82,24 @@ export async function listChatTemplateRequests(
     .toArray();
 }
 
-/** The requests of these accounts that are due, in the order of account ids, oldest first within an account. */
+/**
+ * The requests of these accounts that are due, in the order of account ids, oldest first within an account; but none for the
+ * business accounts in `without`.
+ */
 export async function dueChatTemplateRequests(
   db: Db,
   accounts: readonly AccountId[],
+  without: readonly string[],
   now: Date,
   limit: number,
 ): Promise<readonly ChatTemplateRequestDocument[]> {
   if (accounts.length === 0) return [];
   return requests(db)
-    .find({ account: { $in: [...accounts] }, due: { $lte: now } })
+    .find({
+      account: { $in: [...accounts] },
+      due: { $lte: now },
+      ...(without.length > 0 && { business: { $nin: [...without] } }),
+    })
     .sort({ account: 1, due: 1 })
     .limit(limit)
     .toArray();

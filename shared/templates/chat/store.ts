@@ -2,16 +2,21 @@ import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
 import { systemClock } from '../../platform/runtime/clock.ts';
 import { defined } from '../../platform/runtime/defined.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
-import { type ChatTemplateDocument, type ChatTemplateStatus, chatTemplateId } from './chat-template.ts';
+import {
+  type ChatTemplateDocument,
+  type ChatTemplateStatus,
+  chatTemplateId,
+  type TemplateOwner,
+} from './chat-template.ts';
 import { ALL_ANNOUNCED, unannouncedOf } from './status-change.ts';
 
 export async function findChatTemplate(
   db: Db,
-  account: AccountId,
+  owner: TemplateOwner,
   name: string,
   language: string,
 ): Promise<ChatTemplateDocument | undefined> {
-  return (await templates(db).findOne({ _id: chatTemplateId(account, name, language) })) ?? undefined;
+  return (await templates(db).findOne({ _id: chatTemplateId(owner, name, language) })) ?? undefined;
 }
 
 export async function findChatTemplates(
@@ -24,7 +29,7 @@ export async function findChatTemplates(
   return new Map(found.map((template) => [template._id, template]));
 }
 
-/** An account's templates of any status, sorted by name and language. */
+/** An account's templates of any status, sorted by business account, name and language. */
 export async function listChatTemplates(db: Db, account: AccountId): Promise<readonly ChatTemplateDocument[]> {
   return templates(db)
     .find({ _id: idsOf(account) })
@@ -37,35 +42,39 @@ export async function listChatTemplates(db: Db, account: AccountId): Promise<rea
  */
 export async function* readTemplateStatuses(
   db: Db,
-  account: AccountId,
+  { account, business }: TemplateOwner,
   after = '',
   limit = 0,
 ): AsyncGenerator<Pick<ChatTemplateDocument, 'name' | 'status' | 'language'>> {
   const projection = { name: 1, status: 1, language: 1 };
+  const { $gt, $lt } = idsOf(account, business);
   const all = templates(db)
     // Only compared with: no id ends in a colon.
-    .find({ _id: { ...idsOf(account), $gt: `${account}:${after}` as TemplateId } }, { projection, batchSize: GROUP })
+    .find({ _id: { $gt: `${$gt}${after}` as TemplateId, $lt } }, { projection, batchSize: GROUP })
     .sort({ _id: 1 })
     .limit(limit); // 0: all
   for await (const { name, status, language } of all) yield { name, status, language };
 }
 
-export function countListed(db: Db, account: AccountId): Promise<number> {
-  return templates(db).countDocuments({ _id: idsOf(account) });
+export function countListed(db: Db, { account, business }: TemplateOwner): Promise<number> {
+  return templates(db).countDocuments({ _id: idsOf(account, business) });
 }
 
-/** The languages in which an account has a template of this name, whatever its status; at most twenty. */
-export async function languagesOf(db: Db, account: AccountId, name: string): Promise<readonly string[]> {
-  const found = await templates(db)
-    .find({ _id: idsOf(account), name }, { projection: { language: 1 } })
+/** Where an account has a template of this name, whatever its status: at most twenty business accounts with languages. */
+export async function placesOf(
+  db: Db,
+  account: AccountId,
+  name: string,
+): Promise<readonly Pick<ChatTemplateDocument, 'business' | 'language'>[]> {
+  return templates(db)
+    .find({ _id: idsOf(account), name }, { projection: { _id: 0, business: 1, language: 1 } })
     .sort({ _id: 1 })
-    .limit(LANGUAGES_MAX)
+    .limit(PLACES_MAX)
     .toArray();
-  return found.map(({ language }) => language);
 }
 
-/** Most languages shown in an answer. */
-const LANGUAGES_MAX = 20;
+/** Most places shown in an answer. */
+const PLACES_MAX = 20;
 
 /**
  * Templates written by one command: a few milliseconds for this process and the store. 36,000 at once blocked each for 350 ms.
@@ -76,22 +85,25 @@ const GROUP = 250;
 type Known = Pick<ChatTemplateDocument, 'status' | 'statusAt' | 'reason'>;
 
 /**
- * Replaces the account's templates by the provider's current list: new and changed ones are written, others are removed. Not
- * atomic, but a template that stays is never missing. Repeating it writes the same. The list was read from `begunAt` on, so it
+ * Replaces the templates of one of the account's business accounts by the provider's current list: new and changed ones are written,
+ * others are removed, also those of business accounts that are not among `businesses`, which the account has no longer. Not atomic, but a template that stays is never missing. Repeating it writes the same. The list was read from `begunAt` on, so it
  * decides nothing about a status that changed later. A change of a status is announced; of a template that is new here
  * only if the account asked for it.
  */
 export async function replaceChatTemplates(
   db: Db,
-  account: AccountId,
+  { account, business }: TemplateOwner,
   listed: readonly ChatTemplateDocument[],
   begunAt = systemClock.now(),
+  businesses: readonly string[] = [business],
 ): Promise<void> {
   for (const group of inGroups(listed)) await replaceListed(db, group, begunAt);
   const stays = new Set<TemplateId>(listed.map(({ _id }) => _id));
-  const stored = templates(db).find({ _id: idsOf(account) }, { projection: { _id: 1 }, batchSize: GROUP });
+  const stored = templates(db).find({ _id: idsOf(account) }, { projection: { business: 1 }, batchSize: GROUP });
   const gone: TemplateId[] = [];
-  for await (const { _id } of stored) if (!stays.has(_id)) gone.push(_id);
+  for await (const { _id, business: of } of stored) {
+    if (of === business ? !stays.has(_id) : !businesses.includes(of)) gone.push(_id);
+  }
   // Not removed now: templates whose status changed since the list was read, and those of which something is still to be announced
   // something. A later list removes them.
   const settled = { statusAt: { $not: { $gte: begunAt } }, ...ALL_ANNOUNCED };
@@ -189,13 +201,13 @@ export interface TemplateNews {
  */
 export async function noteChatTemplate(
   db: Db,
-  account: AccountId,
+  owner: TemplateOwner,
   name: string,
   language: string,
   { status, reason, ...more }: TemplateNews,
   at: Date,
 ): Promise<boolean> {
-  const _id = chatTemplateId(account, name, language);
+  const _id = chatTemplateId(owner, name, language);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const known = await templates(db).findOne({ _id }, { projection: { status: 1, toldAt: 1 } });
     if (known === null) return false;
@@ -207,7 +219,7 @@ export async function noteChatTemplate(
     const { matchedCount } = await templates(db).updateOne(
       { _id, status: known.status, toldAt: known.toldAt ?? { $exists: false } },
       {
-        $set: { account, ...set },
+        $set: { account: owner.account, ...set },
         ...(changes && reason === undefined && { $unset: { reason: '' } }),
         ...(unannounced.length > 0 && { $push: { unannounced: { $each: [...unannounced] } } }),
       },
@@ -224,19 +236,19 @@ const HELD_BACK_MS = 60_000;
 /** Notes that the provider holds back messages with this template. */
 export async function noteHeldBack(
   db: Db,
-  account: AccountId,
+  owner: TemplateOwner,
   name: string,
   language: string,
   heldBack: NonNullable<ChatTemplateDocument['heldBack']>,
 ): Promise<void> {
   const before = new Date(heldBack.at.getTime() - HELD_BACK_MS);
   await templates(db).updateOne(
-    { _id: chatTemplateId(account, name, language), 'heldBack.at': { $not: { $gte: before } } },
+    { _id: chatTemplateId(owner, name, language), 'heldBack.at': { $not: { $gte: before } } },
     { $set: { heldBack } },
   );
 }
 
-/** A page of an account's templates by name and language, behind `after`. */
+/** A page of an account's templates by business account, name and language, behind `after`. */
 export async function listChatTemplatePage(
   db: Db,
   account: AccountId,
@@ -257,9 +269,10 @@ export async function listChatTemplatePage(
 }
 
 /** A range of `_id`, so no further index is needed. The semicolon is the character after the colon. */
-function idsOf(account: AccountId): { readonly $gt: TemplateId; readonly $lt: TemplateId } {
-  // The ends are not ids themselves: one sorts before all ids of the account, the other after them.
-  return { $gt: `${account}:` as TemplateId, $lt: `${account};` as TemplateId };
+function idsOf(account: AccountId, business?: string): { readonly $gt: TemplateId; readonly $lt: TemplateId } {
+  const owner = business === undefined ? account : `${account}:${business}`;
+  // The ends are not ids themselves: one sorts before all ids of the owner, the other after them.
+  return { $gt: `${owner}:` as TemplateId, $lt: `${owner};` as TemplateId };
 }
 
 type TemplateId = ChatTemplateDocument['_id'];

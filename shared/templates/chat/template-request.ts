@@ -48,6 +48,8 @@ export interface ChatTemplateRequestDocument {
   /** The id of the template. */
   readonly _id: ChatTemplateDocument['_id'];
   readonly account: AccountId;
+  /** The id of the business account that is to have it. */
+  readonly business: string;
   readonly name: string;
   readonly language: string;
   readonly wants: 'create' | 'edit' | 'delete';

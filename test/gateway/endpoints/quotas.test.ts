@@ -12,7 +12,7 @@ import { decideTemplate } from '../../../shared/templates/sms/store.ts';
 import { type TemplateDocument, templateKey } from '../../../shared/templates/sms/template.ts';
 import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
-import { makeProvider } from '../../support/chatapp.ts';
+import { makeProvider, ownerOf } from '../../support/chatapp.ts';
 import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../../support/gateway.ts';
 import { expectProblem } from '../../support/problem.ts';
 
@@ -182,7 +182,12 @@ describe('quotas of an account', () => {
       site.db,
       'chat_template_requests',
       filled('chat_template_requests').map((place) => ({
-        ...{ _id: chatTemplateId(site.account, `n${place}`, 'en_US'), account: site.account, name: `n${place}`, place },
+        ...{
+          _id: chatTemplateId(ownerOf(site.account), `n${place}`, 'en_US'),
+          ...ownerOf(site.account),
+          name: `n${place}`,
+          place,
+        },
         ...{ language: 'en_US', wants: 'create', request: newId('req'), requestedAt: new Date(), tries: 0 },
       })),
     );

@@ -7,7 +7,7 @@ import { topUp } from '../../../shared/money/ledger/change.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { HourCounter } from '../../../workers/maintenance/statistics/count-hours.ts';
-import { copyTemplates, makeProvider } from '../../support/chatapp.ts';
+import { copyTemplates, makeProvider, NUMBER } from '../../support/chatapp.ts';
 import { makeMessage } from '../../support/make.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { wrote } from '../../support/wrote.ts';
@@ -219,7 +219,7 @@ describe('overview, credits and inbox in the dashboard', () => {
 
   it("another account's customer is unknown; SMS have a page of their own", async () => {
     const at = new Date();
-    await recordInbound(world.db, [{ account: newId('acc'), customer: '919876549999', at }]);
+    await recordInbound(world.db, [{ account: newId('acc'), customer: '919876549999', number: NUMBER, at }]);
     const page = await world.dashboard.visit('/dashboard/inbox/919876549999', sender);
     await page.getByText('the account has no exchange with this customer').waitFor();
 

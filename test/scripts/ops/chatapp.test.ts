@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { replaceChatTemplates } from '../../../shared/templates/chat/store.ts';
-import { copyTemplates, makeChatTemplate } from '../../support/chatapp.ts';
+import { copyTemplates, makeChatTemplate, ownerOf } from '../../support/chatapp.ts';
 import { makeAccount } from '../../support/make.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
@@ -22,7 +22,7 @@ describe('npm run ops: the chat-app channel', () => {
 
   it('chat-template list: what the provider told last', async () => {
     expect((await ops('chat-template', 'list', account)).out).to.equal('There are none.\n');
-    await replaceChatTemplates(world.store.db, account, [
+    await replaceChatTemplates(world.store.db, ownerOf(account), [
       makeChatTemplate(account, { status: 'paused', variables: 3 }),
     ]);
 
@@ -40,7 +40,8 @@ describe('npm run ops: the chat-app channel', () => {
     expect(out).to.match(/^button 2 +url "Track" https:\/\/shop\.example\/track\/\{\{1\}\}$/m);
     expect(out).to.match(/^params\[0\] +the https address of the image in the header$/m);
     expect(out).to.match(/^params\[3\] +the url suffix of button 2 \("Track"\)$/m);
-    expect(await json('chat-template', 'show', account, 'login_code', 'en_US')).to.deep.include({
+    const [shown] = await json('chat-template', 'show', account, 'login_code', 'en_US');
+    expect(shown).to.deep.include({
       params: 1,
       unsendable: null,
       takes: ['the one-time password, for body {{1}} and button 0 ("Copy code")'],

@@ -12,7 +12,7 @@ import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { createSecretBox, SEALED_FIELDS } from '../../../shared/platform/runtime/secret-box.ts';
 import { addKey, loadSecretKeys } from '../../../shared/platform/runtime/secret-keys.ts';
-import { PROVIDER } from '../../support/chatapp.ts';
+import { NUMBER, PROVIDER } from '../../support/chatapp.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 const OLD = 'ab'.repeat(32);
@@ -40,7 +40,7 @@ describe('npm run ops: secrets reseal', () => {
       ...{ _id: 'acme', name: 'Acme', host: 'smpp.example.com', port: 2775, systemId: 'us', password: 'pa55word' },
       trust: { tlsKey, tlsCertificate },
     });
-    await setProvider(db, systemClock, box, account, PROVIDER);
+    await setProvider(db, systemClock, box, account, NUMBER, PROVIDER);
     const url = 'https://hooks.example/';
     const wanted = { account, channel: 'sms', url, events: ['message.sent'] } as const;
     const { endpoint, secret } = await createEndpoint(db, systemClock, box, wanted);
@@ -65,7 +65,7 @@ describe('npm run ops: secrets reseal', () => {
   }
 
   it('seals everything with a new key, which running processes use at once, and drops the old one', async () => {
-    const { box, account, user, claim, endpoint, secret, tlsKey } = await sealAll();
+    const { box, user, claim, endpoint, secret, tlsKey } = await sealAll();
     const old = readFileSync(keyFile(), 'utf8').trim();
     const oldId = /v2\.([0-9a-f]{8})\./.exec(await texts())?.[1] ?? '';
 
@@ -90,7 +90,7 @@ describe('npm run ops: secrets reseal', () => {
     if (carrier === null || provider === null || hook === null) throw new Error('something has gone');
     expect(openedPassword(box, carrier)).to.equal('pa55word');
     expect(openedTrust(box, carrier).trust?.tlsKey).to.equal(tlsKey);
-    expect(box.open(provider.token, ['providers', account, 'token'])).to.equal(PROVIDER.token);
+    expect(box.open(provider.token, ['providers', NUMBER, 'token'])).to.equal(PROVIDER.token);
     for (const { sealed } of hook.secrets) {
       expect(box.open(sealed, ['endpoints', hook._id, 'secrets.sealed'])).to.match(/^whsec_/);
     }

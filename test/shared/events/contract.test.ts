@@ -174,7 +174,7 @@ function templateBodies(outcome: 'approved' | 'rejected' | 'stopped', channel: '
   const named: Readonly<Record<string, string>> =
     channel === 'sms'
       ? { template_id: '1107160000000012345', name: 'otp' }
-      : { name: 'order_update', language: 'en_US', category: 'utility' };
+      : { name: 'order_update', language: 'en_US', category: 'utility', business_id: '2055' };
   const status = outcome === 'stopped' ? 'paused' : outcome;
   return [{}, { reason: 'INVALID_FORMAT' }].map((more) => {
     const change = { account, channel, template: 'x', event: outcome, status, at: AT, named, ...more };
@@ -213,6 +213,7 @@ function chatMessage(): ChatMessageDocument {
     direction: 'out',
     path: 'chatapp',
     lane: 0,
+    from: '918000000001',
     conversation: 'cnv_01m7znjn7hdb5pft3awkb6pgvz',
     content: { kind: 'text', text: 'Hello' },
   };

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
 import { dueItems, finishItems, keepItems, retryItem } from '../../../shared/messages/chat-inbox-store.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { NUMBER } from '../../support/chatapp.ts';
 import { useStore } from '../../support/store.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
@@ -20,7 +21,7 @@ describe('chat-inbox/store', () => {
     at: due,
     due,
     tries: 0,
-    what: { kind: 'message', upstreamId, from: '919876543210', sentAt: due, type: 'text', body: 'hi' },
+    what: { kind: 'message', number: NUMBER, upstreamId, from: '919876543210', sentAt: due, type: 'text', body: 'hi' },
     weight: 300,
   });
   const due = async (accounts = [account], now = NOW, limit = 100): Promise<string[]> =>

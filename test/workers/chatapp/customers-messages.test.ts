@@ -3,7 +3,7 @@ import { pauseProvider } from '../../../shared/carriers/providers/store.ts';
 import type { InboundItem } from '../../../shared/messages/chat-inbox-item.ts';
 import type { InboundMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { customerId } from '../../../shared/platform/runtime/ids.ts';
-import { PROVIDER } from '../../support/chatapp.ts';
+import { NUMBER } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeItem } from './make.ts';
 import { chatWorld } from './world.ts';
@@ -42,7 +42,14 @@ describe('chatapp worker: customers’ messages', () => {
     const account = await world.openAccount();
     const sentAt = new Date('2026-11-21T09:00:00Z');
     const received = INBOUND.map((content, n): InboundItem => {
-      return { kind: 'message', upstreamId: `wamid.in${n}`, from: n === 3 ? null : ASHA, sentAt, ...content };
+      return {
+        kind: 'message',
+        number: NUMBER,
+        upstreamId: `wamid.in${n}`,
+        from: n === 3 ? null : ASHA,
+        sentAt,
+        ...content,
+      };
     });
     await world.post(received.map((what) => makeItem(account.id, what)));
     // The provider posts them again. The callback's ids would make that the same items; these are new ones, with the same content.
@@ -60,7 +67,7 @@ describe('chatapp worker: customers’ messages', () => {
       const { type, body, more } = what;
       expect(byUpstream.get(what.upstreamId)).to.deep.include({
         from: what.from,
-        to: PROVIDER.displayNumber,
+        to: NUMBER,
         state: 'received',
         inbound: { type, body, ...(more === undefined ? {} : { more }) },
         history: [{ state: 'received', at: sentAt }],
@@ -77,6 +84,7 @@ describe('chatapp worker: customers’ messages', () => {
       body: 'hi',
       timestamp: '2026-11-21T09:00:00+00:00',
       customer,
+      to: NUMBER,
     });
     expect(events.find(({ type }) => type === 'image')).to.deep.equal({
       event: 'message.received',
@@ -85,6 +93,7 @@ describe('chatapp worker: customers’ messages', () => {
       type: 'image',
       body: 'my cat',
       timestamp: '2026-11-21T09:00:00+00:00',
+      to: NUMBER,
       image: { id: '1', mime_type: 'image/jpeg', sha256: 'x', caption: 'my cat' },
       customer,
     });
@@ -92,10 +101,11 @@ describe('chatapp worker: customers’ messages', () => {
 
   it('a customer’s message comes in also while the channel is paused', async () => {
     const account = await world.openAccount();
-    await pauseProvider(world.store.db, account.id);
+    await pauseProvider(world.store.db, account.number);
     await world.startWorker();
     const what: InboundItem = {
       kind: 'message',
+      number: NUMBER,
       upstreamId: 'a',
       from: ASHA,
       sentAt: new Date(),

@@ -7,6 +7,7 @@ import { type ConversationDocument, conversationKey } from '../../../shared/mone
 import { findPerson } from '../../../shared/money/conversations/person.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { customerWrites } from '../../support/chat.ts';
+import { NUMBER } from '../../support/chatapp.ts';
 import { inboxWorld } from './inbox-world.ts';
 import { makeItem } from './make.ts';
 import type { ChatAccount } from './world.ts';
@@ -58,7 +59,15 @@ describe('chatapp worker: numbers that the provider knows customers by', () => {
     await customerWrites(world.store.db, account.id, known);
     const wrote = (n: number, from: string, userId: string): InboxItemDocument =>
       makeItem(account.id, {
-        ...{ kind: 'message', upstreamId: `wamid.${n}`, from, sentAt: new Date(), type: 'text', body: 'hi' },
+        ...{
+          kind: 'message',
+          number: NUMBER,
+          upstreamId: `wamid.${n}`,
+          from,
+          sentAt: new Date(),
+          type: 'text',
+          body: 'hi',
+        },
         who: { userId },
       });
     await world.post([wrote(1, KNOWN, known), wrote(2, '553187654322', unknown)]);
@@ -102,7 +111,15 @@ describe('chatapp worker: numbers that the provider knows customers by', () => {
       await changeOptOuts(db, [{ ...stop, customer: OLD }]);
       const wrote = (n: number, message: Pick<InboundItem, 'type'> & Partial<InboundItem>) =>
         makeItem(account.id, {
-          ...{ kind: 'message', upstreamId: `wamid.${n}`, from: OLD, sentAt: new Date(), body: '', ...message },
+          ...{
+            kind: 'message',
+            number: NUMBER,
+            upstreamId: `wamid.${n}`,
+            from: OLD,
+            sentAt: new Date(),
+            body: '',
+            ...message,
+          },
         });
       await world.post([wrote(1, { type: 'text', who: { userId: OLD_ID } })]);
       await world.startWorker();

@@ -6,6 +6,7 @@ import { recordInbound } from '../../../shared/money/conversations/store.ts';
 import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
 import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { NUMBER } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { chatWorld, customers } from './world.ts';
@@ -33,8 +34,8 @@ describe('chatapp worker: what may leave', () => {
     const text = { content: { kind: 'text', text: 'hi' } } as const;
     const [late, fresh] = customers(2);
     await recordInbound(world.store.db, [
-      { account: account.id, customer: late ?? '', at: new Date(Date.now() - 25 * 3_600_000) },
-      { account: account.id, customer: fresh ?? '', at: new Date() },
+      { account: account.id, customer: late ?? '', number: NUMBER, at: new Date(Date.now() - 25 * 3_600_000) },
+      { account: account.id, customer: fresh ?? '', number: NUMBER, at: new Date() },
     ]);
     const [closed] = await world.queue(account, { ...text, to: late ?? '' }, { ...text, to: fresh ?? '' });
     await world.startWorker();
@@ -55,7 +56,7 @@ describe('chatapp worker: what may leave', () => {
     const [left, stayed] = [customers(1)[0] ?? '', '919876543210'];
     await addOptIns(db, clock, account.id, [left, stayed]);
     for (const to of [left, stayed]) {
-      await accepter.accept(account.id, { _id: newId('msg'), to, content, validUntil });
+      await accepter.accept(account.id, { _id: newId('msg'), from: account.number, to, content, validUntil });
     }
     await removeOptIn(db, account.id, [left]);
 
@@ -111,17 +112,24 @@ describe('chatapp worker: what may leave', () => {
     const prices = { userCredits: 1, businessCredits: 2 };
     const accepter = createChatAccepter({ db, clock, log: silentLog, prices });
     const all = customers(10);
-    const wrote = (at: Date) => all.map((customer) => ({ account: account.id, customer, at }));
+    const wrote = (at: Date) => all.map((customer) => ({ account: account.id, customer, number: NUMBER, at }));
     await recordInbound(db, wrote(new Date()));
     const validUntil = new Date(Date.now() + 3_600_000);
     for (const to of all) {
-      await accepter.accept(account.id, { _id: newId('msg'), to, content: { kind: 'text', text: 'hi' }, validUntil });
+      await accepter.accept(account.id, {
+        _id: newId('msg'),
+        from: account.number,
+        to,
+        content: { kind: 'text', text: 'hi' },
+        validUntil,
+      });
       const content = { kind: 'template', name: 'hello', language: 'en', params: [] } as const;
-      await accepter.accept(account.id, { _id: newId('msg'), to, content, validUntil });
+      await accepter.accept(account.id, { _id: newId('msg'), from: account.number, to, content, validUntil });
     }
+    const over = new Date(Date.now() - 25 * 3_600_000);
     await db
       .collection('conversations')
-      .updateMany({ account: account.id }, { $set: { lastInboundAt: new Date(Date.now() - 25 * 3_600_000) } });
+      .updateMany({ account: account.id }, { $set: { lastInboundAt: over, [`sessions.${account.number}`]: over } });
 
     await world.startWorker();
 

@@ -17,7 +17,8 @@ describe('chatapp worker: messages fail because of the account after they were a
     const error = code === undefined ? {} : { error: { code, title: 'x' } };
     return world.post([makeItem(account.id, makeStatus({ upstreamId, status, ...error }))]);
   };
-  const trouble = async (account: ChatAccount) => (await findProvider(world.store.db, account.id))?.troubles?.statuses;
+  const trouble = async (account: ChatAccount) =>
+    (await findProvider(world.store.db, account.number))?.troubles?.statuses;
   /** Queues a message, waits until it is sent, and has it failed. */
   async function failOne(account: ChatAccount, to: string, code: number): Promise<void> {
     const [message] = await world.queue(account, { to });
@@ -44,7 +45,7 @@ describe('chatapp worker: messages fail because of the account after they were a
 
       aheadMs += 30_000;
       await world.allIn(account, 'sent', 1);
-      expect((await findProvider(world.store.db, account.id))?.status, 'it is never stopped').to.equal('active');
+      expect((await findProvider(world.store.db, account.number))?.status, 'it is never stopped').to.equal('active');
       await told(account, 'sent');
       await world.allIn(account, 'sent', 9);
       expect(account.provider.sends).to.have.length(14);
@@ -60,7 +61,7 @@ describe('chatapp worker: messages fail because of the account after they were a
     await world.store.db.collection<ConversationDocument>('conversations').insertMany(
       people.map((customer) => ({
         ...{ _id: conversationKey(account.id, customer), account: account.id, customer },
-        lastInboundAt: new Date(),
+        ...{ lastInboundAt: new Date(), sessions: { [account.number]: new Date() } },
       })),
     );
     const answer = (to: string) => world.queue(account, { to, content: { kind: 'text', text: 'hi' } });

@@ -26,7 +26,7 @@ describe('chatapp worker: the SMS in place of a message', () => {
   const { world, item } = inboxWorld();
 
   async function accept(
-    { id: account }: ChatAccount,
+    { id: account, number: from }: ChatAccount,
     dueInMs: number,
     sms: Partial<FallbackSms> = {},
   ): Promise<MessageId> {
@@ -35,7 +35,7 @@ describe('chatapp worker: the SMS in place of a message', () => {
     const _id = newId('msg');
     const due = new Date(Date.now() + dueInMs);
     const outcome = await createChatAccepter({ db, clock, log: silentLog, prices }).accept(account, {
-      ...{ _id, to: '919999999999', content: { kind: 'template', name: 'hello', language: 'en', params: [] } },
+      ...{ _id, from, to: '919999999999', content: { kind: 'template', name: 'hello', language: 'en', params: [] } },
       validUntil: new Date(Date.now() + 2 * LATER_MS),
       reference: 'order 7',
       fallback: { afterSeconds: 60, sms: { ...SMS, ...sms }, due },
@@ -115,7 +115,7 @@ describe('chatapp worker: the SMS in place of a message', () => {
 
   it('has not left in time: it does not leave any more', async () => {
     const account = await world.openAccount();
-    await pauseProvider(world.store.db, account.id);
+    await pauseProvider(world.store.db, account.number);
     await world.startWorker();
 
     const message = await ended(await accept(account, SOON_MS));

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { InboundItem } from '../../../shared/messages/chat-inbox-item.ts';
 import { connectStore } from '../../../shared/platform/mongo/connect.ts';
+import { NUMBER } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Injected } from '../../support/mongo-wire/faults.ts';
 import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
@@ -92,6 +93,7 @@ describe('chatapp worker: a store that loses answers', () => {
       const lost = proxy.loseAnswerTo(command, collection);
       const what: InboundItem = {
         kind: 'message',
+        number: NUMBER,
         upstreamId: 'wamid.in',
         from: '919999999999',
         sentAt: new Date(),

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
 import type { InboundItem, InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
+import { NUMBER } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inboxWorld } from './inbox-world.ts';
 import { makeItem } from './make.ts';
@@ -16,6 +17,7 @@ describe('chatapp worker: the inbox', () => {
     const good = await sent(account, 1);
     const odd: InboundItem = {
       kind: 'message',
+      number: NUMBER,
       upstreamId: 'odd',
       from: ASHA,
       // Not a valid date.

@@ -94,7 +94,7 @@ describe('chatapp worker: its leases run out, and it renews them', () => {
     await eventually(() => claims.met === 1, 'it is claimed');
     const listsBefore = other.provider.lists.length;
 
-    await pauseProvider(world.store.db, account.id);
+    await pauseProvider(world.store.db, account.number);
     await makeProvider(world.store.db, other.id, { baseUrl: other.provider.url, perSecond: 7 });
     await eventually(() => other.provider.lists.length > listsBefore, 'the worker has read both settings');
     later.end();

@@ -1,6 +1,7 @@
 import { type InboxItemDocument, itemId, type StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
 import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { type AccountId, idDay, newId } from '../../../shared/platform/runtime/ids.ts';
+import { NUMBER } from '../../support/chatapp.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -14,6 +15,7 @@ export function makeChatMessage(overrides: Partial<ChatMessageDocument> = {}): C
     channel: 'chatapp',
     direction: 'out',
     account: newId('acc'),
+    from: NUMBER,
     to: '919999999999',
     conversation: newId('cnv'),
     path: CHAT_PATH,

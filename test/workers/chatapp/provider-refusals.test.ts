@@ -77,7 +77,7 @@ describe('chatapp worker: what the provider refuses', () => {
     await world.allIn(account, 'sent', 19);
     await world.allIn(account, 'rejected', 2);
 
-    expect((await findProvider(world.store.db, account.id))?.status).to.equal('active');
+    expect((await findProvider(world.store.db, account.number))?.status).to.equal('active');
     expect(logged).to.deep.equal([{ event: 'provider_forbids', account: account.id, code: 777 }]);
   });
 
@@ -124,15 +124,15 @@ describe('chatapp worker: what the provider refuses', () => {
       await world.startWorker();
       const { db } = world.store;
 
-      await eventually(async () => (await findProvider(db, account.id))?.stoppedReason, 'the channel is stopped');
-      const stopped = await findProvider(db, account.id);
+      await eventually(async () => (await findProvider(db, account.number))?.stoppedReason, 'the channel is stopped');
+      const stopped = await findProvider(db, account.number);
       expect(stopped?.status).to.equal('paused');
       expect(stopped?.stoppedReason).to.match(new RegExp(`^provider_\\w+: \\(${code}\\) in detail$`));
       await world.allIn(account, 'queued', 5);
       expect(account.provider.sends).to.have.length(1);
 
       account.provider.answer = (_, __, accept) => accept();
-      await resumeProvider(db, account.id);
+      await resumeProvider(db, account.number);
       await world.allIn(account, 'sent', 5);
     });
   }
@@ -144,7 +144,7 @@ describe('chatapp worker: what the provider refuses', () => {
     await world.startWorker();
     const { db } = world.store;
 
-    await eventually(async () => (await findProvider(db, account.id))?.stoppedReason, 'the channel is stopped');
+    await eventually(async () => (await findProvider(db, account.number))?.stoppedReason, 'the channel is stopped');
 
     await world.allIn(account, 'queued', 5);
     expect(account.provider.sends).to.have.length(1);

@@ -93,7 +93,7 @@ describe('chatapp worker: sending', () => {
     // The provider comes back at another address: the worker must see that too.
     await world.store.db
       .collection('providers')
-      .updateOne({ _id: away.id as never }, { $set: { baseUrl: back.provider.url } });
+      .updateOne({ _id: away.number as never }, { $set: { baseUrl: back.provider.url } });
 
     await world.allIn(away, 'sent', 10);
     expect(port).not.to.equal('');

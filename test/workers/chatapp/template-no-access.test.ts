@@ -5,6 +5,7 @@ import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts'
 import { replaceListed } from '../../../shared/templates/chat/store.ts';
 import type { ChatTemplateRequestDocument } from '../../../shared/templates/chat/template-request.ts';
 import { judgeTemplateAnswer } from '../../../workers/chatapp/provider/template-answer.ts';
+import { ownerOf } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { graphError, json } from './provider-server.ts';
 import { type ChatAccount, chatWorld } from './world.ts';
@@ -27,15 +28,15 @@ describe('chatapp worker: a template that the provider does not let us ask for',
   const requests = () => world.store.db.collection<ChatTemplateRequestDocument>('chat_template_requests');
   async function want({ id: account }: ChatAccount, wants: 'create' | 'edit') {
     const name = 'order_left';
-    const _id = chatTemplateId(account, name, 'en_US');
+    const _id = chatTemplateId(ownerOf(account), name, 'en_US');
     const asked = { request: newId('req'), requestedAt: new Date(), due: new Date(), tries: 0 };
-    await requests().insertOne({ _id, account, name, language: 'en_US', wants, draft: DRAFT, ...asked });
+    await requests().insertOne({ _id, ...ownerOf(account), name, language: 'en_US', wants, draft: DRAFT, ...asked });
     return _id;
   }
 
   it('waits, the operator is told, and it is asked for when the settings are right', async () => {
     const account = await world.openAccount((_, res) => json(res, 400, NO_ACCESS));
-    const trouble = async () => (await findProvider(world.store.db, account.id))?.troubles?.requests;
+    const trouble = async () => (await findProvider(world.store.db, account.number))?.troubles?.requests;
     const _id = await want(account, 'create');
     await world.startWorker();
 
@@ -56,7 +57,7 @@ describe('chatapp worker: a template that the provider does not let us ask for',
     const account = await world.openAccount((_, res) => json(res, 400, NO_ACCESS));
     const _id = await want(account, 'edit');
     const shown = { name: 'order_left', language: 'en_US', status: 'approved', category: 'utility' };
-    const copy = { _id, account: account.id, ...shown, upstreamId: '77', variables: 0, syncedAt: new Date() };
+    const copy = { _id, ...ownerOf(account.id), ...shown, upstreamId: '77', variables: 0, syncedAt: new Date() };
     await replaceListed(world.store.db, [{ ...copy, components: DRAFT.components }], new Date());
     await world.startWorker();
 

@@ -3,6 +3,7 @@ import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts'
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import type { Exchange } from '../../../workers/chatapp/provider/answer.ts';
 import { readTemplates } from '../../../workers/chatapp/template-pages.ts';
+import { ownerOf } from '../../support/chatapp.ts';
 
 const account = newId('acc');
 
@@ -20,7 +21,7 @@ function page(number: number, entries: readonly unknown[]): Exchange {
 
 /** Reads the templates; `answer` gives one page after the other. */
 function read(answer: (page: number) => Exchange) {
-  return readTemplates({ account, clock, ask: (after) => Promise.resolve(answer(Number(after ?? 0))) });
+  return readTemplates({ owner: ownerOf(account), clock, ask: (after) => Promise.resolve(answer(Number(after ?? 0))) });
 }
 
 describe('readTemplates', () => {

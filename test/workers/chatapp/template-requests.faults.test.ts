@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
 import type { ChatTemplateRequestDocument } from '../../../shared/templates/chat/template-request.ts';
+import { ownerOf } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
@@ -198,7 +199,7 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     await world.store.db
       .collection<ChatTemplateRequestDocument>('chat_template_requests')
       .updateOne(
-        { _id: chatTemplateId(site.account, 'refused_offer', 'en_US') },
+        { _id: chatTemplateId(ownerOf(site.account), 'refused_offer', 'en_US') },
         { $set: { wants: 'edit', request: newId('req'), askedAt: new Date(), due: new Date(), tries: 1 } },
       );
 
@@ -235,7 +236,14 @@ describe('chatapp worker: templates are asked for at the provider', () => {
       examples: { body: [], buttons: [] },
     } as const;
     const requestOf = ({ id: account }: typeof one, name: string): ChatTemplateRequestDocument => ({
-      ...{ _id: chatTemplateId(account, name, 'en_US'), account, name, language: 'en_US', wants: 'create', draft },
+      ...{
+        _id: chatTemplateId(ownerOf(account), name, 'en_US'),
+        ...ownerOf(account),
+        name,
+        language: 'en_US',
+        wants: 'create',
+        draft,
+      },
       ...{ request: newId('req'), requestedAt: new Date(), due: new Date(), tries: 0 },
     });
     const requests = world.store.db.collection<ChatTemplateRequestDocument>('chat_template_requests');

@@ -3,7 +3,7 @@ import { CallbackStore } from '../../../gateway/endpoints/chatapp-callbacks/call
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import type { ChatTemplateDocument } from '../../../shared/templates/chat/chat-template.ts';
 import { listChatTemplates, replaceChatTemplates } from '../../../shared/templates/chat/store.ts';
-import { makeChatTemplate } from '../../support/chatapp.ts';
+import { makeChatTemplate, ownerOf } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readAlone } from '../../support/read-callback.ts';
 import { inboxWorld } from './inbox-world.ts';
@@ -15,7 +15,7 @@ describe('chatapp worker: copies of the templates', () => {
   it('copies the provider’s templates, page by page; what is not listed any more goes', async () => {
     const account = await world.openAccount();
     const gone: ChatTemplateDocument = makeChatTemplate(account.id, { name: 'gone' });
-    await replaceChatTemplates(world.store.db, account.id, [gone]);
+    await replaceChatTemplates(world.store.db, ownerOf(account.id), [gone]);
     account.provider.pages = [
       [
         {
@@ -56,7 +56,7 @@ describe('chatapp worker: copies of the templates', () => {
   it('a list that cannot be read whole changes nothing', async () => {
     const account = await world.openAccount();
     const kept = makeChatTemplate(account.id);
-    await replaceChatTemplates(world.store.db, account.id, [kept]);
+    await replaceChatTemplates(world.store.db, ownerOf(account.id), [kept]);
     account.provider.pages = [[], 'no page' as never];
     await world.startWorker();
     await eventually(() => account.provider.lists.length >= 2, 'the list was asked for');
@@ -81,7 +81,7 @@ describe('chatapp worker: copies of the templates', () => {
       await eventually(async () => (await stored()) !== undefined, 'the first copy');
       aheadMs = 60_000;
       const keep = new CallbackStore(world.store.db);
-      const provider = { _id: account.id, phoneNumberId: '1055', businessId: '2055' };
+      const provider = { _id: account.number, account: account.id, phoneNumberId: '1055', businessId: '2055' };
       for (const [event, time] of posts) {
         const value = { event, message_template_name: 'hello', message_template_language: 'en' };
         const changes = [{ field: 'message_template_status_update', value }];

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import type { ProviderTrouble } from '../../../shared/carriers/providers/provider.ts';
 import { findProvider, noteTrouble, setProvider } from '../../../shared/carriers/providers/store.ts';
 import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts';
-import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { listTrouble, sendTrouble } from '../../../workers/chatapp/provider/trouble.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -12,7 +11,7 @@ import { chatWorld, customers } from './world.ts';
 describe('chatapp worker: what does not work is told', () => {
   const world = chatWorld();
 
-  const troubles = async (id: AccountId) => (await findProvider(world.store.db, id))?.troubles ?? {};
+  const troubles = async (number: string) => (await findProvider(world.store.db, number))?.troubles ?? {};
   const reasonOf = (trouble: ProviderTrouble | undefined) => trouble?.reason;
 
   it('a wrong business id, until the right one is set', async () => {
@@ -21,7 +20,7 @@ describe('chatapp worker: what does not work is told', () => {
       json(res, 404, graphError(100, 'Object with ID 919876543210 does not exist'));
     await world.startWorker();
 
-    const told = await eventually(async () => (await troubles(account.id)).templates, 'the trouble');
+    const told = await eventually(async () => (await troubles(account.number)).templates, 'the trouble');
     if (told === undefined) throw new Error('nothing was told');
     expect(told.reason).to.equal(
       'there is no such business id, or the access token may not see it (HTTP 404, code 100)',
@@ -35,10 +34,10 @@ describe('chatapp worker: what does not work is told', () => {
     expect(account.provider.lists, 'what is noted does not begin the line anew').to.have.length(1);
 
     account.provider.listAnswer = undefined;
-    await setProvider(world.store.db, clock, TEST_BOX, account.id, { businessId: '2067' });
-    expect(await troubles(account.id)).to.deep.equal({});
+    await setProvider(world.store.db, clock, TEST_BOX, account.id, account.number, { businessId: '2067' });
+    expect(await troubles(account.number)).to.deep.equal({});
     await eventually(() => account.provider.lists.length >= 2, 'the list is asked for again');
-    expect(await troubles(account.id)).to.deep.equal({});
+    expect(await troubles(account.number)).to.deep.equal({});
   });
 
   it('a provider that is not there, by its templates and by its sends', async () => {
@@ -48,11 +47,11 @@ describe('chatapp worker: what does not work is told', () => {
     await world.startWorker();
 
     await eventually(async () => {
-      const { templates, sends } = await troubles(account.id);
+      const { templates, sends } = await troubles(account.number);
       return templates !== undefined && sends !== undefined;
     }, 'both troubles');
 
-    const { templates, sends } = await troubles(account.id);
+    const { templates, sends } = await troubles(account.number);
     expect(reasonOf(templates)).to.equal('no connection to the provider (ECONNREFUSED)');
     expect(reasonOf(sends)).to.equal('no connection to the provider (ECONNREFUSED)');
   });
@@ -60,11 +59,11 @@ describe('chatapp worker: what does not work is told', () => {
   it('is forgotten when it works, whoever met it', async () => {
     const account = await world.openAccount();
     const met = { at: new Date(), reason: 'no connection to the provider (ECONNREFUSED)' };
-    for (const duty of ['templates', 'sends'] as const) await noteTrouble(world.store.db, account.id, duty, met);
+    for (const duty of ['templates', 'sends'] as const) await noteTrouble(world.store.db, account.number, duty, met);
     await world.startWorker();
     await world.queue(account, {});
 
-    await eventually(async () => Object.keys(await troubles(account.id)).length === 0, 'nothing is noted any more');
+    await eventually(async () => Object.keys(await troubles(account.number)).length === 0, 'nothing is noted any more');
   });
 
   const LISTS: readonly (readonly [number, object, string])[] = [

@@ -29,7 +29,7 @@ describe('chatapp worker: sends whose answer never came', () => {
     world.openAccount(undefined, { unknownPolicy, unknownWaitMs: 60_000 });
 
   /** One look of a process that takes over, and has not read the inbox. Returns how many sends each policy decided. */
-  async function look({ id }: ChatAccount): Promise<readonly (readonly [string, number])[]> {
+  async function look({ number }: ChatAccount): Promise<readonly (readonly [string, number])[]> {
     const { db } = world.store;
     const lease = new Lease({ name: 'chatapp:0', db, clock, identity: { machine: 'b', pid: 1, startedAt: '1' } });
     await lease.keep();
@@ -42,7 +42,7 @@ describe('chatapp worker: sends whose answer never came', () => {
       messageLog: new MessageLog({ db, clock, log: silentLog, days: 30 }),
       lease,
     });
-    const provider = await db.collection<ProviderDocument>('providers').findOne({ _id: id });
+    const provider = await db.collection<ProviderDocument>('providers').findOne({ _id: number });
     const { decided } = await decideUnknownsOf(db, clock, partition, () => provider ?? undefined);
     await lease.release();
     return [...decided];

@@ -29,6 +29,7 @@ import { type Answer, openProvider, type ProviderServer } from './provider-serve
 /** An account with a provider of its own, which logs what it gets. */
 export interface ChatAccount {
   readonly id: AccountId;
+  readonly number: string;
   readonly provider: ProviderServer;
 }
 
@@ -72,14 +73,14 @@ export function chatWorld(): ChatWorld {
       closing.push(() => provider.close());
       const id = await makeAccount(db, 1_000);
       // Longer than any answer takes, on whatever machine: a later one would make the message unknown.
-      await makeProvider(db, id, { baseUrl: provider.url, timeoutMs: 60_000, ...change });
+      const made = await makeProvider(db, id, { baseUrl: provider.url, timeoutMs: 60_000, ...change });
       await createEndpoint(db, clock, TEST_BOX, {
         account: id,
         channel: 'chatapp',
         url: 'https://example.com/hooks',
         events: eventsOf('chatapp'),
       });
-      return { id, provider };
+      return { id, number: made.provider._id, provider };
     },
     async startWorker(override = {}, machine = 'a') {
       const { db } = store;
@@ -106,10 +107,11 @@ export function chatWorld(): ChatWorld {
       await worker.start();
       return worker;
     },
-    async queue({ id }, ...messages) {
+    async queue({ id, number }, ...messages) {
       const made = messages.map((message) =>
         makeChatMessage({
           account: id,
+          from: number,
           content: { kind: 'template', name: 'hello', language: 'en', params: [] },
           ...message,
         }),

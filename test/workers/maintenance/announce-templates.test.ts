@@ -27,7 +27,7 @@ import { createTemplate, decideTemplate, findTemplate } from '../../../shared/te
 import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
 import { announceTemplates } from '../../../workers/maintenance/announce-templates.ts';
 import { makeTemplate } from '../../shared/templates/sms/make.ts';
-import { makeChatTemplate, TEST_BOX } from '../../support/chatapp.ts';
+import { makeChatTemplate, ownerOf, TEST_BOX } from '../../support/chatapp.ts';
 import { makeAccount } from '../../support/make.ts';
 import { useStore } from '../../support/store.ts';
 import { tellDeps } from '../../support/tell-deps.ts';
@@ -135,7 +135,7 @@ describe('what was decided about templates is announced', () => {
     beforeEach(async () => {
       const endpoint = { account, url: 'https://shop.test/chat', events: eventsOf('chatapp') };
       await createEndpoint(store.db, systemClock, TEST_BOX, { ...endpoint, channel: 'chatapp' });
-      _id = chatTemplateId(account, 'order_left', 'en_US');
+      _id = chatTemplateId(ownerOf(account), 'order_left', 'en_US');
     });
     const draft = {
       category: 'utility',
@@ -143,7 +143,7 @@ describe('what was decided about templates is announced', () => {
       examples: { body: [], buttons: [] },
     } as const;
     const wish = (wants: 'create' | 'delete' = 'create'): Parameters<typeof wishChatTemplate>[1] => ({
-      ...{ _id, account, name: 'order_left', language: 'en_US', wants, draft },
+      ...{ _id, ...ownerOf(account), name: 'order_left', language: 'en_US', wants, draft },
       ...{ request: newId('req'), requestedAt: new Date() },
     });
     const asked = async () => (await findChatTemplateRequests(store.db, [_id])).get(_id);
@@ -178,8 +178,8 @@ describe('what was decided about templates is announced', () => {
 
     it('that the provider has deleted before that was announced: it is forgotten when it was', async () => {
       const known = makeChatTemplate(account, { name: 'order_left', language: 'en_US' });
-      await replaceChatTemplates(store.db, account, [known]);
-      await noteChatTemplate(store.db, account, 'order_left', 'en_US', { status: 'disabled' }, new Date());
+      await replaceChatTemplates(store.db, ownerOf(account), [known]);
+      await noteChatTemplate(store.db, ownerOf(account), 'order_left', 'en_US', { status: 'disabled' }, new Date());
       const request = await askedFor('delete');
 
       expect(await forgetTemplate(store.db, request)).to.equal(false);
@@ -187,7 +187,7 @@ describe('what was decided about templates is announced', () => {
 
       expect((await bodies())[0]).to.include({ event: 'template.stopped', status: 'disabled' });
       expect(await forgetTemplate(store.db, request)).to.equal(true);
-      expect([await findChatTemplate(store.db, account, 'order_left', 'en_US'), await asked()]).to.deep.equal([
+      expect([await findChatTemplate(store.db, ownerOf(account), 'order_left', 'en_US'), await asked()]).to.deep.equal([
         undefined,
         undefined,
       ]);

@@ -1,6 +1,9 @@
 import { objectOf } from '../../../shared/carriers/providers/graph-error.ts';
-import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import { type ChatTemplateDocument, chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
+import {
+  type ChatTemplateDocument,
+  chatTemplateId,
+  type TemplateOwner,
+} from '../../../shared/templates/chat/chat-template.ts';
 import { type Component, partsOf, readComponents, text, typeOf, WORD_MAX } from './template-components.ts';
 
 /** Why an entry of the list is not a template that can be kept. */
@@ -22,7 +25,7 @@ const PARTS_MAX = 64;
 const CARDS_MAX = 10;
 
 /** Reads one entry of `GET /{business}/message_templates`. Pure. `TEXT_MAX` and `PARTS_MAX` bound its time. */
-export function readTemplate(account: AccountId, value: unknown, syncedAt: Date): ChatTemplateDocument | Unreadable {
+export function readTemplate(owner: TemplateOwner, value: unknown, syncedAt: Date): ChatTemplateDocument | Unreadable {
   const entry = objectOf(value);
   const { name, language, status, category } = entry ?? {};
   if (typeof name !== 'string' || typeof language !== 'string' || typeof status !== 'string') {
@@ -35,8 +38,8 @@ export function readTemplate(account: AccountId, value: unknown, syncedAt: Date)
     return { problem: problem ?? 'it has too many components', name: name.slice(0, WORD_MAX) };
   }
   return {
-    _id: chatTemplateId(account, name, language),
-    account,
+    _id: chatTemplateId(owner, name, language),
+    ...owner,
     name,
     language,
     status: status.toLowerCase(),

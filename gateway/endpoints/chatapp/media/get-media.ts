@@ -128,8 +128,8 @@ class Media {
     const stored = await readStoredFile(db, account, message);
     if (stored === undefined) return sendProblem(res, 'message_not_found');
     if (stored === null) return sendProblem(res, 'message_without_file');
-    const provider = await findProvider(db, account);
-    if (provider === undefined) return sendProblem(res, 'chatapp_not_configured');
+    const provider = await findProvider(db, stored.number);
+    if (provider?.account !== account) return sendProblem(res, 'chatapp_not_configured');
     const release = this.#slots.take(account);
     if (typeof release === 'string') {
       this.#report.count('too_many');

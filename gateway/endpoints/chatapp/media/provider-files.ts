@@ -15,7 +15,7 @@ import {
   type NoFile,
 } from './judge.ts';
 
-type Provider = Pick<ProviderDocument, '_id' | 'baseUrl' | 'phoneNumberId' | 'token'>;
+type Provider = Pick<ProviderDocument, '_id' | 'account' | 'baseUrl' | 'phoneNumberId' | 'token'>;
 
 /** A file whose head has come. */
 export interface OpenFile {
@@ -57,7 +57,7 @@ export class ProviderFiles {
   async open(provider: Provider, located: Located, signal: AbortSignal): Promise<OpenFile | NoFile> {
     const { url, bytes: promised } = located;
     const isOwn = new URL(url).origin === new URL(provider.baseUrl).origin;
-    const guard = isOwn ? this.#own : this.#others.for(provider._id);
+    const guard = isOwn ? this.#own : this.#others.for(provider.account);
     if (!guard.checkForm(url).ok) return { kind: 'unusable', code: 'address_not_allowed' };
     const opened = await this.#get(url, guard, provider, FILE_BYTES_MAX, signal);
     if ('kind' in opened) return opened;

@@ -1,12 +1,15 @@
 import type { Db } from 'mongodb';
 import { objectOf } from '../../../../shared/carriers/providers/graph-error.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
+import type { BusinessNumber } from '../../../../shared/messages/document/chat-message.ts';
 import type { AccountId, MessageId } from '../../../../shared/platform/runtime/ids.ts';
 
 /** What a customer's message says of its file. */
 export interface StoredFile {
   /** The provider's id of the file. */
   readonly mediaId: string;
+  /** The account's number that it was written to: its provider has the file. */
+  readonly number: BusinessNumber;
   readonly mime: string | undefined;
   /** As the customer's phone named it. Only documents have one. */
   readonly name: string | undefined;
@@ -18,6 +21,7 @@ const TYPES = ['image', 'video', 'audio', 'voice', 'document', 'sticker'] as con
 const MEDIA_ID = /^[A-Za-z0-9_-]{1,256}$/;
 
 const FIELDS = Object.fromEntries([
+  ['to', 1],
   ['inbound.type', 1],
   ...TYPES.flatMap((type) => ['id', 'mime_type', 'filename'].map((member) => [`inbound.more.${type}.${member}`, 1])),
 ]);
@@ -30,17 +34,17 @@ export async function readStoredFile(
 ): Promise<StoredFile | null | undefined> {
   const message = await db
     .collection<AnyMessage>('messages')
-    .findOne<{ readonly inbound?: unknown }>({ _id: id, account }, { projection: FIELDS });
-  return message === null ? undefined : fileOf(message.inbound);
+    .findOne<{ readonly to: string; readonly inbound?: unknown }>({ _id: id, account }, { projection: FIELDS });
+  return message === null ? undefined : fileOf(message);
 }
 
 /** Members of `more` are the provider's, unread. */
-function fileOf(inbound: unknown): StoredFile | null {
+function fileOf({ to, inbound }: { readonly to: string; readonly inbound?: unknown }): StoredFile | null {
   const { type, more } = objectOf(inbound) ?? {};
   const own = TYPES.some((one) => one === type) ? objectOf(objectOf(more)?.[String(type)]) : undefined;
   const { id, mime_type: mime, filename } = own ?? {};
   if (typeof id !== 'string' || !MEDIA_ID.test(id)) return null;
-  return { mediaId: id, mime: textOf(mime), name: textOf(filename) };
+  return { mediaId: id, number: to, mime: textOf(mime), name: textOf(filename) };
 }
 
 function textOf(value: unknown): string | undefined {

@@ -5,7 +5,7 @@ import { finishRequest, wishChatTemplate } from '../../../../shared/templates/ch
 import { replaceChatTemplates, replaceListed } from '../../../../shared/templates/chat/store.ts';
 import type { ChatTemplateRequestDocument } from '../../../../shared/templates/chat/template-request.ts';
 import { announceTemplates } from '../../../../workers/maintenance/announce-templates.ts';
-import { makeChatTemplate, makeProvider } from '../../../support/chatapp.ts';
+import { makeChatTemplate, makeProvider, ownerOf } from '../../../support/chatapp.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { tellDeps } from '../../../support/tell-deps.ts';
 import { settingsWorld } from '../settings-world.ts';
@@ -21,7 +21,14 @@ describe('chat-app templates of an account', () => {
   async function requested(name: string, wants: 'create' | 'edit', status: string | undefined): Promise<void> {
     const { account } = site;
     const wish: ChatTemplateRequestDocument = {
-      ...{ _id: chatTemplateId(account, name, 'en_US'), account, name, language: 'en_US', wants, tries: 0 },
+      ...{
+        _id: chatTemplateId(ownerOf(account), name, 'en_US'),
+        ...ownerOf(account),
+        name,
+        language: 'en_US',
+        wants,
+        tries: 0,
+      },
       draft: { category: 'utility', components: { body: 'x', buttons: [] }, examples: { body: [], buttons: [] } },
       ...{ request: newId('req'), requestedAt: new Date() },
     };
@@ -59,7 +66,7 @@ describe('chat-app templates of an account', () => {
     it(`that the provider has deleted are shown so, and may be asked for again or removed (last ${wants})`, async () => {
       for (const name of ['once', 'twice']) await requested(name, wants, 'approved');
       await announceTemplates(tellDeps(site.db));
-      await replaceChatTemplates(site.db, site.account, [], new Date(Date.now() + 1_000));
+      await replaceChatTemplates(site.db, ownerOf(site.account), [], new Date(Date.now() + 1_000));
 
       const { body } = await ask('get', `${PATH}?state=deleted`).expect(200);
       expect(body.data.map(({ name }: { name: string }) => name)).to.deep.equal(['once', 'twice']);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { findProvider } from '../../../../shared/carriers/providers/store.ts';
 import { Metrics } from '../../../../shared/platform/runtime/metrics.ts';
 import { callbackPost, textMessage } from '../../../support/chat-callback.ts';
-import { makeProvider } from '../../../support/chatapp.ts';
+import { makeProvider, NUMBER } from '../../../support/chatapp.ts';
 import { openGateway, type TestGateway } from '../../../support/gateway.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { mergeParts, readAlone } from '../../../support/read-callback.ts';
@@ -99,7 +99,7 @@ describe('/chatapp/callback/{callback}: what the provider tells the operator', (
       await update('account_update', value);
 
     const { gateway } = world;
-    const provider = await findProvider(gateway.db, gateway.account);
+    const provider = await findProvider(gateway.db, NUMBER);
     expect(provider?.tiers?.map(({ at, ...tier }) => tier)).to.deep.equal([
       { category: 'UTILITY', region: 'BRAZIL', tier: '1:50000', month: '2026-11' },
       { category: 'UTILITY', region: 'INDIA', tier: '25000001:50000000', month: '2026-11' },
@@ -127,11 +127,12 @@ describe('/chatapp/callback/{callback}: what the provider tells the operator', (
   ];
   for (const [field, value, notice] of changes) {
     it(`reads ${field} ${JSON.stringify(value)}`, async () => {
-      const provider = { _id: world.gateway.account, phoneNumberId: '1055', businessId: '2055' };
+      const provider = { _id: NUMBER, account: world.gateway.account, phoneNumberId: '1055', businessId: '2055' };
       const { notices, items } = mergeParts(await readAlone(account(field, value), provider));
 
       expect(notices).to.have.lengthOf(1);
-      expect(notices[0]).to.include({ field, ...notice });
+      expect(notices[0]?.notice).to.include({ field, ...notice });
+      expect(notices[0]?.numbers).to.deep.equal([NUMBER]);
       expect(items).to.deep.equal([]);
     });
   }

@@ -10,6 +10,8 @@ export function callbackWorld() {
   let path = '';
   let verifyToken = '';
   beforeEach(async () => {
+    // A number, which posts name, belongs to one account.
+    await gateway.db.collection('providers').deleteMany({});
     const made = await makeProvider(gateway.db, gateway.account);
     path = `/chatapp/callback/${made.provider.callback}`;
     verifyToken = made.verifyToken ?? '';

@@ -7,7 +7,7 @@ import { callbackPost } from '../../../support/chat-callback.ts';
 import { mergeParts, readAlone } from '../../../support/read-callback.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
-const PROVIDER = { _id: newId('acc'), phoneNumberId: '1055', businessId: '2055' } as const;
+const PROVIDER = { _id: '918000000001', account: newId('acc'), phoneNumberId: '1055', businessId: '2055' } as const;
 /** As the Groups API makes them. */
 const GROUP = 'Y2FwaV9ncm91cDoxNzA1NTU1MDEzOToxMjAzNjM0MDQ2OTQyMzM4MjAZD';
 
@@ -24,7 +24,7 @@ describe('a message in a group', () => {
 
       const item = items[0]?.what;
       assert(item?.kind === 'message');
-      const received = inboundMessage(PROVIDER._id, '918000000001', item, NOW);
+      const received = inboundMessage(PROVIDER.account, item, NOW);
       const [entry] = received.history;
       assert(entry !== undefined);
       const event = JSON.parse(eventBody({ message: received, entry }));

@@ -5,7 +5,7 @@ import { mergeParts, readAlone } from '../../../support/read-callback.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const SENT = new Date('2026-11-21T09:59:50Z');
-const PROVIDER = { _id: newId('acc'), phoneNumberId: '1055', businessId: '2055' } as const;
+const PROVIDER = { _id: '918000000001', account: newId('acc'), phoneNumberId: '1055', businessId: '2055' } as const;
 const CUSTOMER = '919876543210';
 
 describe('chatapp/read-callback: who wrote', () => {
@@ -36,7 +36,7 @@ describe('chatapp/read-callback: who wrote', () => {
       const { items, inbound } = await readMessage({ from: undefined, type: 'text', text: {}, ...message }, value);
 
       expect(items[0]?.what).to.include({ from: USER_ID });
-      expect(inbound).to.deep.equal([{ account: PROVIDER._id, customer: USER_ID, at: SENT }]);
+      expect(inbound).to.deep.equal([{ account: PROVIDER.account, customer: USER_ID, number: PROVIDER._id, at: SENT }]);
     });
   }
 

@@ -6,7 +6,7 @@ import { mergeParts, readAlone } from '../../../support/read-callback.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const SENT = new Date('2026-11-21T09:59:50Z');
-const PROVIDER = { _id: newId('acc'), phoneNumberId: '1055', businessId: '2055' } as const;
+const PROVIDER = { _id: '918000000001', account: newId('acc'), phoneNumberId: '1055', businessId: '2055' } as const;
 const CUSTOMER = '919876543210';
 
 const read = async (body: object) => mergeParts(await readAlone(body, PROVIDER, NOW));
@@ -19,16 +19,24 @@ describe('chatapp/read-callback', () => {
 
     expect(items).to.deep.equal([
       {
-        _id: `${PROVIDER._id}:in:wamid.A`,
-        account: PROVIDER._id,
+        _id: `${PROVIDER.account}:in:wamid.A`,
+        account: PROVIDER.account,
         at: NOW,
         due: NOW,
         tries: 0,
-        what: { kind: 'message', upstreamId: 'wamid.A', from: CUSTOMER, sentAt: SENT, type: 'text', body: 'hi' },
-        weight: 288,
+        what: {
+          kind: 'message',
+          number: PROVIDER._id,
+          upstreamId: 'wamid.A',
+          from: CUSTOMER,
+          sentAt: SENT,
+          type: 'text',
+          body: 'hi',
+        },
+        weight: 338,
       },
     ]);
-    expect(inbound).to.deep.equal([{ account: PROVIDER._id, customer: CUSTOMER, at: SENT }]);
+    expect(inbound).to.deep.equal([{ account: PROVIDER.account, customer: CUSTOMER, number: PROVIDER._id, at: SENT }]);
   });
 
   it('makes an item of a status with its error, our message id and the price', async () => {
@@ -43,7 +51,7 @@ describe('chatapp/read-callback', () => {
 
     const { items, inbound } = await read(callbackPost({ statuses: [status] }));
 
-    expect(items.map(({ _id }) => _id)).to.deep.equal([`${PROVIDER._id}:failed:wamid.A`]);
+    expect(items.map(({ _id }) => _id)).to.deep.equal([`${PROVIDER.account}:failed:wamid.A`]);
     expect(items[0]?.what).to.deep.equal({
       kind: 'status',
       upstreamId: 'wamid.A',
@@ -238,6 +246,7 @@ describe('chatapp/read-callback', () => {
 
       expect(items[0]?.what).to.deep.equal({
         kind: 'message',
+        number: PROVIDER._id,
         upstreamId: 'wamid.A',
         from: CUSTOMER,
         sentAt: SENT,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { mergeParts, readAlone } from '../../../support/read-callback.ts';
 
-const PROVIDER = { _id: newId('acc'), phoneNumberId: '1055', businessId: '2055' } as const;
+const PROVIDER = { _id: '918000000001', account: newId('acc'), phoneNumberId: '1055', businessId: '2055' } as const;
 const read = async (body: object) => mergeParts(await readAlone(body, PROVIDER));
 const TIME = 1_763_719_190;
 const toldAt = new Date(TIME * 1_000);
@@ -14,7 +14,7 @@ describe('chatapp/read-template-change', () => {
     const named = { message_template_id: 1, message_template_name: 'cart', message_template_language: 'en-US' };
     const whatOf = async (field: string, value: object) =>
       (await told(field, { ...named, ...value })).items.map(({ what }) => what);
-    const template = { kind: 'template', name: 'cart', language: 'en_US' };
+    const template = { kind: 'template', business: '2055', name: 'cart', language: 'en_US' };
     const STATUS = 'message_template_status_update';
     const info = { reason: 'Side by side.', recommendation: 'Separate them.' };
 
@@ -54,7 +54,7 @@ describe('chatapp/read-template-change', () => {
     for (const time of [undefined, null, '1763719190', 0, -1, 1.5, ahead, Date.now(), 1e300]) {
       const { items } = await read({ entry: [{ id: '2055', time, changes }] });
       expect(items.map(({ what }) => what)).to.deep.equal([
-        { kind: 'template', name: 'cart', language: 'en_US', status: 'paused' },
+        { kind: 'template', business: '2055', name: 'cart', language: 'en_US', status: 'paused' },
       ]);
     }
   });

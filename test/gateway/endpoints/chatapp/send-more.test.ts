@@ -6,6 +6,7 @@ import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { inboundMessage } from '../../../../workers/chatapp/inbox.ts';
 import { sendPayload } from '../../../../workers/chatapp/provider/payload.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';
+import { NUMBER } from '../../../support/chatapp.ts';
 import { expectProblem } from '../../../support/problem.ts';
 
 const INTERACTIVE = '/v2/chatapp/send-interactive';
@@ -53,8 +54,16 @@ describe('chat-app sends beyond the specification', () => {
   /** Stores a message of the customer, as the inbox does. */
   const customersMessage = async (upstreamId = `wamid.${newId('msg')}`, from = CUSTOMER) => {
     const now = new Date();
-    const what = { kind: 'message', upstreamId, from, sentAt: now, type: 'text', body: 'Hello?' } as const;
-    const message = inboundMessage(chat.account, '918000000001', what, now);
+    const what = {
+      kind: 'message',
+      number: NUMBER,
+      upstreamId,
+      from,
+      sentAt: now,
+      type: 'text',
+      body: 'Hello?',
+    } as const;
+    const message = inboundMessage(chat.account, what, now);
     await chat.db.collection<InboundMessageDocument>('messages').insertOne(message);
     return message;
   };

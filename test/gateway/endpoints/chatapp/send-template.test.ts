@@ -9,7 +9,7 @@ import type { ChatTemplateDocument } from '../../../../shared/templates/chat/cha
 import { replaceChatTemplates } from '../../../../shared/templates/chat/store.ts';
 import { linkCustomers } from '../../../../workers/chatapp/link.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';
-import { copyTemplates, makeChatTemplate } from '../../../support/chatapp.ts';
+import { copyTemplates, makeChatTemplate, NUMBER, ownerOf } from '../../../support/chatapp.ts';
 import { openGateway } from '../../../support/gateway.ts';
 import { expectFieldRefusal, expectProblem } from '../../../support/problem.ts';
 
@@ -70,7 +70,7 @@ describe('POST /v2/chatapp/send', () => {
 
     it('is accepted while the number is paused, and waits', async () => {
       await chat.configure();
-      await pauseProvider(chat.db, chat.account);
+      await pauseProvider(chat.db, NUMBER);
 
       expect((await chat.post(PATH, GOOD)).status).to.equal(200);
     });
@@ -144,7 +144,7 @@ describe('POST /v2/chatapp/send', () => {
     it('a template that params cannot fill', async () => {
       await chat.configure();
       const picture = makeChatTemplate(chat.account, { name: 'picture', variables: 0, unsendable: 'a media header' });
-      await replaceChatTemplates(chat.db, chat.account, [picture]);
+      await replaceChatTemplates(chat.db, ownerOf(chat.account), [picture]);
 
       const answer = await chat.post(PATH, { ...GOOD, template: 'picture', params: [] });
 
@@ -162,7 +162,7 @@ describe('POST /v2/chatapp/send', () => {
     for (const status of ['pending', 'rejected', 'paused', 'disabled', 'unheard_of']) {
       it(`a template that is ${status}`, async () => {
         await chat.configure();
-        await replaceChatTemplates(chat.db, chat.account, [makeChatTemplate(chat.account, { status })]);
+        await replaceChatTemplates(chat.db, ownerOf(chat.account), [makeChatTemplate(chat.account, { status })]);
 
         const answer = await chat.post(PATH, GOOD);
 
@@ -241,7 +241,7 @@ describe('POST /v2/chatapp/send', () => {
   describe('503', () => {
     it('the provider stopped the account', async () => {
       await chat.configure();
-      await stopProvider(chat.db, chat.account, '190: the access token has expired');
+      await stopProvider(chat.db, NUMBER, '190: the access token has expired');
 
       const answer = await chat.post(PATH, GOOD);
 
@@ -253,7 +253,7 @@ describe('POST /v2/chatapp/send', () => {
 
     it('says what the account itself can put right, without the words of the provider', async () => {
       await chat.configure();
-      await stopProvider(chat.db, chat.account, 'provider_payment_problem: (131042) Card 4242 declined');
+      await stopProvider(chat.db, NUMBER, 'provider_payment_problem: (131042) Card 4242 declined');
 
       const answer = await chat.post(PATH, GOOD);
 

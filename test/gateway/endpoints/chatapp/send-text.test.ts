@@ -4,6 +4,7 @@ import type { AccountDocument } from '../../../../shared/money/accounts/account.
 import { recordInbound } from '../../../../shared/money/conversations/store.ts';
 import { isoTimestamp } from '../../../../shared/platform/runtime/clock.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';
+import { NUMBER } from '../../../support/chatapp.ts';
 import { expectProblem } from '../../../support/problem.ts';
 
 const PATH = '/v2/chatapp/send-text';
@@ -50,7 +51,7 @@ describe('POST /v2/chatapp/send-text', () => {
     it('takes the user id of a customer who shows no number, and finds the message by it', async () => {
       const userId = 'US.13491208655302741918';
       await chat.configure();
-      await recordInbound(chat.db, [{ account: chat.account, customer: userId, at: new Date() }]);
+      await recordInbound(chat.db, [{ account: chat.account, customer: userId, number: NUMBER, at: new Date() }]);
 
       const { status, body } = await chat.post(PATH, { ...GOOD, to: userId });
 

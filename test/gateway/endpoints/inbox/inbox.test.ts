@@ -5,6 +5,7 @@ import { recordInbound } from '../../../../shared/money/conversations/store.ts';
 import { type AccountId, customerId, idDay, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { linkCustomers } from '../../../../workers/chatapp/link.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
+import { NUMBER } from '../../../support/chatapp.ts';
 import { makeKey } from '../../../support/gateway.ts';
 import { makeAccount, makeMessage } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
@@ -60,7 +61,7 @@ describe('the inbox of an account', () => {
     const customers = Array.from({ length: 7 }, (_, n) => `91987654320${n}`);
     await recordInbound(
       site.db,
-      customers.map((customer) => ({ account: site.account, customer, at })),
+      customers.map((customer) => ({ account: site.account, customer, number: NUMBER, at })),
     );
 
     const seen: string[] = [];

@@ -7,6 +7,7 @@ import { answerRecord } from '../../../../shared/messages/settlement/message-log
 import { applyCredits } from '../../../../shared/money/ledger/change.ts';
 import { idDay, idTime, type MessageId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';
+import { NUMBER } from '../../../support/chatapp.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
 
@@ -68,6 +69,7 @@ describe('reading back: messages of the chat-app channel', () => {
         to: CUSTOMER,
         status: 'read',
         operator: 'chatapp',
+        from: NUMBER,
         reference: 'order 7',
         channel: 'chatapp',
         direction: 'out',

@@ -6,7 +6,7 @@ import type { ChatMessageDocument } from '../../../../shared/messages/document/c
 import { isoTimestamp, systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type ConversationId, idTime, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { HourCounter } from '../../../../workers/maintenance/statistics/count-hours.ts';
-import { makeProvider, TEST_BOX } from '../../../support/chatapp.ts';
+import { makeProvider, NUMBER, TEST_BOX } from '../../../support/chatapp.ts';
 import { makeChatMessage } from '../../../workers/chatapp/make.ts';
 import { operatorAtGateway } from '../operators-world.ts';
 
@@ -32,26 +32,25 @@ describe('chat-app numbers, by operators', () => {
     baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v23.0`;
   });
   after(() => provider.close());
-  const set = (body: object) => world.patch(`/providers/${world.account}`, body as never);
-  const stored = () => findProvider(world.db, world.account);
+  beforeEach(() => world.db.collection('providers').deleteMany({}));
+  const set = (body: object) => world.patch(`/providers/${NUMBER}`, body as never);
+  const stored = () => findProvider(world.db, NUMBER);
 
   it('are given with all that is needed; secrets are sealed, the verify token is shown once', async () => {
-    const missing = (await set({ per_second: 40 })).body.errors.map(({ field }: { field: string }) => field);
-    expect(missing).to.have.members([
-      ...['base_url', 'phone_number_id', 'business_id', 'display_number', 'token', 'app_secret'],
-    ]);
+    const missing = (await set({ account_id: world.account, per_second: 40 })).body.errors.map(
+      ({ field }: { field: string }) => field,
+    );
+    expect(missing).to.have.members([...['base_url', 'phone_number_id', 'business_id', 'token', 'app_secret']]);
 
     const { body, text } = await set({
-      ...{ base_url: baseUrl, phone_number_id: '1055', business_id: '2055', display_number: '918000000001' },
+      ...{ account_id: world.account, base_url: baseUrl, phone_number_id: '1055', business_id: '2055' },
       ...{ token: 'EAAtoken', app_secret: 'appsecret', per_second: 40 },
     });
     const made = await stored();
     expect(body, text).to.deep.include({ status: 'success', created: true });
     expect(body.provider).to.include({ per_second: 40, callback: `/chatapp/callback/${made?.callback}` });
-    expect(TEST_BOX.open(made?.token ?? '', ['providers', world.account, 'token'])).to.equal('EAAtoken');
-    expect(TEST_BOX.open(made?.verifyToken ?? '', ['providers', world.account, 'verifyToken'])).to.equal(
-      body.verify_token,
-    );
+    expect(TEST_BOX.open(made?.token ?? '', ['providers', NUMBER, 'token'])).to.equal('EAAtoken');
+    expect(TEST_BOX.open(made?.verifyToken ?? '', ['providers', NUMBER, 'verifyToken'])).to.equal(body.verify_token);
     const later = await set({ opt_in: 'list' });
     expect(later.body).to.deep.include({ created: false, verify_token: null });
     const audit = JSON.stringify(await world.lastAudit());
@@ -70,7 +69,7 @@ describe('chat-app numbers, by operators', () => {
   it('send a test as the provider documents it, and say what it answers', async () => {
     await makeProvider(world.db, world.account, { baseUrl });
     answer = { status: 200, body: { messages: [{ id: 'wamid.HBgM' }] } };
-    const test = (body: object) => world.post(`/providers/${world.account}/test`, { to: '919876543210', ...body });
+    const test = (body: object) => world.post(`/providers/${NUMBER}/test`, { to: '919876543210', ...body });
 
     expect((await test({ params: ['Asha'] })).body).to.deep.equal({
       ok: true,
@@ -115,7 +114,7 @@ describe('chat-app numbers, by operators', () => {
     const CARD =
       'Rates of 2026\nMarket;Currency;Marketing;Authentication-International;Service\nIndia;$US;$0,0118;n/a;0,0014\nother;$US;;0.03;0.0077\n';
     const put = (csv: string, more: object = {}) =>
-      world.put(`/providers/${world.account}/prices`, { currency: 'USD', csv, ...more });
+      world.put(`/accounts/${world.account}/provider-prices`, { currency: 'USD', csv, ...more });
 
     it('from a rate card, wide or long; what is wrong with one is said by its lines', async () => {
       await makeProvider(world.db, world.account, { baseUrl });
@@ -139,7 +138,7 @@ describe('chat-app numbers, by operators', () => {
         'Line 5: The price of service is ',
       ]);
       expect((await put('service\n1\n')).status).to.equal(400);
-      expect((await world.get(`/providers/${world.account}/prices`)).body.prices).to.have.lengthOf(1);
+      expect((await world.get(`/accounts/${world.account}/provider-prices`)).body.prices).to.have.lengthOf(1);
       expect((await put('market,service\n')).body).to.include({ currency: null });
     });
 

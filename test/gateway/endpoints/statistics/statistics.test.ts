@@ -9,6 +9,7 @@ import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { HourCounter } from '../../../../workers/maintenance/statistics/count-hours.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
+import { NUMBER } from '../../../support/chatapp.ts';
 import { makeKey } from '../../../support/gateway.ts';
 import { makeAccount, makeMessage } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
@@ -119,9 +120,9 @@ describe('statistics of an account', () => {
     await count();
     const { account } = site;
     await recordInbound(site.db, [
-      { account, customer: '919876543210', at: new Date() },
-      { account, customer: '919876543211', at: new Date(Date.now() - 2 * DAY_MS) },
-      { account: newId('acc'), customer: '919876543212', at: new Date() },
+      { account, customer: '919876543210', number: NUMBER, at: new Date() },
+      { account, customer: '919876543211', number: NUMBER, at: new Date(Date.now() - 2 * DAY_MS) },
+      { account: newId('acc'), customer: '919876543212', number: NUMBER, at: new Date() },
     ]);
 
     const { body } = await ask('/v2/account/overview');

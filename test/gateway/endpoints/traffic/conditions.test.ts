@@ -71,8 +71,8 @@ describe('what is wrong now', () => {
     const account = await makeAccount(world.db, 10, { name: 'Acme' });
     const lines = [makeMessage({ ...makeDraft({ lane: 1, path: 'transactional' }), account, _id: id() })];
     await insertFirst(world.db, ownDocuments(newId('grp'), lines, new Date()));
-    await makeProvider(world.db, account);
-    await stopProvider(world.db, account, 'the token is not valid');
+    const made = await makeProvider(world.db, account);
+    await stopProvider(world.db, made.provider._id, 'the token is not valid');
     notes.ignoredProxy = '10.0.0.7';
     await background.setWorking(true);
     await look();

@@ -156,7 +156,7 @@ export const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
     '/v2/admin/ledger-checks',
     '/v2/admin/carriers/test',
   ],
-  'it sends one message to the number of whoever tries, who sees it come': ['/v2/admin/providers/:account_id/test'],
+  'it sends one message to the number of whoever tries, who sees it come': ['/v2/admin/providers/:number/test'],
   'it says which state there shall be, and that is there already': [
     '/v2/admin/accounts/:account_id/status',
     '/v2/admin/accounts/:account_id/opt-ins',
@@ -165,7 +165,8 @@ export const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
     '/v2/account/traffic-holds/:prefix/release',
     '/v2/admin/accounts/:account_id/traffic-holds/:prefix/release',
     '/v2/admin/carriers/:carrier_id/status',
-    '/v2/admin/providers/:account_id/status',
+    '/v2/admin/providers/:number/status',
+    '/v2/admin/providers/:number/default',
     '/v2/admin/users/:user_id/status',
   ],
   'the first one used up what it needs, or made what there can be one of: the second is refused, with the reason': [

@@ -14,17 +14,18 @@ import {
 } from '../../../../shared/carriers/providers/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, isCallbackId, newCallbackId, newId } from '../../../../shared/platform/runtime/ids.ts';
-import { makeProvider, PROVIDER, TEST_BOX } from '../../../support/chatapp.ts';
+import { makeProvider, NUMBER, PROVIDER, TEST_BOX } from '../../../support/chatapp.ts';
 import { useStore } from '../../../support/store.ts';
 
 describe('providers', () => {
   const store = useStore();
   let account: AccountId;
-  beforeEach(() => {
+  beforeEach(async () => {
     account = newId('acc');
+    await store.db.collection('providers').deleteMany({});
   });
 
-  const set = (change: ProviderChange) => setProvider(store.db, systemClock, TEST_BOX, account, change);
+  const set = (change: ProviderChange) => setProvider(store.db, systemClock, TEST_BOX, account, NUMBER, change);
   async function problemsOf(change: ProviderChange): Promise<readonly string[]> {
     try {
       await set(change);
@@ -39,11 +40,11 @@ describe('providers', () => {
     const { provider, created, verifyToken } = await set(PROVIDER);
 
     expect(created).to.equal(true);
-    expect(await findProvider(store.db, account)).to.deep.equal(provider);
-    expect(provider).to.include({ ...PROVIDER_DEFAULTS, baseUrl: PROVIDER.baseUrl, displayNumber: '918000000001' });
-    expect(TEST_BOX.open(provider.token, ['providers', account, 'token'])).to.equal(PROVIDER.token);
-    expect(TEST_BOX.open(provider.appSecret, ['providers', account, 'appSecret'])).to.equal(PROVIDER.appSecret);
-    expect(TEST_BOX.open(provider.verifyToken, ['providers', account, 'verifyToken'])).to.equal(verifyToken);
+    expect(await findProvider(store.db, NUMBER)).to.deep.equal(provider);
+    expect(provider).to.include({ ...PROVIDER_DEFAULTS, baseUrl: PROVIDER.baseUrl, _id: NUMBER, account });
+    expect(TEST_BOX.open(provider.token, ['providers', NUMBER, 'token'])).to.equal(PROVIDER.token);
+    expect(TEST_BOX.open(provider.appSecret, ['providers', NUMBER, 'appSecret'])).to.equal(PROVIDER.appSecret);
+    expect(TEST_BOX.open(provider.verifyToken, ['providers', NUMBER, 'verifyToken'])).to.equal(verifyToken);
     expect(verifyToken).to.match(/^[\w-]{32}$/);
     expect(JSON.stringify(provider)).not.to.include(PROVIDER.token);
     expect(await providersByCallback(store.db, [provider.callback])).to.deep.equal([provider]);
@@ -55,7 +56,7 @@ describe('providers', () => {
     const { provider, created, verifyToken } = await set({ perSecond: 20, token: 'EAAnew' });
 
     expect({ created, verifyToken }).to.deep.equal({ created: false, verifyToken: undefined });
-    expect(TEST_BOX.open(provider.token, ['providers', account, 'token'])).to.equal('EAAnew');
+    expect(TEST_BOX.open(provider.token, ['providers', NUMBER, 'token'])).to.equal('EAAnew');
     expect(provider).to.deep.equal({ ...first, perSecond: 20, token: provider.token });
     expect((await set({})).provider).to.deep.equal(provider);
   });
@@ -67,7 +68,7 @@ describe('providers', () => {
     const refused = await set({ baseUrl, perSecond: 20 }).catch((error: unknown) => error);
 
     expect(refused).to.be.instanceOf(TokenNeeded);
-    expect(await findProvider(store.db, account)).to.deep.equal(first);
+    expect(await findProvider(store.db, NUMBER)).to.deep.equal(first);
     expect((await set({ baseUrl: first.baseUrl, perSecond: 20 })).provider).to.include({ perSecond: 20 });
     expect((await set({ baseUrl, token: 'EAAgiven' })).provider).to.include({ baseUrl });
   });
@@ -78,7 +79,7 @@ describe('providers', () => {
     const { provider, verifyToken } = await set({ newVerifyToken: true });
 
     expect(verifyToken).to.be.a('string').and.not.equal(first.verifyToken);
-    expect(TEST_BOX.open(provider.verifyToken, ['providers', account, 'verifyToken'])).to.equal(verifyToken);
+    expect(TEST_BOX.open(provider.verifyToken, ['providers', NUMBER, 'verifyToken'])).to.equal(verifyToken);
     expect(provider).not.to.have.property('newVerifyToken');
   });
 
@@ -95,13 +96,12 @@ describe('providers', () => {
     expect(problems.map((problem) => problem.split(':')[0])).to.have.members([
       'phoneNumberId',
       'businessId',
-      'displayNumber',
       'token',
       'appSecret',
       'baseUrl',
       'perSecond',
     ]);
-    expect(await findProvider(store.db, account)).to.equal(undefined);
+    expect(await findProvider(store.db, NUMBER)).to.equal(undefined);
   });
 
   const bad: readonly [string, ProviderChange][] = [
@@ -109,7 +109,6 @@ describe('providers', () => {
     ['an address with a user', { baseUrl: 'https://user:pass@graph.example/v23.0' }],
     ['an address with a query', { baseUrl: 'https://graph.example/v23.0?x=1' }],
     ['an id that would change the path', { phoneNumberId: '../1055' }],
-    ['a number with a plus', { displayNumber: '+918000000001' }],
     ['a token with a line break', { token: 'EAA\nX: y' }],
     ['an empty secret', { appSecret: '' }],
     ['a rate of 1.5', { perSecond: 1.5 }],
@@ -126,29 +125,29 @@ describe('providers', () => {
   }
 
   it('pause and resume: change the status, and setting it does not', async () => {
-    expect(await pauseProvider(store.db, account)).to.equal(false);
+    expect(await pauseProvider(store.db, NUMBER)).to.equal(false);
     await set(PROVIDER);
 
-    expect(await pauseProvider(store.db, account)).to.equal(true);
+    expect(await pauseProvider(store.db, NUMBER)).to.equal(true);
     expect((await set({ perSecond: 5 })).provider.status).to.equal('paused');
-    expect(await resumeProvider(store.db, account)).to.equal(true);
-    expect((await findProvider(store.db, account))?.status).to.equal('active');
+    expect(await resumeProvider(store.db, NUMBER)).to.equal(true);
+    expect((await findProvider(store.db, NUMBER))?.status).to.equal('active');
   });
 
   it('stop: keeps the first reason until it is resumed, and tells one of many', async () => {
     await set(PROVIDER);
 
-    const stopped = await Promise.all(['190: token', '368: policy'].map((why) => stopProvider(store.db, account, why)));
+    const stopped = await Promise.all(['190: token', '368: policy'].map((why) => stopProvider(store.db, NUMBER, why)));
 
     expect(stopped.filter(Boolean)).to.have.length(1);
-    const found = await findProvider(store.db, account);
+    const found = await findProvider(store.db, NUMBER);
     expect(found?.status).to.equal('paused');
     expect(found?.stoppedReason).to.equal(stopped[0] === true ? '190: token' : '368: policy');
-    await resumeProvider(store.db, account);
-    expect(await findProvider(store.db, account))
+    await resumeProvider(store.db, NUMBER);
+    expect(await findProvider(store.db, NUMBER))
       .to.include({ status: 'active' })
       .and.not.have.property('stoppedReason');
-    expect(await stopProvider(store.db, account, 'again')).to.equal(true);
+    expect(await stopProvider(store.db, NUMBER, 'again')).to.equal(true);
   });
 
   it('list: has all of them', async () => {

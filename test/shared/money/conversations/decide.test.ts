@@ -6,6 +6,7 @@ import { conversationPrice } from '../../../../shared/money/conversations/pricin
 import { isSessionOpen, sessionUntil } from '../../../../shared/money/conversations/session.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { CHAT_PRICES } from '../../../support/chat.ts';
+import { NUMBER } from '../../../support/chatapp.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const CUSTOMER = '919876543210';
@@ -36,6 +37,7 @@ describe('conversations/decide', () => {
   const order = (overrides: Partial<ChatOrder> = {}): ChatOrder => ({
     _id: newId('msg'),
     to: CUSTOMER,
+    from: NUMBER,
     freeForm: false,
     caps: [],
     ...overrides,
@@ -123,7 +125,9 @@ describe('conversations/decide', () => {
     expect(kinds([text], state({ status: 'suspended', balance: 0 }))).to.deep.equal(['account_suspended']);
     expect(kinds([text], state({ expiryDate: '2026-11-20', balance: 0 }))).to.deep.equal(['credits_expired']);
     expect(kinds([text], state({ balance: 0 }))).to.deep.equal(['session_closed']);
-    expect(kinds([text], state({ balance: 0 }, { lastInboundAt: ago(1) }))).to.deep.equal(['insufficient_credits']);
+    expect(
+      kinds([text], state({ balance: 0 }, { lastInboundAt: ago(1), sessions: { [NUMBER]: ago(1) } })),
+    ).to.deep.equal(['insufficient_credits']);
     expect(kinds([order()], { ...state(), account: null })).to.deep.equal(['account_suspended']);
   });
 });

@@ -7,7 +7,7 @@ import {
   noteChatTemplate,
   replaceChatTemplates,
 } from '../../../../shared/templates/chat/store.ts';
-import { makeChatTemplate } from '../../../support/chatapp.ts';
+import { makeChatTemplate, ownerOf } from '../../../support/chatapp.ts';
 import { useStore } from '../../../support/store.ts';
 
 describe('chat-app templates', () => {
@@ -20,13 +20,13 @@ describe('chat-app templates', () => {
   it('replace: what the provider lists now is there, and nothing else', async () => {
     const other = newId('acc');
     const theirs = makeChatTemplate(other);
-    await replaceChatTemplates(store.db, other, [theirs]);
+    await replaceChatTemplates(store.db, ownerOf(other), [theirs]);
     const kept = makeChatTemplate(account, { name: 'kept', status: 'pending' });
-    await replaceChatTemplates(store.db, account, [kept, makeChatTemplate(account, { name: 'gone' })]);
+    await replaceChatTemplates(store.db, ownerOf(account), [kept, makeChatTemplate(account, { name: 'gone' })]);
 
     const now = [makeChatTemplate(account, { name: 'kept' }), makeChatTemplate(account, { name: 'new' })];
-    await replaceChatTemplates(store.db, account, now);
-    await replaceChatTemplates(store.db, account, now);
+    await replaceChatTemplates(store.db, ownerOf(account), now);
+    await replaceChatTemplates(store.db, ownerOf(account), now);
 
     const [first, second] = await listChatTemplates(store.db, account);
     const { unannounced, statusAt, ...rest } = first ?? {};
@@ -38,11 +38,18 @@ describe('chat-app templates', () => {
   it('replace: a list that was read before a status changed does not set it back, and removes nothing that came since', async () => {
     const before = new Date(Date.now() - 1_000);
     const pending = makeChatTemplate(account, { status: 'pending' });
-    await replaceChatTemplates(store.db, account, [pending]);
-    await noteChatTemplate(store.db, account, pending.name, pending.language, { status: 'approved' }, new Date());
+    await replaceChatTemplates(store.db, ownerOf(account), [pending]);
+    await noteChatTemplate(
+      store.db,
+      ownerOf(account),
+      pending.name,
+      pending.language,
+      { status: 'approved' },
+      new Date(),
+    );
 
-    await replaceChatTemplates(store.db, account, [pending], before);
-    await replaceChatTemplates(store.db, account, [], before);
+    await replaceChatTemplates(store.db, ownerOf(account), [pending], before);
+    await replaceChatTemplates(store.db, ownerOf(account), [], before);
 
     expect((await listChatTemplates(store.db, account)).map(({ status }) => status)).to.deep.equal(['approved']);
   });
@@ -51,13 +58,13 @@ describe('chat-app templates', () => {
     const listed = makeChatTemplate(account, { status: 'pending' });
     const { name, language } = listed;
     const meanwhile = async (): Promise<void> => {
-      await replaceChatTemplates(store.db, account, [listed]);
-      await noteChatTemplate(store.db, account, name, language, { status: 'approved' }, new Date());
+      await replaceChatTemplates(store.db, ownerOf(account), [listed]);
+      await noteChatTemplate(store.db, ownerOf(account), name, language, { status: 'approved' }, new Date());
     };
 
-    await replaceChatTemplates(beforeWrite(store.db, meanwhile), account, [listed]);
+    await replaceChatTemplates(beforeWrite(store.db, meanwhile), ownerOf(account), [listed]);
 
-    const found = await findChatTemplate(store.db, account, name, language);
+    const found = await findChatTemplate(store.db, ownerOf(account), name, language);
     expect(found?.status).to.equal('approved');
     expect(found?.unannounced).to.have.length(1);
   });
@@ -65,14 +72,14 @@ describe('chat-app templates', () => {
   it('replace: what is still to be announced stays, and so does what changed while the list was compared', async () => {
     const [told, changed] = ['told', 'changed'].map((name) => makeChatTemplate(account, { name }));
     if (told === undefined || changed === undefined) throw new Error('both are made');
-    await replaceChatTemplates(store.db, account, [told, changed]);
+    await replaceChatTemplates(store.db, ownerOf(account), [told, changed]);
     const note = ({ name, language }: typeof told, status: string, at: Date) =>
-      noteChatTemplate(store.db, account, name, language, { status }, at);
+      noteChatTemplate(store.db, ownerOf(account), name, language, { status }, at);
     await note(told, 'paused', new Date(Date.now() - 60_000));
     // A change that is not announced.
     const meanwhile = () => note(changed, 'pending', new Date(Date.now() + 60_000)).then(() => undefined);
 
-    await replaceChatTemplates(beforeWrite(store.db, meanwhile), account, []);
+    await replaceChatTemplates(beforeWrite(store.db, meanwhile), ownerOf(account), []);
 
     const left = await listChatTemplates(store.db, account);
     expect(left.map(({ name, status }) => `${name} ${status}`)).to.deep.equal(['changed pending', 'told paused']);
@@ -80,9 +87,9 @@ describe('chat-app templates', () => {
   });
 
   it('replace: an empty list leaves none', async () => {
-    await replaceChatTemplates(store.db, account, [makeChatTemplate(account)]);
+    await replaceChatTemplates(store.db, ownerOf(account), [makeChatTemplate(account)]);
 
-    await replaceChatTemplates(store.db, account, []);
+    await replaceChatTemplates(store.db, ownerOf(account), []);
 
     expect(await listChatTemplates(store.db, account)).to.deep.equal([]);
   });
@@ -91,28 +98,35 @@ describe('chat-app templates', () => {
     const all = Array.from({ length: 600 }, (_, i) =>
       makeChatTemplate(account, { name: `n${String(i).padStart(3, '0')}` }),
     );
-    await replaceChatTemplates(store.db, account, all);
+    await replaceChatTemplates(store.db, ownerOf(account), all);
     expect(await listChatTemplates(store.db, account)).to.deep.equal(all);
 
-    await replaceChatTemplates(store.db, account, all.slice(300, 310));
+    await replaceChatTemplates(store.db, ownerOf(account), all.slice(300, 310));
     expect(await listChatTemplates(store.db, account)).to.deep.equal(all.slice(300, 310));
   });
 
   it('find: by name and language, of the account', async () => {
     const both = [makeChatTemplate(account), makeChatTemplate(account, { language: 'hi' })];
-    await replaceChatTemplates(store.db, account, both);
+    await replaceChatTemplates(store.db, ownerOf(account), both);
 
-    expect(await findChatTemplate(store.db, account, 'order_update', 'hi')).to.deep.equal(both[1]);
-    expect(await findChatTemplate(store.db, account, 'order_update', 'de')).to.equal(undefined);
-    expect(await findChatTemplate(store.db, newId('acc'), 'order_update', 'hi')).to.equal(undefined);
+    expect(await findChatTemplate(store.db, ownerOf(account), 'order_update', 'hi')).to.deep.equal(both[1]);
+    expect(await findChatTemplate(store.db, ownerOf(account), 'order_update', 'de')).to.equal(undefined);
+    expect(await findChatTemplate(store.db, ownerOf(newId('acc')), 'order_update', 'hi')).to.equal(undefined);
   });
 
   it('mark: changes the status until the next replace, and makes nothing up', async () => {
     const template = makeChatTemplate(account);
-    await replaceChatTemplates(store.db, account, [template]);
+    await replaceChatTemplates(store.db, ownerOf(account), [template]);
 
-    await noteChatTemplate(store.db, account, template.name, template.language, { status: 'paused' }, new Date());
-    await noteChatTemplate(store.db, account, 'unheard_of', 'en', { status: 'paused' }, new Date());
+    await noteChatTemplate(
+      store.db,
+      ownerOf(account),
+      template.name,
+      template.language,
+      { status: 'paused' },
+      new Date(),
+    );
+    await noteChatTemplate(store.db, ownerOf(account), 'unheard_of', 'en', { status: 'paused' }, new Date());
 
     const [{ unannounced, statusAt, ...rest } = template, ...more] = await listChatTemplates(store.db, account);
     expect([rest, ...more]).to.deep.equal([{ ...template, status: 'paused' }]);

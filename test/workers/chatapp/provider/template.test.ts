@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { readTemplate } from '../../../../workers/chatapp/provider/template.ts';
+import { ownerOf } from '../../../support/chatapp.ts';
 
 const account = newId('acc');
 const at = new Date('2026-11-21T10:00:00Z');
 
 function read(entry: object) {
-  return readTemplate(account, entry, at);
+  return readTemplate(ownerOf(account), entry, at);
 }
 
 function withComponents(...components: readonly object[]) {
@@ -152,7 +153,9 @@ describe('readTemplate', () => {
   ];
   for (const [what, entry] of ODD) {
     it(`${what} is no template`, () => {
-      expect(readTemplate(account, entry, at)).to.deep.equal({ problem: 'it has no name, language or status' });
+      expect(readTemplate(ownerOf(account), entry, at)).to.deep.equal({
+        problem: 'it has no name, language or status',
+      });
     });
   }
 
@@ -171,7 +174,7 @@ describe('readTemplate', () => {
     it(`${Object.keys(entry)[0]}: ${problem}`, () => {
       const template = { name: 'n', status: 'APPROVED', category: 'UTILITY', language: 'en', ...entry };
 
-      expect(readTemplate(account, template, at)).to.deep.equal({ problem, name: template.name.slice(0, 64) });
+      expect(readTemplate(ownerOf(account), template, at)).to.deep.equal({ problem, name: template.name.slice(0, 64) });
     });
   }
 

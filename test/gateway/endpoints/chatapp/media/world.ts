@@ -7,11 +7,12 @@ import type { CustomersFile } from '../../../../../scripts/simulator/provider/me
 import type { ProviderOptions } from '../../../../../scripts/simulator/provider/options.ts';
 import { type Provider, startProvider } from '../../../../../scripts/simulator/provider.ts';
 import type { ProviderChange } from '../../../../../shared/carriers/providers/store.ts';
+import { providersOf } from '../../../../../shared/carriers/providers/store.ts';
 import type { InboundMessageDocument } from '../../../../../shared/messages/document/chat-message.ts';
 import { type AccountId, type MessageId, newId } from '../../../../../shared/platform/runtime/ids.ts';
 import { Metrics } from '../../../../../shared/platform/runtime/metrics.ts';
 import { inboundMessage } from '../../../../../workers/chatapp/inbox.ts';
-import { makeProvider } from '../../../../support/chatapp.ts';
+import { makeProvider, NUMBER } from '../../../../support/chatapp.ts';
 import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../../../../support/gateway.ts';
 import { keepLines } from '../../../../support/log-lines.ts';
 import { makeAccount } from '../../../../support/make.ts';
@@ -73,7 +74,8 @@ export async function openMediaWorld(
     async wrote({ type, ...more }, of = account) {
       const now = new Date();
       const item = { kind: 'message', upstreamId: newId('msg'), from: '919876543210', sentAt: now, body: '' } as const;
-      const message = inboundMessage(of, '918000000001', { ...item, type: String(type), more }, now);
+      const [number] = await providersOf(db, [of]);
+      const message = inboundMessage(of, { ...item, number: number?._id ?? NUMBER, type: String(type), more }, now);
       await db.collection<InboundMessageDocument>('messages').insertOne(message);
       return message._id;
     },

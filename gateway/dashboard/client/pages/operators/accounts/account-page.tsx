@@ -127,8 +127,11 @@ function Shown({ account }: { readonly account: AccountDetail }) {
           facts={[
             ['Status', <Badge tone={STATUS_TONES[status]}>{status}</Badge>],
             ['Id', <CopyId id={account.account_id} />],
-            ['Chat-app number', chatapp ?? 'none'],
-            ...(chatapp === null
+            [
+              'Chat-app numbers',
+              chatapp.map(({ number: one, condition }) => `${one} (${condition})`).join(', ') || 'none',
+            ],
+            ...(chatapp.length === 0
               ? []
               : [
                   [

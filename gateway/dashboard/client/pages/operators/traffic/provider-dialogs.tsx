@@ -41,7 +41,7 @@ export function LastError({ of: { stopped_reason: stopped, troubles } }: { reado
 }
 
 interface ProviderDialogProps {
-  /** Absent: of an account that has none yet. */
+  /** Absent: a number that no account has yet. */
   readonly of?: Provider;
   readonly onClose: () => void;
   readonly onDone: () => void;
@@ -61,7 +61,7 @@ const NUMBERS = [
   ['window_size', 'Sends in flight'],
 ] as const;
 
-/** Gives an account its chat-app number, or changes it. Tokens are written, and never shown. */
+/** Gives an account a chat-app number, or changes it. Tokens are written, and never shown. */
 export function ProviderDialog({ of, onClose, onDone }: ProviderDialogProps) {
   const [made, setMade] = useState<{ readonly provider: Provider; readonly token: string }>();
   const shown = {
@@ -69,7 +69,6 @@ export function ProviderDialog({ of, onClose, onDone }: ProviderDialogProps) {
     phone_number_id: of?.phone_number_id ?? '',
     business_id: of?.business_id ?? '',
     app_id: of?.app_id ?? '',
-    display_number: of?.number ?? '',
     opt_in: of?.opt_in ?? 'off',
     unknown_policy: of?.unknown_policy ?? 'assume_sent',
   };
@@ -82,8 +81,9 @@ export function ProviderDialog({ of, onClose, onDone }: ProviderDialogProps) {
     const secrets = ['token', 'app_secret'].flatMap((name) =>
       values.has(name) && values.exact(name) ? [[name, values.exact(name)]] : [],
     );
-    const account = of?.account_id ?? values.text('account_id');
-    const answer = await patch<AnswerOf<typeof changeProvider>>(`/v2/admin/providers/${account}`, {
+    const number = of?.number ?? values.text('number').replaceAll(/[\s()+-]/g, '');
+    const answer = await patch<AnswerOf<typeof changeProvider>>(`/v2/admin/providers/${number}`, {
+      ...(of === undefined && { account_id: values.text('account_id') }),
       ...changed(now, { ...shown, ...numbers }),
       ...Object.fromEntries(secrets),
     });
@@ -112,16 +112,10 @@ export function ProviderDialog({ of, onClose, onDone }: ProviderDialogProps) {
   }
   const isNew = of === undefined;
   return (
-    <Dialog title={isNew ? 'Give an account its number' : `Change ${of.number}`} side="right" onClose={onClose}>
+    <Dialog title={isNew ? 'Give an account a number' : `Change ${of.number}`} side="right" onClose={onClose}>
       <Form submit={isNew ? 'Give number' : 'Change number'} onSubmit={save} onCancel={onClose}>
         {isNew && <AccountField name="account_id" label="Account" />}
-        <Field
-          name="display_number"
-          label="Number"
-          type="tel"
-          initial={shown.display_number}
-          hint="Country code first: 919000000001."
-        />
+        {isNew && <Field name="number" label="Number" type="tel" hint="Country code first: 919000000001." />}
         <Field
           name="base_url"
           label="Address of the provider's API"
@@ -193,7 +187,7 @@ export function TestSendDialog({ of, onClose }: TestSendProps) {
   const send = async (values: FormValues) => {
     setResult(undefined);
     setResult(
-      await post(`/v2/admin/providers/${of.account_id}/test`, {
+      await post(`/v2/admin/providers/${of.number}/test`, {
         to: values.text('to').replaceAll(/[\s()+-]/g, ''),
         template: values.text('template'),
         language: values.text('language'),

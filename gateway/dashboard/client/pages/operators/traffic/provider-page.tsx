@@ -23,14 +23,14 @@ import { LastError, type Provider, TONES } from './provider-dialogs.tsx';
 
 type Prices = AnswerOf<typeof providerPrices>;
 
-/** One account's number on the chat-app channel: what the provider says of it, and what it takes. */
-export function ProviderPage({ params: { account_id: account = '' } }: PageProps) {
-  const loaded = useLoad<Provider>(`/v2/admin/providers/${account}`);
+/** A number on the chat-app channel: what the provider says of it, and what it takes. */
+export function ProviderPage({ params: { number = '' } }: PageProps) {
+  const loaded = useLoad<Provider>(`/v2/admin/providers/${number}`);
   return (
     <>
       <PageHead
-        title={loaded.data?.number ?? 'Chat-app number'}
-        lead={<AccountLink id={account} />}
+        title={number}
+        lead={loaded.data && <AccountLink id={loaded.data.account_id} />}
         back={{ href: '/dashboard/admin/providers', label: 'Chat-app providers' }}
       />
       <Loading of={loaded}>
@@ -40,6 +40,7 @@ export function ProviderPage({ params: { account_id: account = '' } }: PageProps
               <Facts
                 facts={[
                   ['Status', <Badge tone={TONES[provider.condition]}>{provider.condition}</Badge>],
+                  ['Default of its account', provider.default ? 'yes' : 'no'],
                   ['Last error', <LastError of={provider} />],
                   ['The provider told last', provider.notice?.words ?? 'nothing'],
                   ['Address', <code>{provider.base_url}</code>],
@@ -47,7 +48,7 @@ export function ProviderPage({ params: { account_id: account = '' } }: PageProps
                 ]}
               />
             </Card>
-            <PricesCard account={account} />
+            <PricesCard account={provider.account_id} />
             <Tiers tiers={provider.tiers} />
           </>
         )}
@@ -57,7 +58,7 @@ export function ProviderPage({ params: { account_id: account = '' } }: PageProps
 }
 
 function PricesCard({ account }: { readonly account: string }) {
-  const path = `/v2/admin/providers/${account}/prices`;
+  const path = `/v2/admin/accounts/${account}/provider-prices`;
   const loaded = useLoad<Prices>(path);
   const [changing, setChanging] = useState(false);
   const change = may('admin:routing') && loaded.data && (
@@ -73,7 +74,7 @@ function PricesCard({ account }: { readonly account: string }) {
         {({ currency, credit_value: value, prices, changed_at: at }) =>
           currency === null || at === null ? (
             <Empty icon="credits" action={change}>
-              No price list: reports show no costs of this number.
+              No price list: reports show no costs of this account.
             </Empty>
           ) : (
             <>

@@ -33,7 +33,7 @@ export function ProvidersPage() {
       <PagedTable
         list={list}
         caption="Chat-app providers"
-        rowKey={({ account_id }) => account_id}
+        rowKey={({ number }) => number}
         empty={
           <Empty icon="provider" action={give}>
             No account has a number yet.
@@ -43,7 +43,7 @@ export function ProvidersPage() {
           { head: 'Account', cell: ({ account_id: id }) => <AccountLink id={id} /> },
           {
             head: 'Number',
-            cell: ({ account_id: id, number }) => <a href={`/dashboard/admin/providers/${id}`}>{number}</a>,
+            cell: ({ number }) => <a href={`/dashboard/admin/providers/${number}`}>{number}</a>,
           },
           { head: 'Status', cell: ({ condition }) => <Badge tone={TONES[condition]}>{condition}</Badge> },
           {
@@ -103,7 +103,7 @@ interface GoingProps {
 function GoingDialog({ of, onClose, onDone }: GoingProps) {
   const isPause = isGoing(of);
   const act = async () => {
-    await post(`/v2/admin/providers/${of.account_id}/status`, { status: isPause ? 'paused' : 'active' });
+    await post(`/v2/admin/providers/${of.number}/status`, { status: isPause ? 'paused' : 'active' });
     toast(isPause ? `${of.number} is paused.` : `${of.number} sends again.`);
     onDone();
   };

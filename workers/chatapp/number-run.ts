@@ -9,6 +9,7 @@ import { readNames } from '../../shared/money/conversations/person.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { MessageId } from '../../shared/platform/runtime/ids.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';
+import type { TemplateOwner } from '../../shared/templates/chat/chat-template.ts';
 import { noteChatTemplate, noteHeldBack, replaceChatTemplates } from '../../shared/templates/chat/store.ts';
 import { ChatClaimer } from './claim.ts';
 import type { Customers } from './customers.ts';
@@ -22,7 +23,7 @@ import { SendLoop, type SendLoopOptions } from './send-loop.ts';
 import { TemplateRequests } from './template-requests.ts';
 import { TemplatesSync } from './templates-sync.ts';
 
-export interface AccountRunDeps {
+export interface NumberRunDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Log;
@@ -32,59 +33,52 @@ export interface AccountRunDeps {
   readonly customers: Customers;
   readonly depart: SendLoopOptions['depart'];
   readonly onClaim: SendLoopOptions['onClaim'];
+  /** Copies the provider's list of these templates soon. */
+  readonly copyTemplates: (owner: TemplateOwner) => void;
   random(): number;
 }
 
-export interface AccountRunOptions {
+export interface NumberRunOptions {
   readonly provider: ProviderDocument;
   /** Version of the provider's settings. Other settings need a new run. */
   readonly version: string;
   /** The provider's access token, decrypted. */
   readonly token: string;
+  /**
+   * The ids of all business accounts of the account, if this run copies the templates of its own and asks for them: one number of
+   * each business account does. Undefined in the runs of the others.
+   */
+  readonly businesses: readonly string[] | undefined;
   readonly partition: HeldPartition;
 }
 
 /**
- * One account that this process serves, with one version of its provider's settings. Sends its messages and copies
- * its templates.
+ * One number that this process serves, with one version of its provider's settings. Sends its messages; for its business account
+ * it may also copy the templates and ask for them.
  */
-export class AccountRun {
+export class NumberRun {
   readonly version: string;
   readonly partition: HeldPartition;
   readonly sends: SendLoop;
-  readonly #deps: AccountRunDeps;
+  readonly #deps: NumberRunDeps;
   readonly #provider: ProviderDocument;
   readonly #client: ProviderClient;
-  readonly #templates: TemplatesSync;
-  readonly templateRequests: TemplateRequests;
+  /** Undefined when another number of the business account has this duty. */
+  readonly templates: { readonly sync: TemplatesSync; readonly requests: TemplateRequests } | undefined;
   #closed = false;
 
-  constructor(deps: AccountRunDeps, { provider, version, token, partition }: AccountRunOptions) {
+  constructor(deps: NumberRunDeps, { provider, version, token, businesses, partition }: NumberRunOptions) {
     this.#deps = deps;
     this.#provider = provider;
     this.version = version;
     this.partition = partition;
     this.#client = new ProviderClient({ provider, token });
     this.sends = this.#sendLoop();
-    this.#templates = new TemplatesSync({
-      ...deps,
-      account: provider._id,
-      client: this.#client,
-      replace: (templates, begunAt) => replaceChatTemplates(deps.db, provider._id, templates, begunAt),
-      note: (reason) => this.#note('templates', reason),
-    });
-    this.templateRequests = new TemplateRequests({
-      ...deps,
-      client: this.#client,
-      held: () => partition.held(),
-      noted: provider.troubles?.requests !== undefined,
-      note: (reason) => this.#note('requests', reason),
-      copyTemplates: () => this.#templates.soon(),
-    });
+    this.templates = businesses === undefined ? undefined : this.#templateDuties(businesses);
   }
 
   start(): void {
-    this.#templates.start();
+    this.templates?.sync.start();
     this.sends.wake();
   }
 
@@ -92,15 +86,10 @@ export class AccountRun {
   async close(): Promise<void> {
     this.#closed = true;
     this.sends.close();
-    this.#templates.close();
-    this.templateRequests.close();
-    await Promise.all([this.sends.drained(), this.templateRequests.ended()]);
+    this.templates?.sync.close();
+    this.templates?.requests.close();
+    await Promise.all([this.sends.drained(), this.templates?.requests.ended()]);
     this.#client.close();
-  }
-
-  /** Copies the provider's list soon, because a callback said that something of it changed. */
-  copyTemplates(): void {
-    this.#templates.soon();
   }
 
   /** Cuts off the requests in flight. Their messages are then unknown. */
@@ -108,15 +97,42 @@ export class AccountRun {
     this.#client.close();
   }
 
+  #templateDuties(businesses: readonly string[]): NonNullable<NumberRun['templates']> {
+    const { db } = this.#deps;
+    const owner = this.owner;
+    const sync = new TemplatesSync({
+      ...this.#deps,
+      owner,
+      client: this.#client,
+      replace: (templates, begunAt) => replaceChatTemplates(db, owner, templates, begunAt, businesses),
+      note: (reason) => this.#note('templates', reason),
+    });
+    const requests = new TemplateRequests({
+      ...this.#deps,
+      client: this.#client,
+      held: () => this.partition.held(),
+      noted: this.#provider.troubles?.requests !== undefined,
+      note: (reason) => this.#note('requests', reason),
+      copyTemplates: () => sync.soon(),
+    });
+    return { sync, requests };
+  }
+
+  /** Whose templates its messages are. */
+  get owner(): TemplateOwner {
+    const { account, businessId: business } = this.#provider;
+    return { account, business };
+  }
+
   #sendLoop(): SendLoop {
-    const { db, clock, gates, depart } = this.#deps;
-    const { _id: account } = this.#provider;
+    const { db, clock, gates, depart, copyTemplates } = this.#deps;
+    const { _id: number, account } = this.#provider;
     const { lease, epoch, outcomes, held, lost } = this.partition;
     return new SendLoop({
       ...this.#deps,
       provider: this.#provider,
       client: this.#client,
-      claimer: new ChatClaimer({ db, clock, account, lease, epoch }),
+      claimer: new ChatClaimer({ db, clock, account, number, lease, epoch }),
       outcomes,
       held,
       lost,
@@ -130,13 +146,13 @@ export class AccountRun {
         return new Map([...refused, ...(await depart(others))]);
       },
       stopChannel: (reason, code) => this.#stopChannel(reason, code),
-      endTrial: () => endTrial(db, account),
-      markTemplate: (message, status) => markTemplateOf(db, message, status, clock.now()),
+      endTrial: () => endTrial(db, number),
+      markTemplate: (message, status) => markTemplateOf(db, this.owner, message, status, clock.now()),
       noteHeldBack: ({ content }, word) =>
         content.kind === 'template'
-          ? noteHeldBack(db, account, content.name, content.language, { word, at: clock.now() })
+          ? noteHeldBack(db, this.owner, content.name, content.language, { word, at: clock.now() })
           : Promise.resolve(),
-      copyTemplates: () => this.#templates.soon(),
+      copyTemplates: () => copyTemplates(this.owner),
       note: (reason) => this.#note('sends', reason),
       noteHealth: (reason) => this.#note('statuses', reason),
     });
@@ -148,10 +164,10 @@ export class AccountRun {
    */
   async #stopChannel(reason: string, code: string): Promise<void> {
     const { db, log, metrics } = this.#deps;
-    const { _id: account } = this.#provider;
-    if (this.#closed || !(await stopProvider(db, account, `${code}: ${reason}`, this.#probeOf(code)))) return;
+    const { _id: number, account } = this.#provider;
+    if (this.#closed || !(await stopProvider(db, number, `${code}: ${reason}`, this.#probeOf(code)))) return;
     metrics.stops.inc({ code });
-    log.error('provider_stopped', { account, code });
+    log.error('provider_stopped', { account, number, code });
   }
 
   /** When it is asked about again, if the cause may end without anybody here. */
@@ -169,12 +185,13 @@ export class AccountRun {
 /** Keeps the state of a template that the provider's answer to a send named, until the list is copied again. */
 async function markTemplateOf(
   db: Db,
-  { account, content }: ChatMessageDocument,
+  owner: TemplateOwner,
+  { content }: ChatMessageDocument,
   status: string,
   now: Date,
 ): Promise<void> {
   if (content.kind !== 'template') return;
-  await noteChatTemplate(db, account, content.name, content.language, { status }, now);
+  await noteChatTemplate(db, owner, content.name, content.language, { status }, now);
 }
 
 const NOT_OPTED_IN: Departure = {
@@ -189,7 +206,7 @@ const NOT_OPTED_IN: Departure = {
  */
 async function refusedByOptIn(
   db: Db,
-  { _id: account, optIn }: Pick<ProviderDocument, '_id' | 'optIn'>,
+  { account, optIn }: Pick<ProviderDocument, 'account' | 'optIn'>,
   messages: readonly ChatMessageDocument[],
 ): Promise<ReadonlyMap<MessageId, Departure>> {
   const templates = optIn === 'list' ? messages.filter(({ content }) => content.kind === 'template') : [];
