@@ -34,7 +34,10 @@ export function Answer({ customer, quoted, onUnquote, onSent }: AnswerProps) {
   }
   const send = async () => {
     const reply = quoted && { reply_to: quoted.message_id };
-    await create('/v2/chatapp/send-text', { to: customer.to, message: text, ...reply });
+    await create('/v2/chatapp/send-text', {
+      ...{ to: customer.to, message: text, ...reply },
+      ...(customer.number !== null && { from: customer.number }),
+    });
     setText((now) => (now === text ? '' : now)); // The user may have gone on writing meanwhile.
     toast('Answer sent.');
     onUnquote();

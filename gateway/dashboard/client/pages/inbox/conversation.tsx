@@ -13,6 +13,7 @@ import { Problem } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { exactTime } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
+import { useUrlFilter } from '../../parts/url-filter.ts';
 import type { PageProps } from '../../router/page.ts';
 import { Answer } from './answer.tsx';
 import { Bubble, type BubbleActs } from './bubble.tsx';
@@ -22,8 +23,9 @@ import { isOpen, SessionBadge } from './session-badge.tsx';
 /** The messages to and from one customer, and a box to answer. */
 export function ConversationPage({ params: { customer = '' } }: PageProps) {
   const path = `/v2/account/inbox/${encodeURIComponent(customer)}`;
-  const head: Loaded<Customer> = useLoad<Customer>(path, { limit: 1 });
-  const list = usePages<InboxMessage>(path);
+  const { number } = useUrlFilter('number').values;
+  const head: Loaded<Customer> = useLoad<Customer>(path, { limit: 1, number: number || undefined });
+  const list = usePages<InboxMessage>(path, { number: number || undefined });
   const reload = () => {
     head.reload();
     list.reload();

@@ -11,6 +11,8 @@ export interface Customer {
   /** When the customer told the provider to get no marketing. */
   readonly marketing_stopped_at: string | null;
   readonly last_message_at: string | null;
+  /** Ours, which the session is with. */
+  readonly number: string | null;
   readonly session_open: boolean;
   readonly session_until: string | null;
   readonly conversation: { readonly until: string; readonly credits: number } | null;

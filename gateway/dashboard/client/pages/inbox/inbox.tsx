@@ -30,7 +30,7 @@ export function InboxPage() {
       <PagedTable
         list={list}
         caption="Customers who wrote"
-        rowKey={({ customer }) => customer.id}
+        rowKey={({ customer, number }) => `${customer.id} ${number}`}
         columns={COLUMNS}
         empty={
           <Empty icon="inbox" action={<LinkButton href="/docs#inbox">Read how messages come in</LinkButton>}>
@@ -67,8 +67,11 @@ function FindCustomer() {
 const COLUMNS: readonly Column<InboxRow>[] = [
   {
     head: 'Customer',
-    cell: ({ customer }) => <a href={`/dashboard/inbox/${customer.id}`}>{calledOf(customer)}</a>,
+    cell: ({ customer, number }) => (
+      <a href={`/dashboard/inbox/${customer.id}?number=${number}`}>{calledOf(customer)}</a>
+    ),
   },
+  { head: 'To your number', cell: ({ number }) => number },
   { head: 'Last message', cell: ({ last_message: last }) => (last === null ? '–' : shortly(last)) },
   { head: 'When', cell: ({ last_message_at: at }) => <Time at={at} /> },
   { head: 'Session', cell: (row) => <SessionBadge customer={row} /> },
