@@ -9,8 +9,12 @@ const DOWN_MS = 30_000;
 /** So many refusals in a row, none accepted in between, over at least `ALL_MS`. */
 const ALL_TRIES = 10;
 const ALL_MS = 60_000;
+/** Minutes. */
+export const QUARTER = 15;
 /** So many refusals in a quarter of an hour, and so large a part of all answers. */
 const PART_TRIES = 20;
+/** So many refusals are one in 45 seconds: so many minutes with answers and without any are no accident. */
+const QUIET_MINUTES = 5;
 const PART = 0.2;
 const SILENT_TRIES = 5;
 const THROTTLED_TRIES = 100;
@@ -251,7 +255,7 @@ export const CARRIER_CONDITIONS = {
   },
 } satisfies Readonly<Record<string, Condition<Installation>>>;
 
-function refusing({ carrier, measured, minute, five, quarter, refusals }: CarrierSeen, now: Date): Finding[] {
+function refusing({ carrier, measured, newest, quarter, refusals }: CarrierSeen, now: Date): Finding[] {
   const subject = { kind: 'carrier', id: carrier._id } as const;
   const last = measured?.lastRefusal;
   const why = last === undefined ? '' : `: ${last.reason} (${last.code})`;
@@ -259,10 +263,20 @@ function refusing({ carrier, measured, minute, five, quarter, refusals }: Carrie
     return [{ subject, words: `${carrier.name} refuses all messages${why}.`, since: refusals.since }];
   }
   const isMany = quarter.refused >= PART_TRIES && quarter.refused > PART * total(quarter);
-  // As it is now. So many refusals are one in 45 seconds: five minutes with answers and without any are no accident.
-  const newest = total(minute) >= ALL_TRIES ? minute : total(five) > 0 ? five : quarter;
   if (!isMany || newest.refused <= PART * total(newest)) return [];
   return [{ subject, words: `${carrier.name} refuses more than a fifth of the messages${why}.` }];
+}
+
+/**
+ * How a carrier answers now: of as few minutes as have enough answers. So a carrier that has recovered stays so when its traffic
+ * becomes quiet: no wider window brings the refusals back. `inMinutes` has the answers of so many last minutes.
+ */
+export function newestAnswers(inMinutes: (minutes: number) => Answers): Answers {
+  for (let minutes = 1; minutes < QUARTER; minutes += 1) {
+    const answers = inMinutes(minutes);
+    if (total(answers) >= (minutes < QUIET_MINUTES ? ALL_TRIES : 1)) return answers;
+  }
+  return inMinutes(QUARTER);
 }
 
 function fewDelivered({ kind, id, recent, usual }: TrafficSeen, name: string): Finding[] {

@@ -36,10 +36,9 @@ export interface StoreSeen {
 }
 
 export interface CarrierSeen extends ListedCarrier {
-  /** Answers to submits in the last minute, in the last five, and in the last quarter of an hour. */
-  readonly minute: Answers;
-  readonly five: Answers;
+  /** Answers to submits in the last quarter of an hour, and the newest of them (carriers.ts). */
   readonly quarter: Answers;
+  readonly newest: Answers;
   /** Refusals since something was accepted last, within the last hour. Absent: none. */
   readonly refusals?: { readonly count: number; readonly since: Date };
   /** Submits of five minutes but the last one, and answers of any kind in the last five. */

@@ -3,6 +3,7 @@ import { type ListedCarrier, listConditions } from '../../shared/carriers/list-c
 import { listOfPath } from '../../shared/carriers/routing/path.ts';
 import { certificatesEnd } from '../../shared/carriers/settings/trust.ts';
 import { ACCOUNT_CONDITIONS } from '../../shared/conditions/accounts.ts';
+import { newestAnswers, QUARTER } from '../../shared/conditions/carriers.ts';
 import { WATCHED } from '../../shared/conditions/catalogue.ts';
 import { type ConditionDocument, findAll } from '../../shared/conditions/condition.ts';
 import { ACCOUNT_FIELDS, gatherAccounts, readCreditsPerDay } from '../../shared/conditions/gather-accounts.ts';
@@ -208,11 +209,12 @@ export class Watch {
     const { db } = this.#deps;
     const { _id: carrier } = one.carrier;
     const recent = this.#recent;
-    const answers = (ms: number): Answers => {
-      const of = (cls: string) => recent.sum('smpp_answers_total', { carrier, class: cls }, ms);
+    const answers = (minutes: number): Answers => {
+      const of = (cls: string) => recent.sum('smpp_answers_total', { carrier, class: cls }, minutes * MINUTE_MS);
       const refused = REFUSED.reduce((all, cls) => all + of(cls), 0);
       return { accepted: of('accepted'), refused, throttled: of('throttled') };
     };
+    const quarter = answers(QUARTER);
     const run = recent.sumSince('smpp_answers_total', { carrier }, 'class', REFUSED, 'accepted');
     const [unknown, retrying] = await Promise.all([
       countUnknowns(db, carrier, COUNTED_MAX),
@@ -220,9 +222,8 @@ export class Watch {
     ]);
     return {
       ...one,
-      minute: answers(MINUTE_MS),
-      five: answers(5 * MINUTE_MS),
-      quarter: answers(15 * MINUTE_MS),
+      quarter,
+      newest: quarter.refused === 0 ? quarter : newestAnswers(answers),
       ...(run !== undefined && { refusals: { count: run.count, since: new Date(now.getTime() - run.agoMs) } }),
       submitted: recent.sum('smpp_submits_total', { carrier }, 5 * MINUTE_MS, MINUTE_MS),
       answered: recent.sum('smpp_answers_total', { carrier }, 5 * MINUTE_MS),

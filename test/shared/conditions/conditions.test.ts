@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { CARRIER_DEFAULTS } from '../../../shared/carriers/carrier.ts';
+import { newestAnswers } from '../../../shared/conditions/carriers.ts';
 import { CONDITIONS, type ConditionName, READ, WATCHED } from '../../../shared/conditions/catalogue.ts';
 import { findAll } from '../../../shared/conditions/condition.ts';
-import type { CarrierSeen, Installation, TrafficSeen } from '../../../shared/conditions/seen.ts';
+import type { Answers, CarrierSeen, Installation, TrafficSeen } from '../../../shared/conditions/seen.ts';
 
 const NOW = new Date('2026-11-22T14:00:00Z');
 const ago = (minutes: number) => new Date(NOW.getTime() - minutes * 60_000);
@@ -19,9 +20,8 @@ const AIRTEL: CarrierSeen = {
     lastRefusal: { code: '0x45', reason: 'submit_sm failed', at: NOW },
   },
   ...{
-    minute: answers(50),
-    five: answers(250, 50),
     quarter: answers(1_000, 200, 100),
+    newest: answers(50),
     submitted: 800,
     answered: 800,
     binds30: 6,
@@ -82,11 +82,7 @@ const CASES: readonly (readonly [ConditionName, Partial<Installation>, words: Re
     airtel({ refusals: { count: 10, since: ago(1) } }),
     /^Airtel refuses all messages: submit_sm failed \(0x45\)\.$/,
   ],
-  [
-    'carrier.refusing',
-    airtel({ quarter: answers(79, 21), minute: answers(6, 3), five: answers(7, 3) }),
-    /more than a fifth/,
-  ],
+  ['carrier.refusing', airtel({ quarter: answers(79, 21), newest: answers(7, 3) }), /more than a fifth/],
   ['carrier.silent', airtel({ answered: 0, submitted: 5 }), /answers none/],
   ['carrier.breaking', airtel({ binds30: 7 }), /broke again and again/],
   ['carrier.throttling', airtel({ quarter: answers(89, 0, 11) }), /throttled/],
@@ -142,18 +138,24 @@ describe('the list of conditions', () => {
   }
 
   it('a carrier that refuses no more in quiet traffic does not refuse for a quarter of an hour', () => {
-    const refusing = { quarter: answers(3, 60), minute: answers(0) };
+    const quarter = answers(3, 60);
+    const refusing = (...minutes: readonly Answers[]) => {
+      const newest = newestAnswers((last) => minutes[last - 1] ?? minutes.at(-1) ?? quarter);
+      return found(airtel({ quarter, newest })).length === 1;
+    };
+    const none = answers(0);
 
-    expect(found(airtel({ ...refusing, five: answers(0, 60) }))).to.have.length(1);
-    expect(found(airtel({ ...refusing, five: answers(0) }))).to.have.length(1); // nothing newer is known
-    expect(found(airtel({ ...refusing, five: answers(3) }))).to.deep.equal([]);
+    expect(refusing(none, none, none, none, answers(0, 60))).to.equal(true);
+    expect(refusing()).to.equal(true); // nothing newer is known
+    expect(refusing(none, none, none, none, answers(3))).to.equal(false);
+    expect(refusing(none, answers(60), answers(60, 60))).to.equal(false); // it has recovered, and then it was quiet
+    expect(refusing(none, none, none, none, none, none, answers(60), answers(60, 60))).to.equal(false);
   });
 
   it('few messages are no alarm', () => {
     const few = {
-      minute: answers(0, 9),
-      five: answers(0, 9),
       quarter: answers(0, 19),
+      newest: answers(0, 9),
       submitted: 4,
       answered: 0,
       accepted: 49,

@@ -80,16 +80,20 @@ describe('the watch', () => {
     expect(await found('carrier.refusing')).to.equal(undefined);
   });
 
-  it('a fifth of the last quarter of an hour is too much, until the last minute was better', async () => {
+  it('a fifth of the last quarter of an hour is too much, until the last minute was better; then quiet changes nothing', async () => {
     await look(3_600);
-    answer('accepted', 79);
-    answer('rejected', 21);
+    answer('accepted', 70);
+    answer('rejected', 30);
     await look(10);
     expect((await found('carrier.refusing'))?.words).to.match(/refuses more than a fifth of the messages/);
 
     answer('accepted', 20);
     await look(60);
     expect(await found('carrier.refusing')).to.equal(undefined);
+    for (const seconds of [120, 180, 240]) {
+      await look(seconds);
+      expect(await found('carrier.refusing')).to.equal(undefined);
+    }
   });
 
   it('a bind that is down, messages that wait for their next try, submits without an answer', async () => {
