@@ -76,9 +76,8 @@ export async function explainWhole(deps: Deps, whole: WholeMessage, forOperator:
 }
 
 const AS_SOON = 'It leaves by itself as soon as it may, until its `valid_until`; then it expires and is refunded.';
-const NOTHING = `Nothing. ${AS_SOON}`;
 /** Of what was refused for now: a carrier gets a message five times at most. */
-const TRIED_AGAIN = 'Nothing. It is tried again by itself, a few times, and refunded if it cannot leave.';
+const TRIED_AGAIN = 'It is tried again by itself, a few times, and refunded if it cannot leave.';
 
 /** Why a message has not left. In the order in which a worker finds it. Pure. */
 export function waitsFor(facts: Facts, forOperator: boolean): Told | undefined {
@@ -90,7 +89,7 @@ export function waitsFor(facts: Facts, forOperator: boolean): Told | undefined {
   }
   if (hours !== undefined) {
     const cause = 'It waits for the hours in which promotional messages may be sent in India.';
-    return { cause, advice: NOTHING, until: isoTimestamp(hours) };
+    return { cause, advice: AS_SOON, until: isoTimestamp(hours) };
   }
   if (carriers.length === 0) {
     const advice = forOperator
@@ -111,7 +110,7 @@ export function waitsFor(facts: Facts, forOperator: boolean): Told | undefined {
         }
       : {
           cause: refusedWords(facts),
-          advice: message.state === 'waiting' ? TRIED_AGAIN : NOTHING,
+          advice: message.state === 'waiting' ? TRIED_AGAIN : AS_SOON,
           since: isoTimestamp(since),
         };
   }
@@ -143,7 +142,7 @@ function allDown(down: readonly CarrierFacts[], forOperator: boolean): Told {
     return { cause, advice: isPaused ? 'Resume the carrier.' : 'See the binds on the page of the carrier.', ...more };
   }
   const what = isPaused ? 'is paused by your service provider' : 'cannot be reached';
-  return { cause: `It waits for the carrier, which ${what}.`, advice: NOTHING, ...more };
+  return { cause: `It waits for the carrier, which ${what}.`, advice: AS_SOON, ...more };
 }
 
 /** Why a message was refused, where that is not about the message. Pure. */

@@ -4,6 +4,7 @@ import { listConditions } from '../../../shared/carriers/list-conditions.ts';
 import { listOfPath } from '../../../shared/carriers/routing/path.ts';
 import { LANES, readQueues, type WaitingLane } from '../../../shared/messages/queue/waiting-lanes.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { NOT_CLOSED } from '../../../shared/money/accounts/store.ts';
 import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { countWaiting } from '../../../shared/templates/sms/approval-queue.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
@@ -66,7 +67,7 @@ export async function readOverview(db: Db, clock: Clock): Promise<Shown<typeof O
     countWaiting(db, 'templates', COUNTED_MAX),
     db.collection<AccountDocument>('accounts').estimatedDocumentCount(),
     db.collection<AccountDocument>('accounts').countDocuments({ test: true }),
-    db.collection<AccountDocument>('accounts').countDocuments({ held: true }, { limit: COUNTED_MAX }),
+    db.collection<AccountDocument>('accounts').countDocuments({ held: true, ...NOT_CLOSED }, { limit: COUNTED_MAX }),
   ]);
   return {
     ...present,

@@ -172,7 +172,7 @@ export async function pauseAccount(db: Db, id: AccountId): Promise<boolean> {
   return matchedCount === 1;
 }
 
-const NOT_CLOSED = { status: { $ne: 'closed' } } as const;
+export const NOT_CLOSED = { status: { $ne: 'closed' } } as const;
 
 /** The accounts whose messages must not be sent now. */
 export async function readHeldAccounts(db: Db): Promise<ReadonlySet<AccountId>> {

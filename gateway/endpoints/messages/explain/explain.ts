@@ -77,7 +77,7 @@ const NO_RECEIPT: Explanation = {
 
 const HELD_BACK: Explanation = {
   cause: 'The provider took the message and holds it back, while it looks at how customers receive its template.',
-  advice: 'Nothing: it goes, or fails and is refunded. Send the template to few customers first until then.',
+  advice: 'It goes by itself, or fails and is refunded. Send the template to few customers first until then.',
 };
 
 const TEMPLATE_PAUSED: Explanation = {
@@ -87,7 +87,7 @@ const TEMPLATE_PAUSED: Explanation = {
 
 const WAITING: Explanation = {
   cause: 'The message could not leave at the first try and waits for the next one.',
-  advice: 'Nothing: it is tried again by itself, a few times, and refunded if it cannot leave.',
+  advice: 'It is tried again by itself, a few times, and refunded if it cannot leave.',
 };
 
 /** For receipts that say no more than the state. */

@@ -6,7 +6,7 @@ export const OWN_CODES: readonly ExplainedCodes[] = [
   explained(
     'cancelled',
     'The message had not left when it was cancelled, or when its batch was stopped.',
-    'Nothing: it was refunded.',
+    'You need do nothing: it was refunded.',
   ),
   explained(
     'validity_expired',

@@ -61,6 +61,7 @@ describe('accounts that are closed', () => {
     expect((await world.post(`/accounts/${world.account}/credits`, credit)).body).to.include({ status_code: '4104' });
     const listed = await world.get('/accounts?status=closed');
     expect(listed.body.data.map(({ account_id }: { account_id: string }) => account_id)).to.include(world.account);
+    expect((await world.get('/overview')).body.accounts.held).to.equal(0);
   });
 
   it('are changed no more, and get nothing', async () => {

@@ -39,7 +39,7 @@ describe('what stands in the way of a message', () => {
     ],
     ['a paused account', { account: { status: 'active', held: true } }, /account is paused/, /Resume the account/, {}],
     ['a paused template', { isTemplatePaused: true }, /template .* is paused.*Ask your/, /Resume the template/, {}],
-    ['promotional hours', { hours: since }, /hours in which promotional.*Nothing/, /hours/, { until: AT }],
+    ['promotional hours', { hours: since }, /hours in which promotional.*It leaves by itself/, /hours/, { until: AT }],
     ['no carrier', { carriers: [] }, /No carrier.*Tell your/, /Give a carrier the path transactional/, {}],
     [
       'a carrier that is down',
@@ -58,7 +58,7 @@ describe('what stands in the way of a message', () => {
     [
       'a carrier that refuses all',
       { conditions: [refusing], message: waiting, refusal },
-      /The carrier refuses messages at present, with the code 0x45.*Nothing/,
+      /The carrier refuses messages at present, with the code 0x45.*It is tried again by itself/,
       /Airtel refuses all messages: submit failed \(0x45\)/,
       { since: AT },
     ],
