@@ -239,10 +239,8 @@ describe('the dashboard: operators', function () {
     expect(await world.dashboard.look(page, 'operators-provider')).to.deep.equal([]);
     await page.getByRole('button', { name: 'Change number' }).click();
     await page.getByText('by the list').waitFor();
-    await page
-      .getByRole('button', { name: /^Send a test/ })
-      .first()
-      .click();
+    await page.getByRole('table').getByRole('link', { name: /^9/ }).first().click();
+    await page.getByRole('button', { name: 'Send a test', exact: true }).click();
     await page.getByLabel('Your own number').fill('+91 98765 43210');
     await page.getByRole('button', { name: 'Send test', exact: true }).click();
     await page.getByText(/The provider (took it|did not answer|answered)/).waitFor();

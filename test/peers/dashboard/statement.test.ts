@@ -4,6 +4,7 @@ import { topUp } from '../../../shared/money/ledger/change.ts';
 import { TEST_CONFIG } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { signedIn } from '../../support/signed-in.ts';
+import { LOOKS } from './access.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
 
 const CONFIG = {
@@ -11,6 +12,7 @@ const CONFIG = {
   statementSeller: ['Example Messaging Pvt Ltd', '14 MG Road, Pune 411001'],
   ...{ statementTaxName: 'GST', statementTaxPercent: '18', statementTaxNumber: '27AAPFU0939F1ZV' },
 };
+const IN_UTC = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
 const MONTH = new Date().toISOString().slice(0, 7);
 
 describe('the dashboard: prices and statements', function () {
@@ -24,7 +26,9 @@ describe('the dashboard: prices and statements', function () {
   it('an operator sets a price list, the account reads it, and its statement is printed without the frame', async () => {
     const { db, dashboard } = world;
     const account = await makeAccount(db, 0, { name: 'Asha Traders' });
+    const began = new Date();
     await topUp(db, account, 1_000, 'invoice-1');
+    const bought = [began, new Date()].map((at) => IN_UTC.format(at));
     const page = await dashboard.visit(`/dashboard/admin/accounts/${account}`, await signedIn(db, 'operator'));
     await page.getByRole('button', { name: 'Set prices' }).click();
     const form = page.getByRole('dialog');
@@ -64,13 +68,17 @@ describe('the dashboard: prices and statements', function () {
     await settings.getByRole('button', { name: 'Save buyer' }).click();
     await settings.getByText('Saved. It counts within seconds.').waitFor();
     faults.push(...(await dashboard.look(settings, 'account-settings')));
-    const own = await dashboard.visit('/dashboard/credits', await signedIn(db, 'viewer', account));
+    const viewer = await signedIn(db, 'viewer', account);
+    const own = await dashboard.visit('/dashboard/credits', viewer, LOOKS.wide, { timezoneId: 'Pacific/Kiritimati' });
     await own.getByRole('table', { name: 'Prices' }).waitFor();
     faults.push(...(await dashboard.look(own, 'credits-with-prices')));
     await own.locator(`a[href$="/statement/${MONTH}"]`).click();
     await own.getByText('236.00').waitFor();
     await own.getByText('IGST 18 %').waitFor();
     await own.getByText('Karnataka (29)', { exact: true }).waitFor();
+    // Not in the zone of the browser: there it may be another month.
+    const top = own.getByRole('table', { name: 'Top-ups and corrections' });
+    expect(bought).to.include(await top.getByRole('time').textContent());
     faults.push(...(await dashboard.look(own, 'statement')));
     const navigation = own.getByRole('navigation').first();
     await own.setViewportSize({ width: 794, height: 1_123 });

@@ -12,7 +12,9 @@ const relative = new Intl.RelativeTimeFormat('en-GB', { numeric: 'always' });
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' });
 const medium = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
-const short = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
+const shortIn = (timeZone?: string) =>
+  new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', ...(timeZone && { timeZone }) });
+const short = shortIn();
 
 interface TimeProps {
   /** ISO 8601, as the API tells it. */
@@ -21,15 +23,21 @@ interface TimeProps {
   readonly none?: string;
   /** Date and time instead of "5 minutes ago"; with seconds where things follow each other quickly. */
   readonly full?: boolean | 'seconds';
+  /** A time zone that is not the viewer's, with `full`. */
+  readonly zone?: string;
 }
 
 /** "5 minutes ago", with the exact time and its zone as the title. */
-export function Time({ at, none = '–', full = false }: TimeProps) {
+export function Time({ at, none = '–', full = false, zone }: TimeProps) {
   if (at === null || at === undefined) return <span class="soft">{none}</span>;
   const date = new Date(at);
   return (
     <time dateTime={at} title={exact.format(date)}>
-      {full === 'seconds' ? medium.format(date) : full ? short.format(date) : ago(date.getTime() - exactNow())}
+      {full === 'seconds'
+        ? medium.format(date)
+        : full
+          ? (zone === undefined ? short : shortIn(zone)).format(date)
+          : ago(date.getTime() - exactNow())}
     </time>
   );
 }

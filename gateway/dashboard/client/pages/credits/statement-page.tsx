@@ -102,7 +102,12 @@ function Shown({ statement }: { readonly statement: Statement }) {
       )}
       {credits.length > 0 && (
         <Card title="Top-ups and corrections">
-          <Table caption="Top-ups and corrections" rows={credits} rowKey={creditKey} columns={CREDITS} />
+          <Table
+            caption="Top-ups and corrections"
+            rows={credits}
+            rowKey={creditKey}
+            columns={creditsIn(statement.zone)}
+          />
           {statement.credits_more && <p class="soft">There are more. The list of Credits has all.</p>}
         </Card>
       )}
@@ -193,8 +198,9 @@ function creditKey({ at, reference, amount }: Credit): string {
   return `${at} ${reference} ${amount}`;
 }
 
-const CREDITS: readonly Column<Credit>[] = [
-  { head: 'When', cell: ({ at }) => <Time at={at} full /> },
+/** In the zone of the statement: elsewhere the first of its hours may be those of another month. */
+const creditsIn = (zone: string): readonly Column<Credit>[] => [
+  { head: 'When', cell: ({ at }) => <Time at={at} full zone={zone} /> },
   { head: 'What', cell: ({ reason }) => (reason === 'top_up' ? 'Top-up' : 'Correction') },
   { head: 'Reference', cell: ({ reference, note }) => [reference, note].filter(Boolean).join(': ') },
   { head: 'Credits', kind: 'number', cell: ({ amount }) => number(amount) },

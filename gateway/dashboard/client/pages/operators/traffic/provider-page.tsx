@@ -19,19 +19,21 @@ import { Table } from '../../../parts/table.tsx';
 import { Time } from '../../../parts/time.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import type { PageProps } from '../../../router/page.ts';
-import { LastError, type Provider, TONES } from './provider-dialogs.tsx';
+import { LastError, type Provider, TestSendDialog, TONES } from './provider-dialogs.tsx';
 
 type Prices = AnswerOf<typeof providerPrices>;
 
 /** A number on the chat-app channel: what the provider says of it, and what it takes. */
 export function ProviderPage({ params: { number = '' } }: PageProps) {
   const loaded = useLoad<Provider>(`/v2/admin/providers/${number}`);
+  const [isTested, setTested] = useState(false);
   return (
     <>
       <PageHead
         title={number}
         lead={loaded.data && <AccountLink id={loaded.data.account_id} />}
         back={{ href: '/dashboard/admin/providers', label: 'Chat-app providers' }}
+        actions={loaded.data && may('admin:routing') && <Button onClick={() => setTested(true)}>Send a test</Button>}
       />
       <Loading of={loaded}>
         {(provider) => (
@@ -50,6 +52,7 @@ export function ProviderPage({ params: { number = '' } }: PageProps) {
             </Card>
             <PricesCard account={provider.account_id} />
             <Tiers tiers={provider.tiers} />
+            {isTested && <TestSendDialog of={provider} onClose={() => setTested(false)} />}
           </>
         )}
       </Loading>
