@@ -133,7 +133,7 @@ export const editChatTemplate = endpoint({
   body: EDIT_CHAT_TEMPLATE,
   ownProblems: true,
   answer: OwnChatTemplateResult,
-  problems: ['url_not_allowed', 'chatapp_not_configured', 'template_not_found', 'template_not_editable'],
+  problems: ['url_not_allowed', 'template_not_found', 'template_not_editable'],
   examples: {
     body: { example: CONTENT_EXAMPLE },
     answer: {
@@ -169,7 +169,7 @@ export const editChatTemplate = endpoint({
     const number = await numberMeant(deps, account, from, problems);
     if (draft !== undefined) await checkSample(account, draft, number, webhookUrl, problems);
     if (draft === undefined || problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
-    if (number === undefined) return refused('chatapp_not_configured');
+    if (number === undefined) return refused('template_not_found', NO_CHAT_TEMPLATE);
     const owner = { account, business: number.businessId };
     const own = await readOwn(db, owner, name, language);
     if (isNone(own)) return refused('template_not_found', NO_CHAT_TEMPLATE);
@@ -229,14 +229,14 @@ export const removeChatTemplate = endpoint({
       example: 'The provider is asked to delete it. The name of an approved template cannot be used again for 30 days.',
     }),
   }),
-  problems: ['chatapp_not_configured', 'template_not_found', 'template_not_editable'],
+  problems: ['template_not_found', 'template_not_editable'],
   async handle(deps, { caller, params: { name, language }, query: { from } }) {
     const { db, clock } = deps;
     const account = caller.account._id;
     const problems = new FieldProblems();
     const number = await numberMeant(deps, account, from, problems);
     if (problems.count > 0) return invalid(problems);
-    if (number === undefined) return refused('chatapp_not_configured');
+    if (number === undefined) return refused('template_not_found', NO_CHAT_TEMPLATE);
     const owner = { account, business: number.businessId };
     const own = await readOwn(db, owner, name, language);
     if (isNone(own)) return refused('template_not_found', NO_CHAT_TEMPLATE);

@@ -219,7 +219,7 @@ describe('chatapp worker: what the provider refuses', () => {
     const account = await world.openAccount(refusing(131_042));
     const { provider } = account;
     const [first, second] = await world.queue(account, { to: '919000000001' }, { to: '919000000002' });
-    const found = () => findProvider(world.store.db, account.id);
+    const found = () => findProvider(world.store.db, account.number);
     /** The time of the next probe has come. Resolves with what became of it. */
     const probed = async (fits: (one: Awaited<ReturnType<typeof found>>) => boolean, what: string) => {
       await world.store.db

@@ -199,7 +199,7 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     await world.store.db
       .collection<ChatTemplateRequestDocument>('chat_template_requests')
       .updateOne(
-        { _id: chatTemplateId(ownerOf(site.account), 'refused_offer', 'en_US') },
+        { _id: chatTemplateId(ownerOf(site.account, site.provider.options.businessId), 'refused_offer', 'en_US') },
         { $set: { wants: 'edit', request: newId('req'), askedAt: new Date(), due: new Date(), tries: 1 } },
       );
 

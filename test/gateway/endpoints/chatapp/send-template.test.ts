@@ -259,7 +259,7 @@ describe('POST /v2/chatapp/send', () => {
 
       expectProblem(answer, 'chatapp_stopped');
       expect(answer.body.detail).to.include('Correct the means of payment at the provider.');
-      expect(answer.body.detail).to.include('when your service provider resumes the channel');
+      expect(answer.body.detail).to.include('by themselves when that is solved');
       expect(answer.body.detail).not.to.match(/131042|4242/);
     });
   });
