@@ -17,7 +17,7 @@ export interface ChatGateway extends AccountGateway {
   /** Gives the account its number, and two templates: `order_update` (en_US, two params) and `hello` (en, none). */
   configure(change?: ProviderChange): Promise<void>;
   /** Stores that the customer wrote at this time, or just now. */
-  customerWrote(at?: Date): Promise<void>;
+  customerWrote(at?: Date, customer?: string): Promise<void>;
   balance(): Promise<number | undefined>;
   /** Fails if a request stored or charged anything. */
   expectNothingDone(credits: number): Promise<void>;
@@ -44,8 +44,8 @@ export function chatAtGateway(credits: number): ChatGateway {
         makeChatTemplate(account, { business, name: 'hello', language: 'en', variables: 0 }),
       ]);
     },
-    async customerWrote(at: Date = new Date()) {
-      await recordInbound(world.db, [{ account: world.account, customer: CUSTOMER, number: NUMBER, at }]);
+    async customerWrote(at: Date = new Date(), customer = CUSTOMER) {
+      await recordInbound(world.db, [{ account: world.account, customer, number: NUMBER, at }]);
     },
     balance,
     async expectNothingDone(expected: number) {

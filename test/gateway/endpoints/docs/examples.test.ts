@@ -20,6 +20,9 @@ import { makeOwnThings, pathOf } from '../../../support/own-things.ts';
  */
 const TEMPLATE = { dltId: '1107160000000000001', content: 'Hello {#var#}', senders: ['HARKRA'] };
 
+/** The customer without a number in the README. */
+const USER_ID = 'IN.1648738043044942';
+
 /** The id of a template request that waits for its template id. */
 const REQUEST = `tpr_${'0'.repeat(26)}` as const;
 
@@ -36,6 +39,7 @@ describe('what the documents show can be sent as it stands', () => {
     await world.configure();
     await copyTemplates(world.db, world.account, TEMPLATES);
     await world.customerWrote();
+    await world.customerWrote(new Date(), USER_ID);
     await world.db.collection('template_requests').deleteMany({});
     const asked = { _id: REQUEST, account: world.account, name: 'Code', senders: ['HARKRA'], content: 'Bye {#var#}' };
     await createTemplateRequest(world.db, systemClock, { ...asked, routes: ['transactional'] });
