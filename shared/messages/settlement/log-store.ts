@@ -106,12 +106,15 @@ export class MessageLog {
 
 /** What was logged of a message, oldest first. */
 export function readMessageLog(db: Db, message: MessageId): Promise<readonly LogRecord[]> {
-  return collection(db)
-    .find({ _id: { $gt: `${message}:`, $lt: `${message};` } }) // ";" is the character behind ":"
-    .limit(SHOWN_MAX)
-    .project<LogRecord>({ expiresAt: 0 })
-    .toArray()
-    .then((records) => records.sort((a, b) => a.at.getTime() - b.at.getTime()));
+  return (
+    collection(db)
+      .find({ _id: { $gt: `${message}:`, $lt: `${message};` } }) // ";" is the character behind ":"
+      .limit(SHOWN_MAX)
+      .project<LogRecord>({ expiresAt: 0 })
+      .toArray()
+      // Within a millisecond an answer goes before a receipt.
+      .then((records) => records.sort((a, b) => a.at.getTime() - b.at.getTime() || (a.kind < b.kind ? -1 : 1)))
+  );
 }
 
 function collection(db: Db): Collection<StoredRecord> {

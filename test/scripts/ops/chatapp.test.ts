@@ -33,7 +33,9 @@ describe('npm run ops: the chat-app channel', () => {
   });
 
   it('chat-template show: what it consists of, and what stands at each place of params', async () => {
-    await copyTemplates(world.store.db, account, TEMPLATES);
+    const [known] = TEMPLATES;
+    const odd = { ...known, name: 'season_poll', components: [{ type: 'BODY', text: 'Which one?' }, { type: 'POLL' }] };
+    await copyTemplates(world.store.db, account, [...TEMPLATES, odd]);
 
     const { out } = await ops('chat-template', 'show', account, 'order_shipped', 'en_US');
     expect(out).to.match(/^header +image$/m);
@@ -46,8 +48,8 @@ describe('npm run ops: the chat-app channel', () => {
       unsendable: null,
       takes: ['the one-time password, for body {{1}} and button 0 ("Copy code")'],
     });
-    expect((await ops('chat-template', 'show', account, 'season', 'en_US')).out).to.match(
-      /^cannot be sent +it has a component of type carousel$/m,
+    expect((await ops('chat-template', 'show', account, 'season_poll', 'en_US')).out).to.match(
+      /^cannot be sent +it has a component of type poll$/m,
     );
     expect(await ops('chat-template', 'show', account, 'none', 'en_US')).to.include({ code: 1 });
     expect((await ops('chat-template', 'list', account)).out).to.match(/order_shipped +en_US +approved +utility +4 /);

@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import request from 'supertest';
 import { TEMPLATES } from '../../../../scripts/simulator/provider/demo-templates.ts';
+import { recordInbound } from '../../../../shared/money/conversations/store.ts';
 import { createKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { createTemplateRequest } from '../../../../shared/templates/sms/request-store.ts';
 import { createTemplate } from '../../../../shared/templates/sms/store.ts';
 import { makeTemplate } from '../../../shared/templates/sms/make.ts';
 import { chatAtGateway } from '../../../support/chat-gateway.ts';
-import { copyTemplates } from '../../../support/chatapp.ts';
+import { copyTemplates, NUMBER } from '../../../support/chatapp.ts';
 import { curlLines } from '../../../support/curl-line.ts';
 import { contract, operations } from '../../../support/openapi.ts';
 import { makeOwnThings, pathOf } from '../../../support/own-things.ts';
@@ -77,7 +78,9 @@ describe('what the documents show can be sent as it stands', () => {
     it(`README.md: ${path}`, async () => {
       if (body === undefined) expect(path).to.match(/^\/v2\/(status\/msg_…|balance)$/);
       else {
-        const answer = await world.post(path, JSON.parse(body));
+        const asked = JSON.parse(body);
+        await recordInbound(world.db, [{ account: world.account, customer: asked.to, number: NUMBER, at: new Date() }]);
+        const answer = await world.post(path, asked);
         expect(answer.status, answer.text).to.equal(200);
       }
     });

@@ -36,7 +36,7 @@ describe('Idempotency-Key on every POST', () => {
     const headers = (await post.caller?.(chat)) ?? { Authorization: `Bearer ${chat.key}` };
     const thing = (await post.thing?.(chat)) ?? '';
     const path = route.replace(/:\w+/, thing);
-    const body = post.body();
+    const body = post.body(thing);
     return (changed: object = {}, url = chat.url, key = 'k') =>
       request(url)
         .post(path)

@@ -1,19 +1,21 @@
 import { createEndpoint } from '../../../../shared/events/webhooks/endpoint-store.ts';
+import type { InboundMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { formatKey, newKeyText } from '../../../../shared/people/keys/key-secret.ts';
 import { createKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
+import { inboundMessage } from '../../../../workers/chatapp/inbox.ts';
 import { type ChatGateway, CUSTOMER } from '../../../support/chat-gateway.ts';
-import { TEST_BOX } from '../../../support/chatapp.ts';
+import { NUMBER, TEST_BOX } from '../../../support/chatapp.ts';
 import { makeKey } from '../../../support/gateway.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { signedIn } from '../../../support/signed-in.ts';
 
 /** How the tests make one kind of POST that takes an Idempotency-Key. */
 export interface Post {
-  /** A body that it accepts. */
-  readonly body: () => object;
+  /** A body that it accepts, about that thing. */
+  readonly body: (thing: string) => object;
   /** A field that, added or changed, makes it a different request. Absent: it has no body, and nothing does. */
   readonly other?: object;
   /** Who asks; by default a key of the account that may do everything. */
@@ -64,6 +66,41 @@ export const POSTS: Readonly<Record<string, Post>> = {
   '/v2/chatapp/send-buttons': {
     body: () => ({ to: CUSTOMER, body: 'Shall we come?', buttons: [{ id: 'yes', title: 'Yes' }] }),
     other: { body: 'Shall we go?' },
+  },
+  '/v2/chatapp/send-interactive': {
+    body: () => ({ to: CUSTOMER, type: 'location_request', body: 'Where shall we come?' }),
+    other: { body: 'Where are you?' },
+  },
+  '/v2/chatapp/send-location': {
+    body: () => ({ to: CUSTOMER, latitude: 12.9758, longitude: 77.6045 }),
+    other: { latitude: 13 },
+  },
+  '/v2/chatapp/send-contacts': {
+    body: () => ({
+      to: CUSTOMER,
+      contacts: [{ name: { first_name: 'Ravi' }, phones: [{ phone: '+91 98765 00001' }] }],
+    }),
+    other: { contacts: [{ name: { first_name: 'Asha' }, phones: [{ phone: '+91 98765 00002' }] }] },
+  },
+  '/v2/chatapp/send-reaction': {
+    thing: async ({ db, account }) => {
+      const at = new Date();
+      const upstreamId = `wamid.${newId('msg')}`;
+      const said = { number: NUMBER, upstreamId, from: CUSTOMER, sentAt: at, type: 'text', body: 'Hi' };
+      const message = inboundMessage(account, { kind: 'message', ...said }, at);
+      await db.collection<InboundMessageDocument>('messages').insertOne(message);
+      return message._id;
+    },
+    body: (message) => ({ to: CUSTOMER, message_id: message, emoji: '👍' }),
+    other: { emoji: '🙏' },
+  },
+  '/v2/chatapp/test-received': {
+    caller: async ({ db, account }) => {
+      const { key } = await createKey(db, systemClock, { account, test: true, name: 'ci', scopes: ['send'] });
+      return { Authorization: `Bearer ${key}` };
+    },
+    body: () => ({ from: CUSTOMER, body: 'Where is my order?' }),
+    other: { body: 'Where is it?' },
   },
   '/v2/chatapp/webhook': {
     body: () => ({ url: 'https://example.com/events', events: ['message.received'] }),
@@ -158,6 +195,7 @@ export const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
   ],
   'it sends one message to the number of whoever tries, who sees it come': ['/v2/admin/providers/:number/test'],
   'it says which state there shall be, and that is there already': [
+    '/v2/chatapp/read',
     '/v2/admin/accounts/:account_id/status',
     '/v2/admin/accounts/:account_id/opt-ins',
     '/v2/admin/accounts/:account_id/senders/:sender/decision',
