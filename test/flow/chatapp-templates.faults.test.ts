@@ -151,6 +151,7 @@ describe('templates with every component, through real processes', function () {
       timestamp: json.timestamp,
       context: { from: provider.options.displayNumber, id: upstreamId },
       button: { payload: 'WHERE-1234', text: 'Where is it?' },
+      customer: { id: Object(json.customer).id, number: '919876543230', name: 'Simulated customer' },
     });
     const events = await product.get('/v2/events?event=message.received');
     const told = Object(events.body.data).find((one: { message_id: unknown }) => one.message_id === json.message_id);

@@ -8,8 +8,8 @@ import { SETTLE_MS } from '../world.ts';
 
 const RECEIVED = EVENT_KINDS.find(({ event }) => event === 'message.received')?.payload ?? [];
 
-/** Beside what the specification has: who the customer is. */
-const PERSON = ['customer'];
+/** Beside what the specification has: which of the account's numbers, and who the customer is. */
+const BESIDE = ['from', 'to', 'customer'];
 
 /** Every row of "Event kinds": it is caused, arrives at the channel's endpoint, signed, with its members in their order. */
 export function walkEvents(world: () => World): void {
@@ -20,7 +20,7 @@ export function walkEvents(world: () => World): void {
       const post = await posted(world(), row.channel === 'sms' ? '/webhook' : '/chatapp', row.event, subject);
 
       expectSigned(post);
-      expectRecord(JSON.parse(post.body), row.payload, row.channel === 'chatapp' ? PERSON : []);
+      expectRecord(JSON.parse(post.body), row.payload, row.channel === 'chatapp' ? BESIDE : []);
       expect(post.json.to ?? post.json.from).to.match(/^91/);
     });
   }
@@ -51,7 +51,7 @@ export function walkEvents(world: () => World): void {
       const post = await posted(world(), '/chatapp', 'message.received', from);
 
       expectSigned(post);
-      expectRecord(JSON.parse(post.body), RECEIVED, own === undefined ? PERSON : [own, ...PERSON]);
+      expectRecord(JSON.parse(post.body), RECEIVED, own === undefined ? BESIDE : [own, ...BESIDE]);
       expect(post.json).to.include({ type, body });
       if (own !== undefined) expect(post.json[own]).to.deep.equal(message[own]);
     });
