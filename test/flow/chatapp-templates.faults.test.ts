@@ -149,6 +149,7 @@ describe('templates with every component, through real processes', function () {
       type: 'button',
       body: 'Where is it?',
       timestamp: json.timestamp,
+      to: provider.options.displayNumber,
       context: { from: provider.options.displayNumber, id: upstreamId },
       button: { payload: 'WHERE-1234', text: 'Where is it?' },
       customer: { id: Object(json.customer).id, number: '919876543230', name: 'Simulated customer' },
