@@ -26,7 +26,7 @@ const { AddressGuard, guardOptions } = require('./dist/shared/events/webhooks/ad
 
 /** Variables that PM2, Node, the loader and the C library read, and those of the simulator. */
 const NEEDED =
-  /^(PATH|HOME|USER|LOGNAME|PWD|LANG|LC_\w+|TZ|TMPDIR|LD_PRELOAD|LD_LIBRARY_PATH|NODE_OPTIONS|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|UV_THREADPOOL_SIZE|PM2_\w+|HARKARA_ENV_FILE|SIMULATOR_\w+)$/;
+  /^(PATH|HOME|USER|LOGNAME|PWD|LANG|LC_\w+|TZ|TMPDIR|LD_PRELOAD|LD_LIBRARY_PATH|NODE_OPTIONS|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|UV_THREADPOOL_SIZE|PM2_\w+|HARKARA_ENV_FILE|HARKARA_SIMULATOR_\w+)$/;
 
 const { config, env } = settings();
 tellOpenDirectories();
@@ -106,7 +106,7 @@ function refuseWrongForms(config) {
 function tellUnknownNames(file, names) {
   const known = new Set([...Object.values(SETTINGS).map(({ env }) => env), ...SECRET_VARIABLES]);
   for (const name of names) {
-    if (known.has(name) || name.startsWith('SIMULATOR_')) continue;
+    if (known.has(name) || name.startsWith('HARKARA_SIMULATOR_')) continue;
     process.stderr.write(`${file} has ${name}, which Harkara does not know: .env.example lists all settings.\n`);
   }
 }

@@ -38,7 +38,7 @@ runApp('gateway', async ({ config, db, listen, clock, log, metrics, life, notes 
     // Anybody on the way could read passwords and take over sessions.
     log.warn('sign_in_without_tls', {
       host: config.host,
-      what_to_do: 'Put a TLS proxy in front and set PUBLIC_URL to its https address.',
+      what_to_do: 'Put a TLS proxy in front and set HARKARA_PUBLIC_URL to its https address.',
     });
   }
   if (config.metricsPort > 0) {

@@ -23,9 +23,9 @@ function read(folder: string, env: Record<string, string>): Shown & { readonly a
   // The file keeps the secrets of its environment in here, for the processes.
   const dataDir = mkdtempSync(join(tmpdir(), 'harkara-ecosystem-data-'));
   const own = {
-    MONGODB_URI: '',
+    HARKARA_MONGODB_URI: '',
     HARKARA_SIMULATOR: '',
-    GATEWAY_INSTANCES: '',
+    HARKARA_GATEWAY_INSTANCES: '',
     HARKARA_DATA_DIR: dataDir,
     PM2_HOME: dataDir,
     ...env,
@@ -62,16 +62,16 @@ describe('ecosystem.config.js', () => {
     expect(given.filter(([, codes]) => codes !== undefined)).to.deep.equal([['embedded-db', [DAMAGED_EXIT_CODE]]]);
   });
 
-  it('starts no store of its own when MONGODB_URI names one', () => {
-    expect(names({ MONGODB_URI: 'mongodb://127.0.0.1' })).not.to.include('embedded-db');
+  it('starts no store of its own when HARKARA_MONGODB_URI names one', () => {
+    expect(names({ HARKARA_MONGODB_URI: 'mongodb://127.0.0.1' })).not.to.include('embedded-db');
   });
 
   it('starts the simulator for those who ask', () => {
     expect(names({ HARKARA_SIMULATOR: 'on' })).to.include('simulator');
   });
 
-  it('runs as many gateways in cluster mode as GATEWAY_INSTANCES says', () => {
-    const gateway = apps({ GATEWAY_INSTANCES: '3' }).find((app) => app.name === 'gateway');
+  it('runs as many gateways in cluster mode as HARKARA_GATEWAY_INSTANCES says', () => {
+    const gateway = apps({ HARKARA_GATEWAY_INSTANCES: '3' }).find((app) => app.name === 'gateway');
 
     expect(gateway).to.include({ exec_mode: 'cluster', instances: 3 });
   });
@@ -128,9 +128,9 @@ describe('ecosystem.config.js', () => {
     };
     const SECRETS = {
       HARKARA_SECRET_KEY: 'ab'.repeat(32),
-      MONGODB_URI: 'mongodb://user:word-in-uri@127.0.0.1:9/',
-      CHATAPP_TOKEN: 'token-in-shell',
-      SMPP_PASSWORD: 'password-in-shell',
+      HARKARA_MONGODB_URI: 'mongodb://user:word-in-uri@127.0.0.1:9/',
+      HARKARA_CHATAPP_TOKEN: 'token-in-shell',
+      HARKARA_SMPP_PASSWORD: 'password-in-shell',
     };
     let folder: string;
     let pm2: (...words: string[]) => Shown;
@@ -141,14 +141,14 @@ describe('ecosystem.config.js', () => {
         HARKARA_ENV_FILE: join(folder, '.env'),
         ...{ PM2_HOME: join(folder, 'pm2'), PM2_DISABLE_VERSION_CHECK: 'true', HARKARA_SIMULATOR: 'on' },
         ...{
-          SIMULATOR_SMSC_PORT: '0',
-          SIMULATOR_CHATAPP_PORT: '0',
-          SIMULATOR_WEBHOOK_PORT: '0',
-          SIMULATOR_MAIL_PORT: '0',
+          HARKARA_SIMULATOR_SMSC_PORT: '0',
+          HARKARA_SIMULATOR_CHATAPP_PORT: '0',
+          HARKARA_SIMULATOR_WEBHOOK_PORT: '0',
+          HARKARA_SIMULATOR_MAIL_PORT: '0',
         },
       };
-      const { HARKARA_SECRET_KEY, MONGODB_URI } = SECRETS; // The others are for ops alone.
-      const text = `HARKARA_SECRET_KEY=${HARKARA_SECRET_KEY}\nMONGODB_URI=${MONGODB_URI}\n`;
+      const { HARKARA_SECRET_KEY, HARKARA_MONGODB_URI } = SECRETS; // The others are for ops alone.
+      const text = `HARKARA_SECRET_KEY=${HARKARA_SECRET_KEY}\nHARKARA_MONGODB_URI=${HARKARA_MONGODB_URI}\n`;
       writeFileSync(join(folder, '.env'), text, { mode: 0o600 });
       const script = join(ROOT, 'node_modules', 'pm2', 'bin', 'pm2');
       pm2 = (...words) => spawnSync(process.execPath, [script, ...words], { cwd: ROOT, env, encoding: 'utf8' });
@@ -177,16 +177,21 @@ describe('ecosystem.config.js', () => {
 
       expect(status).to.equal(1);
       expect(stderr)
-        .to.include('MONGODB_URI')
+        .to.include('HARKARA_MONGODB_URI')
         .and.to.include(`Write it into ${join(folder, '.env')}`);
       for (const secret of Object.values(SECRETS)) expect(stderr + stdout).not.to.include(secret);
     });
   });
 
   it('hands on each setting of its caller but secrets, unset ones too: a reload forgets none', () => {
-    const [app] = apps({ LOG_LEVEL: 'warn' });
+    const [app] = apps({ HARKARA_LOG_LEVEL: 'warn' });
 
-    expect(app?.env).to.include({ NODE_ENV: 'production', LOG_LEVEL: 'warn', PORT: '', MONGODB_URI: '' });
+    expect(app?.env).to.include({
+      NODE_ENV: 'production',
+      HARKARA_LOG_LEVEL: 'warn',
+      HARKARA_PORT: '',
+      HARKARA_MONGODB_URI: '',
+    });
   });
 
   describe('with settings in .env', () => {
@@ -246,16 +251,19 @@ describe('ecosystem.config.js', () => {
   });
 
   it('says in one sentence which setting is wrong', () => {
-    expect(read(ROOT, { GATEWAY_INSTANCES: 'many' })).to.include({
+    expect(read(ROOT, { HARKARA_GATEWAY_INSTANCES: 'many' })).to.include({
       status: 1,
-      stderr: 'GATEWAY_INSTANCES must be a whole number from 0 to 64, not "many".\n',
+      stderr: 'HARKARA_GATEWAY_INSTANCES must be a whole number from 0 to 64, not "many".\n',
     });
   });
 
   it('names what .env has that is no setting, and goes on', () => {
     const folder = mkdtempSync(join(tmpdir(), 'harkara-env-'));
     const file = join(folder, '.env');
-    writeFileSync(file, 'LOG_LEVEL=warn\nSMPP_PASSWORD=\nSIMULATOR_ALPHABET=latin1\nMETRIC_PORT=9\n');
+    writeFileSync(
+      file,
+      'HARKARA_LOG_LEVEL=warn\nHARKARA_SMPP_PASSWORD=\nHARKARA_SIMULATOR_ALPHABET=latin1\nMETRIC_PORT=9\n',
+    );
 
     const { status, stderr } = read(ROOT, { HARKARA_ENV_FILE: file });
 
@@ -266,8 +274,11 @@ describe('ecosystem.config.js', () => {
 
   it('refuses what a gateway would refuse at its start, before PM2 ends the old one, and shows no secret', () => {
     const wrong: readonly (readonly [Record<string, string>, string])[] = [
-      [{ TRUST_PROXY: 'proxy.example' }, 'TRUST_PROXY must list addresses or subnets'],
-      [{ WEBHOOK_ALLOW_SUBNETS: '10.0.0.0/40' }, 'WEBHOOK_ALLOW_SUBNETS: "10.0.0.0/40" is not a subnet'],
+      [{ HARKARA_TRUST_PROXY: 'proxy.example' }, 'HARKARA_TRUST_PROXY must list addresses or subnets'],
+      [
+        { HARKARA_WEBHOOK_ALLOW_SUBNETS: '10.0.0.0/40' },
+        'HARKARA_WEBHOOK_ALLOW_SUBNETS: "10.0.0.0/40" is not a subnet',
+      ],
       [{ HARKARA_SECRET_KEY: 'half-of-a-key' }, 'HARKARA_SECRET_KEY must hold 64 hexadecimal digits'],
     ];
     for (const [env, sentence] of wrong) {

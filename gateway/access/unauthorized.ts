@@ -49,7 +49,7 @@ function countedAs(slug: ProblemSlug, limit: number): { readonly name: string; r
     : { name: 'ip', limit };
 }
 
-/** Names the address that we see. That shows when it is the address of a proxy which `TRUST_PROXY` lacks. */
+/** Names the address that we see. That shows when it is the address of a proxy which `HARKARA_TRUST_PROXY` lacks. */
 function cameFrom(address: string): ProblemAnswer {
   return {
     detail: `The request came from ${address}, and this key may not be used from there. ${PROBLEMS.ip_not_allowed.advice}`,

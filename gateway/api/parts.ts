@@ -36,7 +36,10 @@ export function createParts(deps: GatewayDeps, contract: () => Contract) {
   const counter = new RateCounter(deps);
   const addressOf = createCallerAddress(config.trustProxy, (peer) => {
     deps.notes.ignoredProxy = peer;
-    deps.log.warn('forwarded_for_ignored', { peer, what_to_do: `If ${peer} is your proxy, set TRUST_PROXY=${peer}.` });
+    deps.log.warn('forwarded_for_ignored', {
+      peer,
+      what_to_do: `If ${peer} is your proxy, set HARKARA_TRUST_PROXY=${peer}.`,
+    });
   });
   const unauthorized = createUnauthorized(deps, counter, addressOf);
   const readAccount = createReadAccount(deps);

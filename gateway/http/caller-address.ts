@@ -11,7 +11,7 @@ export type CallerAddress = (req: IncomingMessage) => string;
 
 /**
  * Finds the address that a request came from. Usually that is the socket's address. If that is a proxy of
- * `TRUST_PROXY`, it is the right-most address in X-Forwarded-For that is not such a proxy. The caller wrote
+ * `HARKARA_TRUST_PROXY`, it is the right-most address in X-Forwarded-For that is not such a proxy. The caller wrote
  * everything to the left of it, so that proves nothing. Throws a `StartError` if the setting has an entry that is
  * neither an address nor a subnet. `onIgnored` is told, once, who sent X-Forwarded-For while there is no trusted proxy.
  */
@@ -23,7 +23,7 @@ export function createCallerAddress(
     const subnet = parseSubnet(text);
     if (subnet === undefined)
       throw new StartError(
-        `TRUST_PROXY must list addresses or subnets with commas, like 127.0.0.1,10.1.0.0/16, not "${text}".`,
+        `HARKARA_TRUST_PROXY must list addresses or subnets with commas, like 127.0.0.1,10.1.0.0/16, not "${text}".`,
       );
     return subnet;
   });

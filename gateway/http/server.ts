@@ -156,11 +156,12 @@ function listenError(error: Error, host: string, port: number): Error {
   const code = 'code' in error ? error.code : undefined;
   const where = `${host}:${port}`;
   if (code === 'EADDRINUSE') {
-    return new StartError(`${where} is in use by another program. Stop it, or set PORT to another port.`);
+    return new StartError(`${where} is in use by another program. Stop it, or set HARKARA_PORT to another port.`);
   }
-  if (code === 'EACCES') return new StartError(`${where} may not be listened on by this user. Set PORT above 1023.`);
+  if (code === 'EACCES')
+    return new StartError(`${where} may not be listened on by this user. Set HARKARA_PORT above 1023.`);
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new StartError(`${host} is not an address of this machine. Set HOST to one that is.`);
+    return new StartError(`${host} is not an address of this machine. Set HARKARA_HOST to one that is.`);
   }
   return error;
 }

@@ -93,7 +93,7 @@ export const SIGN_IN_PROBLEMS = {
     '4064',
     403,
     'Not from the dashboard',
-    'Sign-ins, and requests with a session cookie, must come from our own pages. Send `X-Dashboard: 1` from the same origin. Behind a proxy, PUBLIC_URL must be the address that browsers use.',
+    'Sign-ins, and requests with a session cookie, must come from our own pages. Send `X-Dashboard: 1` from the same origin. Behind a proxy, HARKARA_PUBLIC_URL must be the address that browsers use.',
   ),
   second_factor_needed: fault(
     '4065',

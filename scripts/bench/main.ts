@@ -60,7 +60,7 @@ async function measure(stage: Stage, options: BenchOptions, yardstickUs: number)
       cpu: cpus()[0]?.model ?? 'unknown CPU',
       cores: options.cores || availableParallelism(),
       yardstickUs,
-      store: loadConfig(readEnvironment()).mongodbUri === '' ? 'embedded store' : 'MONGODB_URI',
+      store: loadConfig(readEnvironment()).mongodbUri === '' ? 'embedded store' : 'HARKARA_MONGODB_URI',
     },
     settings: { ...options },
     ...(start && { start }),

@@ -43,7 +43,7 @@ export interface Stage extends Contender {
   commands(): Promise<number>;
   /** Ends the embedded store with kill -9. Resolves with the milliseconds until it is ready again. */
   killStore(): Promise<number>;
-  /** Undefined when the store is not ours but the server that `MONGODB_URI` names. */
+  /** Undefined when the store is not ours but the server that `HARKARA_MONGODB_URI` names. */
   storePid(): number | undefined;
   /** Ends everything. Fails when a process had crashed. */
   close(): Promise<void>;
@@ -55,7 +55,7 @@ const LONE_ACCOUNT_KEYS = 10;
 export const FIRST_ACCOUNT = 'account-0';
 
 /**
- * Starts the build in `dist` on an empty store: the embedded one on a disk (`os.tmpdir()`), or the server that `MONGODB_URI`
+ * Starts the build in `dist` on an empty store: the embedded one on a disk (`os.tmpdir()`), or the server that `HARKARA_MONGODB_URI`
  * names.
  */
 export async function setStage(dist: string, options: BenchOptions, profileDir: string): Promise<Stage> {
@@ -74,11 +74,11 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
       NODE_ENV: 'production',
       HARKARA_DATA_DIR: dataDir,
       HARKARA_SECRET_KEY: '',
-      MONGODB_DATABASE: mongodbDatabase,
-      PORT: String(port),
-      METRICS_PORT: '0',
-      WEBHOOK_ALLOW_HTTP: 'yes',
-      WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
+      HARKARA_MONGODB_DATABASE: mongodbDatabase,
+      HARKARA_PORT: String(port),
+      HARKARA_METRICS_PORT: '0',
+      HARKARA_WEBHOOK_ALLOW_HTTP: 'yes',
+      HARKARA_WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
     },
     nodeOptions: (app) => [
       ...(app === 'embedded-db' ? [] : ['--import', join(dist, 'scripts/bench/command-counter.js')]),

@@ -58,7 +58,7 @@ async function startStore(dir: string): Promise<ChildProcess> {
   const entry = join(await build(), 'workers/embedded-db/main.js');
   const args = process.env.BENCH_NODE_ARGS?.split(' ') ?? [];
   const server = spawn(process.execPath, [...args, entry], {
-    env: { ...process.env, HARKARA_DATA_DIR: dir, LOG_LEVEL: 'error' },
+    env: { ...process.env, HARKARA_DATA_DIR: dir, HARKARA_LOG_LEVEL: 'error' },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   await new Promise<void>((resolve, reject) => {

@@ -72,12 +72,12 @@ export async function setStage(dist: string, other?: OtherStore): Promise<Stage>
     NODE_ENV: 'production',
     HARKARA_DATA_DIR: dataDir,
     HARKARA_SECRET_KEY: '',
-    MONGODB_URI: mongodbUri,
-    MONGODB_DATABASE: mongodbDatabase,
-    PORT: String(port),
-    METRICS_PORT: '0',
-    WEBHOOK_ALLOW_HTTP: 'yes',
-    WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
+    HARKARA_MONGODB_URI: mongodbUri,
+    HARKARA_MONGODB_DATABASE: mongodbDatabase,
+    HARKARA_PORT: String(port),
+    HARKARA_METRICS_PORT: '0',
+    HARKARA_WEBHOOK_ALLOW_HTTP: 'yes',
+    HARKARA_WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
   };
   const fleet = new Fleet({ dist, logDir, env });
   const smsc = await startSmsc({ responseDelayMs: 10, receiptDelayMs: 200, keepMessages: KEPT });

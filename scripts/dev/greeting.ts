@@ -33,7 +33,7 @@ Ctrl-C stops everything. What the carrier, the provider and the webhook receiver
 /** What stands above the greeting for those who ask for it. */
 export function more(config: Config, files: RunFiles, demo: Demo): string {
   const { post } = requests(config);
-  const store = config.mongodbUri === '' ? `embedded, in ${shown(files.dataDir)}` : 'MongoDB (MONGODB_URI)';
+  const store = config.mongodbUri === '' ? `embedded, in ${shown(files.dataDir)}` : 'MongoDB (HARKARA_MONGODB_URI)';
   return `
 What runs:
 

@@ -30,7 +30,7 @@ import { stopSignals } from './stop-signals.ts';
  * receiver see, until Ctrl-C.
  */
 const root = join(import.meta.dirname, '..', '..');
-/** How long to wait for the store that MONGODB_URI names. It is short, because that store should be running already. */
+/** How long to wait for the store that HARKARA_MONGODB_URI names. It is short, because that store should be running already. */
 const MONGODB_WAIT_MS = 3_000;
 const READY_MS = 60_000;
 

@@ -16,23 +16,23 @@ const PM2_VARIABLES = /^(PM2_|KEYMETRICS_|pm_id$|pm2_|SECRET_KEY$|PUBLIC_KEY$)/;
 /** Checks the ports, turns the simulator on, and allows webhooks to this machine. Throws `StartError`. */
 export async function runSettings(files: RunFiles): Promise<RunSettings> {
   const config = loadConfig(readEnvironment());
-  const port = await freePort(config.host, config.port, 'PORT');
-  const smscPort = await freePort('127.0.0.1', config.simulatorSmscPort, 'SIMULATOR_SMSC_PORT');
-  const chatappPort = await freePort('127.0.0.1', config.simulatorChatappPort, 'SIMULATOR_CHATAPP_PORT');
-  const webhookPort = await freePort('127.0.0.1', config.simulatorWebhookPort, 'SIMULATOR_WEBHOOK_PORT');
-  const mailPort = await freePort('127.0.0.1', config.simulatorMailPort, 'SIMULATOR_MAIL_PORT');
+  const port = await freePort(config.host, config.port, 'HARKARA_PORT');
+  const smscPort = await freePort('127.0.0.1', config.simulatorSmscPort, 'HARKARA_SIMULATOR_SMSC_PORT');
+  const chatappPort = await freePort('127.0.0.1', config.simulatorChatappPort, 'HARKARA_SIMULATOR_CHATAPP_PORT');
+  const webhookPort = await freePort('127.0.0.1', config.simulatorWebhookPort, 'HARKARA_SIMULATOR_WEBHOOK_PORT');
+  const mailPort = await freePort('127.0.0.1', config.simulatorMailPort, 'HARKARA_SIMULATOR_MAIL_PORT');
   const env: NodeJS.ProcessEnv = {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !PM2_VARIABLES.test(name))),
     HARKARA_DATA_DIR: files.dataDir,
     HARKARA_SIMULATOR: 'on',
-    PORT: String(port),
-    SIMULATOR_SMSC_PORT: String(smscPort),
-    SIMULATOR_CHATAPP_PORT: String(chatappPort),
-    SIMULATOR_WEBHOOK_PORT: String(webhookPort),
-    SIMULATOR_MAIL_PORT: String(mailPort),
+    HARKARA_PORT: String(port),
+    HARKARA_SIMULATOR_SMSC_PORT: String(smscPort),
+    HARKARA_SIMULATOR_CHATAPP_PORT: String(chatappPort),
+    HARKARA_SIMULATOR_WEBHOOK_PORT: String(webhookPort),
+    HARKARA_SIMULATOR_MAIL_PORT: String(mailPort),
     ...(config.smtpHost === '' && mailboxSettings(mailPort)),
-    WEBHOOK_ALLOW_HTTP: 'yes',
-    WEBHOOK_ALLOW_SUBNETS: [...config.webhookAllowSubnets, `127.0.0.1:${webhookPort}`].join(','),
+    HARKARA_WEBHOOK_ALLOW_HTTP: 'yes',
+    HARKARA_WEBHOOK_ALLOW_SUBNETS: [...config.webhookAllowSubnets, `127.0.0.1:${webhookPort}`].join(','),
     PM2_HOME: files.pm2Home,
     PM2_DEFAULT_LOG_PATH: files.logs,
     PM2_DISABLE_VERSION_CHECK: 'true',
@@ -46,9 +46,9 @@ export async function runSettings(files: RunFiles): Promise<RunSettings> {
 /** Mails go to the simulator, which shows them and passes none on. */
 function mailboxSettings(port: number): NodeJS.ProcessEnv {
   return {
-    SMTP_HOST: '127.0.0.1',
-    SMTP_PORT: String(port),
-    SMTP_TLS: 'none',
-    MAIL_FROM: 'Harkara <no-reply@harkara.example>',
+    HARKARA_SMTP_HOST: '127.0.0.1',
+    HARKARA_SMTP_PORT: String(port),
+    HARKARA_SMTP_TLS: 'none',
+    HARKARA_MAIL_FROM: 'Harkara <no-reply@harkara.example>',
   };
 }

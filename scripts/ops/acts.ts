@@ -164,7 +164,7 @@ const RECEIVED: readonly Act[] = [
       about: 'Shows received SMS that belong to no account, newest first.',
     },
     notes:
-      'No account has their number, or no keyword of the number fits. They are removed after INBOUND_DAYS. With INBOUND_UNASSIGNED=refuse\n' +
+      'No account has their number, or no keyword of the number fits. They are removed after HARKARA_INBOUND_DAYS. With HARKARA_INBOUND_UNASSIGNED=refuse\n' +
       'messages to numbers of nobody are refused to the carrier instead.',
     more: { text: flag('also what they say') },
     prepare: (asked, { text }) => ({ ...asked, query: { ...asked.query, text: text ? 'yes' : 'no' } }),
@@ -183,10 +183,14 @@ const RECEIVED: readonly Act[] = [
 const POLICY_NOTE =
   '--unknown-policy assume_sent: in a run of 15 kills, 4 of 7,788 messages were charged and never left. resend lost none and doubled none.';
 const PASSWORD_NOTE =
-  'The password comes from SMPP_PASSWORD, from stdin with --password-stdin, or is asked for; never from an option, because the list\n' +
+  'The password comes from HARKARA_SMPP_PASSWORD, from stdin with --password-stdin, or is asked for; never from an option, because the list\n' +
   'of processes would show it. What decides where it is sent (host, port, TLS, system id, other hosts) is changed only together with it.';
 const CARRIER_NOTES = `${POLICY_NOTE}\n${PASSWORD_NOTE}`;
-const OF_CARRIER = { secrets: { password: 'SMPP_PASSWORD' }, fixed: { settings: {} }, more: SETTING_OPTIONS } as const;
+const OF_CARRIER = {
+  secrets: { password: 'HARKARA_SMPP_PASSWORD' },
+  fixed: { settings: {} },
+  more: SETTING_OPTIONS,
+} as const;
 
 const CARRIER: readonly Act[] = [
   {
@@ -337,11 +341,11 @@ const PROVIDER: readonly Act[] = [
     ...{ command: 'provider set', operation: 'updateProvider' },
     names: { account_id: 'account' },
     about: 'Gives an account a number on the chat-app channel, or changes settings of it.',
-    secrets: { token: 'CHATAPP_TOKEN', app_secret: 'CHATAPP_APP_SECRET' },
+    secrets: { token: 'HARKARA_CHATAPP_TOKEN', app_secret: 'HARKARA_CHATAPP_APP_SECRET' },
     notes:
       'The first time, --account, --base-url, --phone-number-id, --business-id and both secrets are required. Later only\n' +
       'the given options change; another --base-url needs the access token again. Secrets are never options, because the list of processes\n' +
-      'would show them: the access token comes from CHATAPP_TOKEN, the app secret from CHATAPP_APP_SECRET, or from stdin; otherwise the\n' +
+      'would show them: the access token comes from HARKARA_CHATAPP_TOKEN, the app secret from HARKARA_CHATAPP_APP_SECRET, or from stdin; otherwise the\n' +
       'command asks for it. The first time it shows the callback address and, only this once, the verify token. Enter both at the provider.\n' +
       'An app at Meta has one callback address: for further accounts at the same app (with the same app secret) leave it as it is.\n' +
       'Each business account must be subscribed to the app (POST /ID/subscribed_apps), or nothing of it is posted: docs/operating.md.',
@@ -439,7 +443,7 @@ const WEBHOOK: readonly Act[] = [
     ...{ command: 'webhook create', operation: 'createWebhook', args: ['url'], defaults: { channel: 'sms' } },
     about: "Posts an account's events to a URL. Shows the secret that signs them, only this once.",
     notes:
-      'Refused are http (allowed by WEBHOOK_ALLOW_HTTP=yes) and private addresses (allowed by WEBHOOK_ALLOW_SUBNETS);\n' +
+      'Refused are http (allowed by HARKARA_WEBHOOK_ALLOW_HTTP=yes) and private addresses (allowed by HARKARA_WEBHOOK_ALLOW_SUBNETS);\n' +
       'gateways and workers need the same settings. A URL that the account has already keeps its id and secret, takes the\n' +
       'new events and is enabled.',
     say: ({ webhook_id, secret, events }) =>
@@ -467,7 +471,7 @@ const WEBHOOK: readonly Act[] = [
     about:
       'Posts again what a webhook did not get: posts that failed in all tries, and posts that were due when it was disabled.',
     notes:
-      'The webhooks worker does it in the background. It goes back as far as deliveries are kept (DELIVERY_DAYS). Posts that are due or wait\n' +
+      'The webhooks worker does it in the background. It goes back as far as deliveries are kept (HARKARA_DELIVERY_DAYS). Posts that are due or wait\n' +
       'for their next try stay as they are. Events of the time when the webhook was disabled were not stored for it: GET /v2/events shows\n' +
       'them, for seven days.',
     say: ({ webhook_id, replay_id }) =>
@@ -524,7 +528,7 @@ const AUDIT: readonly Act[] = [
     notes:
       'An entry is written before its change and completed after it. One that says `begun` may have been done: the command was\n' +
       'stopped in between. Look at the thing itself. All changes of a thing that somebody makes within a minute are one entry.\n' +
-      'Instead of a secret it shows a fingerprint, which changes with the secret. Entries are kept for AUDIT_DAYS.',
+      'Instead of a secret it shows a fingerprint, which changes with the secret. Entries are kept for HARKARA_AUDIT_DAYS.',
     say: ({ data, next_cursor }) => {
       const rows = data.map((one: Told) => ({
         ...{ time: one.at, outcome: one.outcome, change: one.action, of: one.subject.id },

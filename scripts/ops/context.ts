@@ -50,7 +50,7 @@ export function openContext(
 async function open(config: Config): Promise<Store> {
   const socket = embeddedSocketPath(embeddedStoreDir(config.dataDir));
   const embedded = config.mongodbUri === '';
-  const notRunning = `No embedded store is running in ${config.dataDir}: start the product first (npm start, or PM2), or set MONGODB_URI. If the store ends again, its log says why.`;
+  const notRunning = `No embedded store is running in ${config.dataDir}: start the product first (npm start, or PM2), or set HARKARA_MONGODB_URI. If the store ends again, its log says why.`;
   if (embedded && !existsSync(socket)) throw new Failure(notRunning);
   const store = await connectStore(config, 0).catch((error: unknown) => {
     // A socket without a listener is left over from a killed store.

@@ -51,7 +51,7 @@ const ALLOW_NOTES =
   '`send` and `read`, because messages from customers are posted there. For operators, with all accounts at /v2/admin/…: `admin:read` (looks),\n' +
   '`admin:support` (accounts, users, approvals), `admin:money` (credits), `admin:routing` (carriers, routes, providers, numbers).\n' +
   `${OPERATOR_KEY} From an address outside --allow-ip the key is\n` +
-  'refused (403 ip_not_allowed). Behind a proxy, set TRUST_PROXY: otherwise the proxy counts as the caller.';
+  'refused (403 ip_not_allowed). Behind a proxy, set HARKARA_TRUST_PROXY: otherwise the proxy counts as the caller.';
 const addresses = {
   value: 'ADDRESSES',
   form: `"any", or at most ${ALLOWED_ADDRESSES_MAX} like 203.0.113.7,198.51.100.0/24,2001:db8::/48`,

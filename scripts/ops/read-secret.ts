@@ -5,10 +5,10 @@ import { UsageError } from './command.ts';
 
 /** What is read, and the option that reads it from stdin. */
 const SECRETS: Readonly<Record<AskedSecret, { readonly what: string; readonly option: string }>> = {
-  STORE_URI: { what: "the other store's address", option: '--uri-stdin' },
-  SMPP_PASSWORD: { what: 'the password', option: '--password-stdin' },
-  CHATAPP_TOKEN: { what: 'the access token', option: '--token-stdin' },
-  CHATAPP_APP_SECRET: { what: 'the app secret', option: '--app-secret-stdin' },
+  HARKARA_STORE_URI: { what: "the other store's address", option: '--uri-stdin' },
+  HARKARA_SMPP_PASSWORD: { what: 'the password', option: '--password-stdin' },
+  HARKARA_CHATAPP_TOKEN: { what: 'the access token', option: '--token-stdin' },
+  HARKARA_CHATAPP_APP_SECRET: { what: 'the app secret', option: '--app-secret-stdin' },
 };
 
 /**

@@ -15,12 +15,12 @@ import { moveStore, type Place } from './store/move.ts';
 const uri = words('URI', 'an address like mongodb://host:27017/?replicaSet=rs0', /^mongodb(\+srv)?:\/\/\S+$/);
 const database = words('NAME', 'the name of a database', /^[^\0/\\. "$]{1,63}$/);
 const PASSWORD = /^(mongodb(?:\+srv)?:\/\/)([^/@]*@)/;
-const ARGS = { uri: optional(uri, 'the other store, without a password; left out, it comes from STORE_URI') };
+const ARGS = { uri: optional(uri, 'the other store, without a password; left out, it comes from HARKARA_STORE_URI') };
 const OPTIONS = {
-  database: optional(database, 'its database; default: MONGODB_DATABASE'),
+  database: optional(database, 'its database; default: HARKARA_MONGODB_DATABASE'),
   'uri-stdin': flag('read its address from stdin'),
 };
-const NOTES = `The address contains a password: keep it out of the command line, where other users and the shell's history see it. Write STORE_URI=… into .env or the environment, use --uri-stdin, or answer the question.
+const NOTES = `The address contains a password: keep it out of the command line, where other users and the shell's history see it. Write HARKARA_STORE_URI=… into .env or the environment, use --uri-stdin, or answer the question.
 
 Stop the product first; the other store must be empty. It compares all documents and verifies the ledgers before the target may be used; until then starts on it are refused. When the command was interrupted, run it again: it begins anew. The source stays as it is. Never let the product run on both: each would send what waits. Take secret.key along: stored secrets cannot be read without it.`;
 
@@ -86,7 +86,7 @@ async function withBoth(
       const { mongodbUri, mongodbDatabase, dataDir } = config;
       const own =
         mongodbUri === ''
-          ? { name: `the embedded store in ${dataDir}`, settings: 'Leave MONGODB_URI out of .env' }
+          ? { name: `the embedded store in ${dataDir}`, settings: 'Leave HARKARA_MONGODB_URI out of .env' }
           : onMongo(mongodbUri, mongodbDatabase);
       return await work({ db: ours.db, ...own }, { db: theirs.db, ...onMongo(address, name) });
     } catch (error) {
@@ -104,11 +104,12 @@ async function withBoth(
 async function addressOf({ secret }: Context, { uri, 'uri-stdin': fromStdin }: Values): Promise<string> {
   if (uri !== undefined && PASSWORD.test(uri)) {
     throw new UsageError(
-      "An address with a user and a password must not be on the command line, where other users and the shell's history see it. Put it into STORE_URI (.env or the environment), or use --uri-stdin.",
+      "An address with a user and a password must not be on the command line, where other users and the shell's history see it. Put it into HARKARA_STORE_URI (.env or the environment), or use --uri-stdin.",
     );
   }
-  const address = (uri ?? (await secret('STORE_URI', fromStdin))).trim();
-  if (!/^mongodb(\+srv)?:\/\//.test(address)) throw new UsageError('STORE_URI must be an address like mongodb://…');
+  const address = (uri ?? (await secret('HARKARA_STORE_URI', fromStdin))).trim();
+  if (!/^mongodb(\+srv)?:\/\//.test(address))
+    throw new UsageError('HARKARA_STORE_URI must be an address like mongodb://…');
   return address;
 }
 
@@ -117,13 +118,13 @@ async function openOther({ config }: Context, mongodbUri: string, mongodbDatabas
     return await connectStore({ ...config, mongodbUri, mongodbDatabase }, 0);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    throw new StartError(error.message.replace('MONGODB_URI', placeName(mongodbUri, mongodbDatabase)));
+    throw new StartError(error.message.replace('HARKARA_MONGODB_URI', placeName(mongodbUri, mongodbDatabase)));
   }
 }
 
 function onMongo(address: string, database: string): Pick<NamedStore, 'name' | 'settings'> {
   const name = placeName(address, database);
-  return { name, settings: `Set MONGODB_URI and MONGODB_DATABASE for ${name}` };
+  return { name, settings: `Set HARKARA_MONGODB_URI and HARKARA_MONGODB_DATABASE for ${name}` };
 }
 
 /** The store's address for people and for the audit: without user, password and options. */

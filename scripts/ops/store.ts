@@ -94,7 +94,7 @@ async function makeBackup(db: Db, path: string, onProgress: () => void): Promise
 
 function requireEmbedded({ mongodbUri }: Config): void {
   if (mongodbUri === '') return;
-  throw new Failure('MONGODB_URI is set: use the tools of MongoDB (mongodump, mongorestore).');
+  throw new Failure('HARKARA_MONGODB_URI is set: use the tools of MongoDB (mongodump, mongorestore).');
 }
 
 function embeddedDir(config: Config): string {

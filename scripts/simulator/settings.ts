@@ -152,9 +152,9 @@ function bareQuiet(argv: readonly string[]): string[] {
   return argv.map((word) => (word === '--quiet' ? '--quiet=1' : word));
 }
 
-/** The environment variable of a flag: `--smsc-port` has `SIMULATOR_SMSC_PORT`. */
+/** The environment variable of a flag: `--smsc-port` has `HARKARA_SIMULATOR_SMSC_PORT`. */
 function variable(flag: string): string {
-  return `SIMULATOR_${flag.toUpperCase().replaceAll('-', '_')}`;
+  return `HARKARA_SIMULATOR_${flag.toUpperCase().replaceAll('-', '_')}`;
 }
 
 function help(): string {
@@ -166,7 +166,7 @@ function help(): string {
     '',
     ...lines,
     '',
-    'Each can be an environment variable instead, or a line of .env: --smsc-port is SIMULATOR_SMSC_PORT.',
+    'Each can be an environment variable instead, or a line of .env: --smsc-port is HARKARA_SIMULATOR_SMSC_PORT.',
     'The last digits of a destination choose what happens to a message: see docs/magic-numbers.md.',
   ].join('\n');
 }

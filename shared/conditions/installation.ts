@@ -52,11 +52,11 @@ export const INSTALLATION_CONDITIONS = {
   },
   'proxy.ignored': {
     title: 'A proxy is not trusted',
-    how: 'Requests have the header X-Forwarded-For while TRUST_PROXY is not set.',
+    how: 'Requests have the header X-Forwarded-For while HARKARA_TRUST_PROXY is not set.',
     concerns: {
       operator: {
         severity: 'look',
-        todo: 'If the address is your proxy, set TRUST_PROXY to it and reload the gateway: now it counts as every caller, in the lists of addresses of keys and in the limits of wrong keys and passwords.',
+        todo: 'If the address is your proxy, set HARKARA_TRUST_PROXY to it and reload the gateway: now it counts as every caller, in the lists of addresses of keys and in the limits of wrong keys and passwords.',
       },
     },
     find: ({ ignoredProxies }) =>
@@ -170,7 +170,7 @@ export const INSTALLATION_CONDITIONS = {
   },
   'certificate.ending': {
     title: 'A certificate ends soon',
-    how: 'In less than 14 days: what a carrier shows on its binds, what we show to it, or what browsers meet at PUBLIC_URL. In less than two days it is urgent.',
+    how: 'In less than 14 days: what a carrier shows on its binds, what we show to it, or what browsers meet at HARKARA_PUBLIC_URL. In less than two days it is urgent.',
     concerns: {
       operator: {
         severity: 'look',

@@ -128,13 +128,13 @@ async function fill(product: Product): Promise<World> {
 
 /** Runs `act` with these secrets in the environment, where the command reads them. The list of processes does not show them there. */
 async function withSecrets<T>(token: string, appSecret: string, act: () => Promise<T>): Promise<T> {
-  process.env.CHATAPP_TOKEN = token;
-  process.env.CHATAPP_APP_SECRET = appSecret;
+  process.env.HARKARA_CHATAPP_TOKEN = token;
+  process.env.HARKARA_CHATAPP_APP_SECRET = appSecret;
   try {
     return await act();
   } finally {
-    delete process.env.CHATAPP_TOKEN;
-    delete process.env.CHATAPP_APP_SECRET;
+    delete process.env.HARKARA_CHATAPP_TOKEN;
+    delete process.env.HARKARA_CHATAPP_APP_SECRET;
   }
 }
 

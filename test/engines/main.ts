@@ -41,7 +41,7 @@ async function runOn(engine: EngineRun): Promise<Totals> {
   const { uri } = secantus;
   const factor = await factorOf(uri);
   say(`\n${engine.name}: ${files.length} files, deadlines × ${factor.toFixed(1)}\n`);
-  const totals = await run(files, { MONGODB_URI: uri, HARKARA_TEST_SLOW: String(factor) });
+  const totals = await run(files, { HARKARA_MONGODB_URI: uri, HARKARA_TEST_SLOW: String(factor) });
   await secantus.close();
   return totals;
 }
@@ -63,7 +63,7 @@ for (const engine of RUNS.filter(({ name }) => name.includes(values.on))) {
 }
 if (positionals.length === 0 && values.on === '' && !stop.signal.aborted) {
   say('\nTests that start their own servers\n');
-  totals.push(await run(OWN_TESTS, { MONGODB_URI: '', HARKARA_TEST_SLOW: '1' }));
+  totals.push(await run(OWN_TESTS, { HARKARA_MONGODB_URI: '', HARKARA_TEST_SLOW: '1' }));
 }
 
 say(`${summary(totals, performance.now() - began)}\n`);

@@ -38,7 +38,7 @@ describe('kill -9 of each process in turn while messages flow', function () {
       smsc: { responseDelayMs: 50, receiptDelayMs: 200 },
       carrier: { responseTimeoutMs: 5_000, unknownWaitMs: UNKNOWN_WAIT_MS, unknownPolicy: 'resend' },
     });
-    const victims = process.env.MONGODB_URI ? VICTIMS.filter((app) => app !== 'embedded-db') : VICTIMS;
+    const victims = process.env.HARKARA_MONGODB_URI ? VICTIMS.filter((app) => app !== 'embedded-db') : VICTIMS;
     told = await sendWhile(product, async (progress) => {
       for (const [i, victim] of victims.entries()) {
         await eventually(

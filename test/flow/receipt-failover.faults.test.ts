@@ -26,11 +26,11 @@ describe('a receipt that surely means "never delivered" sends a message to the n
       smsc: { receiptDelayMs: 100, behaviour: ({ to }) => FIRST[to.slice(-1)] },
     });
     second = await startSmsc({ receiptDelayMs: 100, behaviour: ({ to }) => SECOND[to.slice(-1)] });
-    process.env.SMPP_PASSWORD = 'x';
+    process.env.HARKARA_SMPP_PASSWORD = 'x';
     await product.ops(
       `carrier create second --host 127.0.0.1 --port ${second.port} --system-id harkara --receipt-failover 69`,
     );
-    delete process.env.SMPP_PASSWORD;
+    delete process.env.HARKARA_SMPP_PASSWORD;
     await eventually(() => second.stats().binds > 0, 'second is bound', WAIT_MS);
     await product.ops('carrier update sim --receipt-failover 69,70');
     await product.ops('route add all --carriers sim;second --receipt-failover-seconds 60');

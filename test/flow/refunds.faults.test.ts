@@ -38,7 +38,7 @@ describe('two processes that refund the same at the same instant', () => {
   );
 
   async function startRefunding(name: string): Promise<ChildProcess> {
-    const env = { ...process.env, MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName };
+    const env = { ...process.env, HARKARA_MONGODB_URI: store.uri, HARKARA_MONGODB_DATABASE: store.db.databaseName };
     const child = fork(await builtProgram('refunding'), [name], { env, execArgv: [] });
     children.push(child);
     expect((await once(child, 'message'))[0]).equal('ready');

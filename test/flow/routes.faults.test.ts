@@ -22,10 +22,10 @@ describe('three carriers, one dying, one refusing everything, one slow, while ro
       carrier: { windowSize: 5, responseTimeoutMs: 2_000, unknownWaitMs: 3_000, unknownPolicy: 'resend' },
       smsc: { receiptDelayMs: 50 },
     });
-    process.env.SMPP_PASSWORD = 'x';
+    process.env.HARKARA_SMPP_PASSWORD = 'x';
     await add('refusing', { behaviour: () => ({ status: 0x0b }) });
     await add('slow', { responseDelayMs: 150 });
-    delete process.env.SMPP_PASSWORD;
+    delete process.env.HARKARA_SMPP_PASSWORD;
   });
   after(async () => {
     await product?.stop();

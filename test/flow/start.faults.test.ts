@@ -138,7 +138,7 @@ describe('npm start', function () {
   });
 
   it('a process that does not start ends it all, with the reason and the log', async () => {
-    const run = await start({ SIMULATOR_ALPHABET: 'nonsense' });
+    const run = await start({ HARKARA_SIMULATOR_ALPHABET: 'nonsense' });
 
     expect(await run.exited).to.equal(1);
     expect(run.out).to.include('simulator did not start: --alphabet must be one of');
@@ -178,31 +178,31 @@ describe('npm start', function () {
     after(() => new Promise((resolve) => other.close(resolve)));
 
     const cases: readonly [what: string, env: () => Record<string, string>, says: () => string][] = [
-      ['that a port is busy', () => ({ PORT: port }), () => `Port ${port} is taken by another program`],
+      ['that a port is busy', () => ({ HARKARA_PORT: port }), () => `Port ${port} is taken by another program`],
       [
         'that the SMPP port is busy',
-        () => ({ SIMULATOR_SMSC_PORT: port }),
-        () => `Port ${port} is taken by another program: choose a free one, SIMULATOR_SMSC_PORT=`,
+        () => ({ HARKARA_SIMULATOR_SMSC_PORT: port }),
+        () => `Port ${port} is taken by another program: choose a free one, HARKARA_SIMULATOR_SMSC_PORT=`,
       ],
       [
-        'that MONGODB_URI is not MongoDB',
-        () => ({ MONGODB_URI: `mongodb://127.0.0.1:${port}/` }),
-        () => 'MONGODB_URI does not answer as MongoDB',
+        'that HARKARA_MONGODB_URI is not MongoDB',
+        () => ({ HARKARA_MONGODB_URI: `mongodb://127.0.0.1:${port}/` }),
+        () => 'HARKARA_MONGODB_URI does not answer as MongoDB',
       ],
       [
-        'that MONGODB_URI is no address',
-        () => ({ MONGODB_URI: 'localhost' }),
-        () => 'MONGODB_URI is not a MongoDB address',
+        'that HARKARA_MONGODB_URI is no address',
+        () => ({ HARKARA_MONGODB_URI: 'localhost' }),
+        () => 'HARKARA_MONGODB_URI is not a MongoDB address',
       ],
       [
         'that a setting is wrong whose form only its processes know',
-        () => ({ WEBHOOK_ALLOW_SUBNETS: 'nonsense' }),
-        () => 'WEBHOOK_ALLOW_SUBNETS: "nonsense" is not a subnet',
+        () => ({ HARKARA_WEBHOOK_ALLOW_SUBNETS: 'nonsense' }),
+        () => 'HARKARA_WEBHOOK_ALLOW_SUBNETS: "nonsense" is not a subnet',
       ],
       [
         'that a setting is wrong',
-        () => ({ LOG_LEVEL: 'loud' }),
-        () => 'LOG_LEVEL must be debug | info | warn | error | silent',
+        () => ({ HARKARA_LOG_LEVEL: 'loud' }),
+        () => 'HARKARA_LOG_LEVEL must be debug | info | warn | error | silent',
       ],
     ];
     for (const [what, env, says] of cases) {

@@ -168,84 +168,87 @@ describe('when the store is in trouble', function () {
 const FULL_BLOCKS = 6_144;
 const FILL_OCTETS = 100_000;
 
-(process.env.MONGODB_URI ? describe.skip : describe)('when the disk of the embedded store is full', function () {
-  this.timeout(PATIENCE_MS * 3);
-  const dataDir = mkdtempSync(join(tmpdir(), 'harkara-full-'));
-  let child: ChildProcess | undefined;
-  after(async () => {
-    if (child?.exitCode === null && child.kill('SIGKILL')) await once(child, 'exit');
-    rmSync(dataDir, { recursive: true, force: true });
-  });
-
-  /** `ulimit -f` needs no privilege: writing beyond it fails as on a full disk. */
-  async function startStore(blocks: number): Promise<ChildProcess> {
-    const limit = `ulimit -S -f ${blocks}; `;
-    const main = join(await builtProduct(), 'workers/embedded-db/main.js');
-    const started = spawn('/bin/sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, main], {
-      env: { ...process.env, HARKARA_DATA_DIR: dataDir, LOG_LEVEL: 'silent' },
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+(process.env.HARKARA_MONGODB_URI ? describe.skip : describe)(
+  'when the disk of the embedded store is full',
+  function () {
+    this.timeout(PATIENCE_MS * 3);
+    const dataDir = mkdtempSync(join(tmpdir(), 'harkara-full-'));
+    let child: ChildProcess | undefined;
+    after(async () => {
+      if (child?.exitCode === null && child.kill('SIGKILL')) await once(child, 'exit');
+      rmSync(dataDir, { recursive: true, force: true });
     });
-    child = started;
-    await new Promise<void>((resolve, reject) => {
-      started.once('message', () => resolve());
-      started.once('exit', (code) => reject(new Error(`the store ended with ${code}`)));
-    });
-    return started;
-  }
 
-  it('requests get 503 and nothing is half done; with room again all go on', async () => {
-    const full = await startStore(FULL_BLOCKS);
-    const uri = storeUri({ mongodbUri: '', dataDir });
-    const own = await connectStore({ mongodbUri: uri, dataDir, mongodbDatabase: 'test' });
-    await ensureIndexes(own.db);
-    const world = await openTroubleWorld(uri, 'test');
-    const answers: TroubleAnswer[] = [];
-    try {
-      world.smsc.release();
-      const filler = own.db.collection('filler');
-      const fill = () => filler.insertOne({ ballast: Buffer.alloc(FILL_OCTETS, 1) }).catch(() => undefined);
-      while (answers.every(({ status }) => status === 200)) {
-        const sends = Array.from({ length: 10 }, () => world.send());
-        const [, ...some] = await Promise.all([fill(), ...sends]);
-        answers.push(...some);
-        expect(answers.length, 'the disk is full at last').to.be.below(5_000);
-      }
-      const ready = await world.statusOf('/readyz');
-      answers.push(await world.send());
-
-      expect(ready).to.equal(503);
-      expect(answers.at(-1)?.status).to.equal(503);
-      expect(full.exitCode).to.equal(null);
-      expectClear(answers);
-
-      giveRoom(full);
-      await eventually(
-        async () => {
-          const answer = await world.send();
-          answers.push(answer);
-          return answer.status === 200;
-        },
-        'requests are accepted again',
-        PATIENCE_MS,
-      );
-      expectClear(answers);
-      const { messages, charged, problems } = await eventually(
-        async () => {
-          const audit = await world.audit(own.db);
-          const open = audit.messages.filter(({ state }) => state === 'queued' || state === 'waiting');
-          if (open.length > 0) throw new Error(`${open.length} wait`);
-          return audit;
-        },
-        'what waits leaves',
-        PATIENCE_MS,
-      );
-      expect(problems).to.deep.equal([]);
-      expect(charged).to.equal(messages.length);
-      const stored = new Set<string>(messages.map(({ _id }) => _id));
-      expect(acceptedIds(answers).filter((id) => !stored.has(id))).to.deep.equal([]);
-    } finally {
-      await world.close();
-      await own.close();
+    /** `ulimit -f` needs no privilege: writing beyond it fails as on a full disk. */
+    async function startStore(blocks: number): Promise<ChildProcess> {
+      const limit = `ulimit -S -f ${blocks}; `;
+      const main = join(await builtProduct(), 'workers/embedded-db/main.js');
+      const started = spawn('/bin/sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, main], {
+        env: { ...process.env, HARKARA_DATA_DIR: dataDir, HARKARA_LOG_LEVEL: 'silent' },
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      });
+      child = started;
+      await new Promise<void>((resolve, reject) => {
+        started.once('message', () => resolve());
+        started.once('exit', (code) => reject(new Error(`the store ended with ${code}`)));
+      });
+      return started;
     }
-  });
-});
+
+    it('requests get 503 and nothing is half done; with room again all go on', async () => {
+      const full = await startStore(FULL_BLOCKS);
+      const uri = storeUri({ mongodbUri: '', dataDir });
+      const own = await connectStore({ mongodbUri: uri, dataDir, mongodbDatabase: 'test' });
+      await ensureIndexes(own.db);
+      const world = await openTroubleWorld(uri, 'test');
+      const answers: TroubleAnswer[] = [];
+      try {
+        world.smsc.release();
+        const filler = own.db.collection('filler');
+        const fill = () => filler.insertOne({ ballast: Buffer.alloc(FILL_OCTETS, 1) }).catch(() => undefined);
+        while (answers.every(({ status }) => status === 200)) {
+          const sends = Array.from({ length: 10 }, () => world.send());
+          const [, ...some] = await Promise.all([fill(), ...sends]);
+          answers.push(...some);
+          expect(answers.length, 'the disk is full at last').to.be.below(5_000);
+        }
+        const ready = await world.statusOf('/readyz');
+        answers.push(await world.send());
+
+        expect(ready).to.equal(503);
+        expect(answers.at(-1)?.status).to.equal(503);
+        expect(full.exitCode).to.equal(null);
+        expectClear(answers);
+
+        giveRoom(full);
+        await eventually(
+          async () => {
+            const answer = await world.send();
+            answers.push(answer);
+            return answer.status === 200;
+          },
+          'requests are accepted again',
+          PATIENCE_MS,
+        );
+        expectClear(answers);
+        const { messages, charged, problems } = await eventually(
+          async () => {
+            const audit = await world.audit(own.db);
+            const open = audit.messages.filter(({ state }) => state === 'queued' || state === 'waiting');
+            if (open.length > 0) throw new Error(`${open.length} wait`);
+            return audit;
+          },
+          'what waits leaves',
+          PATIENCE_MS,
+        );
+        expect(problems).to.deep.equal([]);
+        expect(charged).to.equal(messages.length);
+        const stored = new Set<string>(messages.map(({ _id }) => _id));
+        expect(acceptedIds(answers).filter((id) => !stored.has(id))).to.deep.equal([]);
+      } finally {
+        await world.close();
+        await own.close();
+      }
+    });
+  },
+);

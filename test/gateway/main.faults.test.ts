@@ -35,7 +35,7 @@ describe('the gateway process', function () {
 
   function start(env: Record<string, string>): Running {
     const child = spawn(process.execPath, [main], {
-      env: { ...process.env, MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, ...env },
+      env: { ...process.env, HARKARA_MONGODB_URI: store.uri, HARKARA_MONGODB_DATABASE: store.db.databaseName, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let out = '';
@@ -53,7 +53,7 @@ describe('the gateway process', function () {
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     it(`serves until ${signal}, then ends with 0`, async () => {
-      const { child, out, exited } = start({ PORT: '0' });
+      const { child, out, exited } = start({ HARKARA_PORT: '0' });
       const port = await eventually(() => /"port":(\d+),"msg":"listening"/.exec(out())?.[1], 'it listens', START_MS);
 
       const answer = await request(`http://127.0.0.1:${port}`).get('/readyz');
@@ -66,13 +66,13 @@ describe('the gateway process', function () {
   }
 
   for (const [env, warns] of [
-    [{ HOST: '127.0.0.1' }, false],
-    [{ HOST: '0.0.0.0' }, true],
-    [{ HOST: '127.0.0.1', TRUST_PROXY: '127.0.0.1' }, true],
-    [{ HOST: '0.0.0.0', PUBLIC_URL: 'https://sms.example.com' }, false],
+    [{ HARKARA_HOST: '127.0.0.1' }, false],
+    [{ HARKARA_HOST: '0.0.0.0' }, true],
+    [{ HARKARA_HOST: '127.0.0.1', HARKARA_TRUST_PROXY: '127.0.0.1' }, true],
+    [{ HARKARA_HOST: '0.0.0.0', HARKARA_PUBLIC_URL: 'https://sms.example.com' }, false],
   ] as const) {
     it(`${warns ? 'warns' : 'does not warn'} that passwords travel without TLS: ${JSON.stringify(env)}`, async () => {
-      const { child, out, exited } = start({ PORT: '0', ...env });
+      const { child, out, exited } = start({ HARKARA_PORT: '0', ...env });
       await eventually(() => /"msg":"listening"/.exec(out()), 'it listens', START_MS);
       child.kill('SIGTERM');
       await exited;
@@ -82,7 +82,7 @@ describe('the gateway process', function () {
   }
 
   it('tells in the log, at /readyz and in its report that a proxy counts as every caller', async () => {
-    const { child, out, exited } = start({ PORT: '0' });
+    const { child, out, exited } = start({ HARKARA_PORT: '0' });
     const port = await eventually(() => /"port":(\d+),"msg":"listening"/.exec(out())?.[1], 'it listens', START_MS);
     const ask = (path: string) => request(`http://127.0.0.1:${port}`).get(path);
 
@@ -92,7 +92,7 @@ describe('the gateway process', function () {
     await exited;
 
     expect(out().split('"msg":"forwarded_for_ignored"')).to.have.length(2);
-    expect(out()).to.include('"what_to_do":"If 127.0.0.1 is your proxy, set TRUST_PROXY=127.0.0.1."');
+    expect(out()).to.include('"what_to_do":"If 127.0.0.1 is your proxy, set HARKARA_TRUST_PROXY=127.0.0.1."');
     const reports = store.db.collection<ProcessDocument>('processes');
     expect(await reports.findOne({ 'notes.ignoredProxy': '127.0.0.1' })).to.include({ app: 'gateway' });
   });
@@ -103,10 +103,12 @@ describe('the gateway process', function () {
     const address = holder.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
 
-    const { err, exited } = start({ PORT: String(port) });
+    const { err, exited } = start({ HARKARA_PORT: String(port) });
 
     expect(await exited).to.deep.equal([1, null]);
-    expect(err()).to.equal(`127.0.0.1:${port} is in use by another program. Stop it, or set PORT to another port.\n`);
+    expect(err()).to.equal(
+      `127.0.0.1:${port} is in use by another program. Stop it, or set HARKARA_PORT to another port.\n`,
+    );
     holder.close();
   });
 
@@ -114,7 +116,7 @@ describe('the gateway process', function () {
     const dataDir = mkdtempSync(join(tmpdir(), 'harkara-'));
     await store.db.collection<{ _id: string }>('carriers').insertOne({ _id: 'acme' });
 
-    const { err, exited } = start({ PORT: '0', HARKARA_DATA_DIR: dataDir });
+    const { err, exited } = start({ HARKARA_PORT: '0', HARKARA_DATA_DIR: dataDir });
     const how = await exited;
     await store.db.collection('carriers').deleteMany({});
 
@@ -125,11 +127,11 @@ describe('the gateway process', function () {
   });
 
   it('ends with 1 and one sentence for each bad setting', async () => {
-    const { err, exited } = start({ PORT: 'http', MESSAGE_MAX_SEGMENTS: '256' });
+    const { err, exited } = start({ HARKARA_PORT: 'http', HARKARA_MESSAGE_MAX_SEGMENTS: '256' });
 
     expect(await exited).to.deep.equal([1, null]);
     expect(err()).to.equal(
-      'PORT must be a whole number from 0 to 65535, not "http".\nMESSAGE_MAX_SEGMENTS must be a whole number from 1 to 255, not "256".\n',
+      'HARKARA_PORT must be a whole number from 0 to 65535, not "http".\nHARKARA_MESSAGE_MAX_SEGMENTS must be a whole number from 1 to 255, not "256".\n',
     );
   });
 });

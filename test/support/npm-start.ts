@@ -12,11 +12,11 @@ export const STOP_MS = 40_000;
 
 /** The ports of what `npm start` starts. */
 const PORTS = [
-  'PORT',
-  'SIMULATOR_SMSC_PORT',
-  'SIMULATOR_CHATAPP_PORT',
-  'SIMULATOR_WEBHOOK_PORT',
-  'SIMULATOR_MAIL_PORT',
+  'HARKARA_PORT',
+  'HARKARA_SIMULATOR_SMSC_PORT',
+  'HARKARA_SIMULATOR_CHATAPP_PORT',
+  'HARKARA_SIMULATOR_WEBHOOK_PORT',
+  'HARKARA_SIMULATOR_MAIL_PORT',
 ] as const;
 
 /** `npm start` as a newcomer runs it, in a process group of its own as in a terminal. */
@@ -40,9 +40,9 @@ export class NpmStart {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...process.env,
-        MONGODB_URI: '',
+        HARKARA_MONGODB_URI: '',
         HARKARA_DATA_DIR: dataDir,
-        METRICS_PORT: '0',
+        HARKARA_METRICS_PORT: '0',
         ...env,
       },
     });

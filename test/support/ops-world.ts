@@ -27,7 +27,12 @@ export class OpsWorld {
   private constructor(store: TestStore, dir: string, more: Record<string, string>) {
     this.store = store;
     this.dir = dir;
-    this.env = { MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, HARKARA_DATA_DIR: dir, ...more };
+    this.env = {
+      HARKARA_MONGODB_URI: store.uri,
+      HARKARA_MONGODB_DATABASE: store.db.databaseName,
+      HARKARA_DATA_DIR: dir,
+      ...more,
+    };
   }
 
   /** `command`: its words, or one text of words between single spaces. */

@@ -9,7 +9,7 @@ export async function printedWalk({ url, key, account, credits, db, provider }: 
   const { hostname, port } = new URL(url);
   const document = await db.collection<AccountDocument>('accounts').findOne({ _id: account });
   if (document === null || provider === undefined) throw new Error('no account, or no provider');
-  const config = loadConfig({ HOST: hostname, PORT: port });
+  const config = loadConfig({ HARKARA_HOST: hostname, HARKARA_PORT: port });
   const demo = {
     account: document,
     balance: credits,

@@ -102,12 +102,12 @@ export interface ProductOptions {
 const TEMPLATES_MS = 60_000;
 
 /**
- * Builds the product once per test run and starts it in an empty data directory: on the server that `MONGODB_URI` names,
+ * Builds the product once per test run and starts it in an empty data directory: on the server that `HARKARA_MONGODB_URI` names,
  * else on the embedded store. Whoever starts it stops it in an `after` hook; nothing outlives the test process.
  */
 export async function startProduct(options: ProductOptions = {}): Promise<Product> {
   const dataDir = mkdtempSync(join(tmpdir(), 'harkara-'));
-  const mongodbUri = process.env.MONGODB_URI ?? '';
+  const mongodbUri = process.env.HARKARA_MONGODB_URI ?? '';
   const mongodbDatabase = newId('test');
   const port = await freePort();
   const mailbox = options.mail && (await startMailbox());
@@ -116,17 +116,17 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     logDir: join(dataDir, 'logs'),
     env: {
       HARKARA_DATA_DIR: dataDir,
-      MONGODB_DATABASE: mongodbDatabase,
-      PORT: String(port),
-      METRICS_PORT: String(options.metricsPort ?? 0),
-      WEBHOOK_ALLOW_HTTP: 'yes',
-      WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
+      HARKARA_MONGODB_DATABASE: mongodbDatabase,
+      HARKARA_PORT: String(port),
+      HARKARA_METRICS_PORT: String(options.metricsPort ?? 0),
+      HARKARA_WEBHOOK_ALLOW_HTTP: 'yes',
+      HARKARA_WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
       ...(mailbox && mailSettings(mailbox)),
     },
   };
   mkdirSync(setup.logDir);
   const router = options.sharded && (await startRouter(storeUri({ mongodbUri, dataDir })));
-  const fleet = new Fleet(router ? { ...setup, env: { ...setup.env, MONGODB_URI: router.uri } } : setup);
+  const fleet = new Fleet(router ? { ...setup, env: { ...setup.env, HARKARA_MONGODB_URI: router.uri } } : setup);
   const closers: (() => Promise<unknown>)[] = mailbox ? [() => mailbox.close()] : [];
   const close = async (): Promise<Exit[]> => {
     const exits = await fleet.stopClients();
@@ -205,7 +205,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
         const told: string[] = [];
         const terminal = { out: (text: string) => said.push(text), err: (text: string) => told.push(text) };
         const words = typeof line === 'string' ? line.split(' ') : line;
-        const code = await runOps(words, terminal, () => loadConfig({ MONGODB_URI: mongodbUri, ...setup.env }));
+        const code = await runOps(words, terminal, () => loadConfig({ HARKARA_MONGODB_URI: mongodbUri, ...setup.env }));
         if (code !== 0) throw new Error(`ops ${words.join(' ')}: ${[...said, ...told].join(' ')}`);
         return said.join('\n');
       },
@@ -228,7 +228,12 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
 }
 
 function mailSettings({ port }: Mailbox) {
-  return { SMTP_HOST: '127.0.0.1', SMTP_PORT: String(port), SMTP_TLS: 'none', MAIL_FROM: 'no-reply@sms.example.com' };
+  return {
+    HARKARA_SMTP_HOST: '127.0.0.1',
+    HARKARA_SMTP_PORT: String(port),
+    HARKARA_SMTP_TLS: 'none',
+    HARKARA_MAIL_FROM: 'no-reply@sms.example.com',
+  };
 }
 
 /** Nobody answers a connection that node:cluster was about to hand to a process when that was killed. */

@@ -20,9 +20,9 @@ export interface TestStore {
 /** A store that the suite closes by itself. */
 export type UsedStore = Pick<TestStore, 'db' | 'uri'>;
 
-/** On the MongoDB that `MONGODB_URI` names, else on an embedded store of its own inside this process. */
+/** On the MongoDB that `HARKARA_MONGODB_URI` names, else on an embedded store of its own inside this process. */
 export async function openTestStore(): Promise<TestStore> {
-  const server = await startServer(process.env.MONGODB_URI ?? '');
+  const server = await startServer(process.env.HARKARA_MONGODB_URI ?? '');
   const store = await connectStore({ mongodbUri: server.uri, dataDir: '', mongodbDatabase: newId('test') });
   await ensureIndexes(store.db);
   return {

@@ -14,7 +14,11 @@ export class WorkerProcesses {
 
   /** Resolves when it is ready. */
   async start(store: UsedStore, settings: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
-    const own = { MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, LOG_LEVEL: 'silent' };
+    const own = {
+      HARKARA_MONGODB_URI: store.uri,
+      HARKARA_MONGODB_DATABASE: store.db.databaseName,
+      HARKARA_LOG_LEVEL: 'silent',
+    };
     const child = spawn(process.execPath, [join(await builtProduct(), 'workers', this.#worker, 'main.js')], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       env: { ...process.env, ...own, ...settings },

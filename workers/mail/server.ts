@@ -25,10 +25,11 @@ const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
 /** Why no mail can be sent with these settings; undefined when it can. */
 export function mailMisconfigured({ smtpHost, smtpTls, smtpPassword, mailFrom }: MailConfig): string | undefined {
-  if (mailFrom === '') return 'MAIL_FROM is missing: set the sender of mails.';
-  if (senderDomain(mailFrom) === undefined) return 'MAIL_FROM must have an address, such as no-reply@sms.example.com.';
+  if (mailFrom === '') return 'HARKARA_MAIL_FROM is missing: set the sender of mails.';
+  if (senderDomain(mailFrom) === undefined)
+    return 'HARKARA_MAIL_FROM must have an address, such as no-reply@sms.example.com.';
   if (smtpTls === 'none' && smtpPassword !== '' && !LOOPBACK.test(smtpHost)) {
-    return 'SMTP_TLS=none would send SMTP_PASSWORD in the clear: use starttls or tls.';
+    return 'HARKARA_SMTP_TLS=none would send HARKARA_SMTP_PASSWORD in the clear: use starttls or tls.';
   }
   return undefined;
 }

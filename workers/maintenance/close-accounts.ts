@@ -15,7 +15,7 @@ import { disableUser, listUsers } from '../../shared/people/users/store.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { type AccountId, lowestId } from '../../shared/platform/runtime/ids.ts';
 
-/** Longer than any message may wait: MESSAGE_VALIDITY_HOURS is 168 at most, and a schedule's validity begins with its release. */
+/** Longer than any message may wait: HARKARA_MESSAGE_VALIDITY_HOURS is 168 at most, and a schedule's validity begins with its release. */
 const LONGEST_WAIT_MS = 8 * 86_400_000;
 /** What was paid just before is a message, or at least a line that is overdue, after this time. */
 const LAST_DEBITS_MS = 60_000;

@@ -15,16 +15,16 @@ import { batchTextWalk, textWalk } from './pruning/texts.ts';
 import { forgottenChunkWalk } from './pruning/unpaid-batches.ts';
 import { type PrunePace, pruneAlong, type StoreKind } from './pruning/walk.ts';
 
-/** How long ended things are kept, in days (MESSAGE_DAYS, DELIVERY_DAYS; batches 90). */
+/** How long ended things are kept, in days (HARKARA_MESSAGE_DAYS, HARKARA_DELIVERY_DAYS; batches 90). */
 export interface Retention {
   /** Conversations are kept as long as messages. */
   readonly messages: number;
-  /** Texts of messages (TEXT_DAYS); as long as the messages if that is no less. */
+  /** Texts of messages (HARKARA_TEXT_DAYS); as long as the messages if that is no less. */
   readonly texts: number;
   readonly deliveries: number;
   /** Schedules are kept as long as batches. */
   readonly batches: number;
-  /** Closed accounts with everything that is theirs (CLOSED_ACCOUNT_DAYS). */
+  /** Closed accounts with everything that is theirs (HARKARA_CLOSED_ACCOUNT_DAYS). */
   readonly closedAccounts: number;
 }
 

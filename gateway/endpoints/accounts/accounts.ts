@@ -252,7 +252,7 @@ export const changeAccount = endpoint({
         {
           ...{ type: 'integer', minimum: 14, maximum: 3_650 },
           description:
-            'How many days its messages are kept after their end. More than the product keeps them (`MESSAGE_DAYS`) changes nothing.',
+            'How many days its messages are kept after their end. More than the product keeps them (`HARKARA_MESSAGE_DAYS`) changes nothing.',
         },
         (days) => (Number.isInteger(days) ? undefined : new Fault('invalid_value', 'It must be a whole number.')),
       ),
@@ -389,7 +389,7 @@ export const closeAccountForGood = endpoint({
   tag: 'Operators',
   summary: 'Close an account for good',
   description:
-    'Extension. Its keys, users, webhooks and numbers stop working within seconds, schedules are cancelled and batches stopped, each with its refund; single messages that wait are refunded when their validity ends. When nothing waits any more, a line in the statement takes the credits that are left. After `CLOSED_ACCOUNT_DAYS` everything of it is erased.',
+    'Extension. Its keys, users, webhooks and numbers stop working within seconds, schedules are cancelled and batches stopped, each with its refund; single messages that wait are refunded when their validity ends. When nothing waits any more, a line in the statement takes the credits that are left. After `HARKARA_CLOSED_ACCOUNT_DAYS` everything of it is erased.',
   scopes: ['admin:money'],
   confirmed: true,
   params: ACCOUNT_IN_PATH,

@@ -28,7 +28,7 @@ export const SAID = {
     .enum(['whole', 'masked', 'hidden', 'removed'])
     .meta({
       description:
-        '`masked`: digits of codes are not shown to you. `hidden`: the account does not show you its texts. `removed`: texts are kept no longer than this (`TEXT_DAYS`).',
+        '`masked`: digits of codes are not shown to you. `hidden`: the account does not show you its texts. `removed`: texts are kept no longer than this (`HARKARA_TEXT_DAYS`).',
       example: 'whole',
     })
     .optional(),

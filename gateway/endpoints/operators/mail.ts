@@ -36,7 +36,7 @@ const COUNT_MAX = 10_000;
 
 const MailPage = named('MailPage', {
   configured: flag(
-    'Whether a mail server is set up (SMTP_HOST). Without one nothing is sent, and mails wait in vain.',
+    'Whether a mail server is set up (HARKARA_SMTP_HOST). Without one nothing is sent, and mails wait in vain.',
     true,
   ),
   waiting: whole(`Mails that are still to be sent, counted up to ${COUNT_MAX}.`, { example: 0 }),

@@ -47,7 +47,7 @@ const FoundMessage = z
 const SEARCH_MAX = 256;
 /** Messages with a number or a reference that one search looks at: so many on one day are no person's. */
 const LOOKED_AT_MAX = 1_000;
-/** Messages may end later than they were accepted by their validity, and a few days of receipts; then they are kept (`MESSAGE_DAYS`). */
+/** Messages may end later than they were accepted by their validity, and a few days of receipts; then they are kept (`HARKARA_MESSAGE_DAYS`). */
 const OPEN_DAYS = 14;
 const DAY_MS = 86_400_000;
 

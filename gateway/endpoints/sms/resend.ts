@@ -60,7 +60,7 @@ const RESENDS_KEPT = 10;
 /** What must be asked to send it again. Undefined: it cannot be. While it waits, a second one would only arrive beside it. */
 function repeated(message: AnyMessage): JsonObject | undefined {
   if (message.channel !== 'sms' || 'inbound' in message) return undefined;
-  // Its text may have been removed (TEXT_DAYS), or its recipient erased.
+  // Its text may have been removed (HARKARA_TEXT_DAYS), or its recipient erased.
   const {
     text,
     to,

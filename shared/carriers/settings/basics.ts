@@ -8,11 +8,11 @@ const IS_MS = 'in milliseconds';
 export const REQUIRED = {
   /** A name or an IPv4 address has no colon, which would begin a port; an IPv6 address has two at least. */
   host: matching(
-    'HOST',
+    'HARKARA_HOST',
     'a host name or an address, without a port',
     /^([^\s/:]{1,253}|[\da-f]*:[\da-f]*:[\da-f:.]*(%\w+)?)$/i,
   ),
-  port: whole('PORT', 1, 65_535),
+  port: whole('HARKARA_PORT', 1, 65_535),
   /** Lengths of the bind's C-strings, without their NUL (SMPP 3.4 §4.1.1). */
   systemId: ascii('ID', 1, 15),
 };

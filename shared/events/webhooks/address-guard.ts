@@ -7,7 +7,7 @@ import { createHostResolver, type ResolveHost } from './resolve-host.ts';
 
 export interface GuardOptions {
   readonly allowHttp: boolean;
-  /** Subnets that are reachable although they are not public, in the form of WEBHOOK_ALLOW_SUBNETS. */
+  /** Subnets that are reachable although they are not public, in the form of HARKARA_WEBHOOK_ALLOW_SUBNETS. */
   readonly allowSubnets: readonly string[];
   /** Absent: `createHostResolver`. Tests give their own. */
   readonly resolve?: ResolveHost;
@@ -139,7 +139,7 @@ function parseAllowed(text: string): Allowed {
   if (isWrong || (account !== undefined && !isAccountId(account))) {
     const forms =
       '10.1.0.0/16, 10.1.0.0/16:8443 for one port, [fd00::/8]:8443, or acc_…=10.1.0.0/16:8443 for one account';
-    throw new StartError(`WEBHOOK_ALLOW_SUBNETS: "${text}" is not a subnet like ${forms}.`);
+    throw new StartError(`HARKARA_WEBHOOK_ALLOW_SUBNETS: "${text}" is not a subnet like ${forms}.`);
   }
   return { form, subnet, ...(port === undefined ? {} : { port }), ...(account === undefined ? {} : { account }) };
 }

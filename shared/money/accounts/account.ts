@@ -73,7 +73,7 @@ export interface AccountDocument {
    * this. Absent: owners need one.
    */
   readonly secondFactor?: 'required' | 'exempt';
-  /** How many days its messages are kept after their end, when that is less than the product's `MESSAGE_DAYS`. */
+  /** How many days its messages are kept after their end, when that is less than the product's `HARKARA_MESSAGE_DAYS`. */
   readonly messageDays?: number;
   /** The most requests a minute that the account may give to a key of its own. Absent: 1,000 (`REQUESTS_PER_MINUTE`). */
   readonly keyPerMinute?: number;
@@ -113,7 +113,7 @@ export interface AccountDocument {
 /**
  * The end of an account (closing.ts). One update closes it: from then on its keys and users are let in no more, it pays for nothing, and
  * what waits does not leave. What follows is the maintenance's (workers/maintenance/close-accounts.ts): its things are switched off, what
- * was booked is cancelled, and when nothing waits any more, its balance is settled. After `CLOSED_ACCOUNT_DAYS` everything of it is erased
+ * was booked is cancelled, and when nothing waits any more, its balance is settled. After `HARKARA_CLOSED_ACCOUNT_DAYS` everything of it is erased
  * but this document, so that its id is never given again.
  */
 export interface Closed {

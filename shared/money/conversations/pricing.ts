@@ -1,7 +1,7 @@
 import type { Starter } from '../accounts/opening.ts';
 import { chatPrice, type PriceList } from '../accounts/prices.ts';
 
-/** What a conversation costs, in credits: settings CHAT_USER_CREDITS and CHAT_BUSINESS_CREDITS. */
+/** What a conversation costs, in credits: settings HARKARA_CHAT_USER_CREDITS and HARKARA_CHAT_BUSINESS_CREDITS. */
 export interface ChatPrices {
   readonly userCredits: number;
   readonly businessCredits: number;

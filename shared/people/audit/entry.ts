@@ -22,7 +22,7 @@ export interface Subject {
 
 /**
  * One change of a setting. It is written before the change is made and completed after it. An entry that stays `begun` may have
- * been done: the process was stopped in between. A completed entry never changes; the store removes it after `AUDIT_DAYS`.
+ * been done: the process was stopped in between. A completed entry never changes; the store removes it after `HARKARA_AUDIT_DAYS`.
  */
 export interface AuditDocument {
   readonly _id: AuditId;

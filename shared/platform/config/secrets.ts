@@ -1,7 +1,7 @@
 import { StartError } from '../runtime/lifecycle.ts';
 
 /** Settings whose values nobody may see. */
-const SECRET_SETTINGS = ['MONGODB_URI', 'HARKARA_SECRET_KEY', 'SMTP_PASSWORD'] as const;
+const SECRET_SETTINGS = ['HARKARA_MONGODB_URI', 'HARKARA_SECRET_KEY', 'HARKARA_SMTP_PASSWORD'] as const;
 
 /**
  * Environment variables whose values nobody may see: the settings above and what `ops` asks for. PM2 keeps the environment of its
@@ -9,10 +9,10 @@ const SECRET_SETTINGS = ['MONGODB_URI', 'HARKARA_SECRET_KEY', 'SMTP_PASSWORD'] a
  */
 export const SECRET_VARIABLES = [
   ...SECRET_SETTINGS,
-  'STORE_URI',
-  'SMPP_PASSWORD',
-  'CHATAPP_TOKEN',
-  'CHATAPP_APP_SECRET',
+  'HARKARA_STORE_URI',
+  'HARKARA_SMPP_PASSWORD',
+  'HARKARA_CHATAPP_TOKEN',
+  'HARKARA_CHATAPP_APP_SECRET',
 ] as const;
 
 /** What `ops` asks for. */
@@ -21,7 +21,7 @@ export type AskedSecret = Exclude<(typeof SECRET_VARIABLES)[number], (typeof SEC
 /** Whether a variable holds a secret. A MongoDB address without user and password does not. */
 export function isSecret(name: string, value: string | undefined): boolean {
   if (value === undefined || value === '') return false;
-  if (name === 'MONGODB_URI' || name === 'STORE_URI') return value.includes('@');
+  if (name === 'HARKARA_MONGODB_URI' || name === 'HARKARA_STORE_URI') return value.includes('@');
   return SECRET_VARIABLES.some((known) => known === name);
 }
 

@@ -39,7 +39,7 @@ const REFUSALS = new Map<unknown, (collection: string, index: NamedIndex) => str
   ],
   [
     13, // Unauthorized
-    () => 'The user of MONGODB_URI may not build indexes: give it the role readWrite on the database.',
+    () => 'The user of HARKARA_MONGODB_URI may not build indexes: give it the role readWrite on the database.',
   ],
   [
     67, // CannotCreateIndex

@@ -22,6 +22,6 @@ export async function checkStore(
   const apart = `${(difference / 1_000).toFixed(1)} s ${storeMs < askedMs ? 'behind' : 'ahead of'}`;
   return [
     ...warnings,
-    `The clock of the server behind MONGODB_URI is ${apart} that of this machine: set both by NTP. From 15 s on, requests with an Idempotency-Key are refused.`,
+    `The clock of the server behind HARKARA_MONGODB_URI is ${apart} that of this machine: set both by NTP. From 15 s on, requests with an Idempotency-Key are refused.`,
   ];
 }

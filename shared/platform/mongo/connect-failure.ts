@@ -25,14 +25,14 @@ export function connectFailure(
 ): { readonly why: string; readonly final: boolean } {
   if (error instanceof Unfit) return { why: error.message, final: error.final };
   if (error instanceof MongoServerError && SIGN_IN_CODES.has(error.code)) {
-    const why = `The server behind MONGODB_URI refuses its user or password (${error.message}): correct them, or name the database of the user by authSource.`;
+    const why = `The server behind HARKARA_MONGODB_URI refuses its user or password (${error.message}): correct them, or name the database of the user by authSource.`;
     return { why, final: true };
   }
   if (error instanceof MongoServerError && NOT_ALLOWED.has(error.code)) {
-    const why = `The server behind MONGODB_URI lets its user read nothing (${error.message}): name a user with a password in it, who has the role readWrite on the database.`;
+    const why = `The server behind HARKARA_MONGODB_URI lets its user read nothing (${error.message}): name a user with a password in it, who has the role readWrite on the database.`;
     return { why, final: true };
   }
-  const what = embedded ? 'The embedded store' : 'MONGODB_URI';
+  const what = embedded ? 'The embedded store' : 'HARKARA_MONGODB_URI';
   const said = membersOf(error) ?? (error instanceof Error ? error.message : String(error));
   const within = waitMs === 0 ? '' : ` within ${Math.round(waitMs / 1000)} s`;
   return { why: `${what} does not answer as MongoDB${within}: ${said}`, final: false };

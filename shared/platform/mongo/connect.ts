@@ -44,7 +44,7 @@ const POOL_CHECK_MS = 10_000;
 const ANSWER_MS = 40_000;
 
 /**
- * Guarantees that money and messages need. They override MONGODB_URI: with `readPreference=secondaryPreferred` a refund could
+ * Guarantees that money and messages need. They override HARKARA_MONGODB_URI: with `readPreference=secondaryPreferred` a refund could
  * miss the ledger entry that says it was made. Reads are `local`: a repeated debit must see writes that are not on a majority
  * yet.
  */
@@ -111,7 +111,9 @@ function newClient(uri: string): MongoClient {
     Object.assign(client.options, { minPoolSizeCheckFrequencyMS: POOL_CHECK_MS });
     return client;
   } catch (error) {
-    throw new StartError(`MONGODB_URI is not a MongoDB address: ${error instanceof Error ? error.message : error}`);
+    throw new StartError(
+      `HARKARA_MONGODB_URI is not a MongoDB address: ${error instanceof Error ? error.message : error}`,
+    );
   }
 }
 

@@ -34,21 +34,21 @@ export function judgeDeployment(hello: Hello, version: string | undefined): Judg
   if (hello.maxWireVersion < WIRE_VERSION_MIN) {
     const own = version === undefined ? 'an old one' : version;
     return unfit(
-      `The server behind MONGODB_URI speaks as MongoDB ${own} does. Harkara needs 6.0 or newer: upgrade it.`,
+      `The server behind HARKARA_MONGODB_URI speaks as MongoDB ${own} does. Harkara needs 6.0 or newer: upgrade it.`,
     );
   }
   if (hello.msg === 'isdbgrid') return { kind: 'fit', warnings: [] };
   if (hello.isreplicaset === true)
-    return notNow('The server behind MONGODB_URI waits for its replica set: run rs.initiate() on it.');
+    return notNow('The server behind HARKARA_MONGODB_URI waits for its replica set: run rs.initiate() on it.');
   const me = hello.me ?? 'a server';
   if (hello.arbiterOnly === true)
     return unfit(
-      `MONGODB_URI leads straight to an arbiter (${me}), which stores nothing: name the members that have data.`,
+      `HARKARA_MONGODB_URI leads straight to an arbiter (${me}), which stores nothing: name the members that have data.`,
     );
   if (hello.isWritablePrimary !== true) {
     const set = hello.setName === undefined ? '' : ` of the replica set ${hello.setName}`;
     return notNow(
-      `MONGODB_URI leads straight to a member${set} that is not the primary (${me}) and takes no writes: name all members in it, and leave out directConnection.`,
+      `HARKARA_MONGODB_URI leads straight to a member${set} that is not the primary (${me}) and takes no writes: name all members in it, and leave out directConnection.`,
     );
   }
   return { kind: 'fit', warnings: warningsOf(hello) };
@@ -58,7 +58,7 @@ function warningsOf({ setName, hosts = [], passives = [], arbiters = [] }: Hello
   const members = hosts.length + passives.length;
   if (setName === undefined)
     return [
-      'MONGODB_URI leads to a standalone server: there is no failover and no second copy of the data. Run a replica set of three.',
+      'HARKARA_MONGODB_URI leads to a standalone server: there is no failover and no second copy of the data. Run a replica set of three.',
     ];
   if (arbiters.length > 0)
     return [

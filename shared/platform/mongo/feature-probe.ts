@@ -241,12 +241,12 @@ function refusal(error: unknown, what: string, database: string): unknown {
   const said = error instanceof Lacking && error.cause !== undefined ? error.cause : error;
   if (said instanceof MongoWriteConcernError && CONCERN_CODES.has(said.code)) {
     return new StartError(
-      `The deployment behind MONGODB_URI cannot acknowledge a write by a majority (${said.message}): a majority of the voting members must have data.`,
+      `The deployment behind HARKARA_MONGODB_URI cannot acknowledge a write by a majority (${said.message}): a majority of the voting members must have data.`,
       { cause: said },
     );
   }
   if (said instanceof MongoServerError && NOT_ALLOWED.has(said.code)) {
-    const why = `The user of MONGODB_URI may not write to the database \`${database}\`: give it the role readWrite on it.`;
+    const why = `The user of HARKARA_MONGODB_URI may not write to the database \`${database}\`: give it the role readWrite on it.`;
     return new StartError(why, { cause: said });
   }
   if (isStoreTrouble(said)) return undefined;
@@ -255,7 +255,7 @@ function refusal(error: unknown, what: string, database: string): unknown {
 }
 
 function lacks(error: Error, what: string): StartError {
-  const why = `The server behind MONGODB_URI lacks what Harkara needs: ${what} (${error.message}). ${CURE}`;
+  const why = `The server behind HARKARA_MONGODB_URI lacks what Harkara needs: ${what} (${error.message}). ${CURE}`;
   return new StartError(why, { cause: error });
 }
 
@@ -263,6 +263,6 @@ function lacks(error: Error, what: string): StartError {
 function failing(error: unknown, what: string): StartError {
   const { message } = error instanceof Error ? error : new Error(String(error));
   const named = error instanceof Lacking ? (error.what ?? what) : what;
-  const why = `The server behind MONGODB_URI fails at what Harkara needs: ${named} (${message}). If it is MongoDB, its log says why, and the start may be tried again; ${CURE}`;
+  const why = `The server behind HARKARA_MONGODB_URI fails at what Harkara needs: ${named} (${message}). If it is MongoDB, its log says why, and the start may be tried again; ${CURE}`;
   return new StartError(why, { cause: error });
 }

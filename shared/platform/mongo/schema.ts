@@ -29,7 +29,7 @@ export async function expectSchema(db: Db): Promise<void> {
   throw new StartError(
     version === UNFINISHED_COPY
       ? 'This store is a copy that is not complete: run the command again that copies (npm run ops -- store export or import), or drop this database.'
-      : `The store has schema ${version}, and this program needs ${SCHEMA}: start the version that has used it, or name another database (MONGODB_DATABASE) or, with the embedded store, another HARKARA_DATA_DIR. Nothing was changed.`,
+      : `The store has schema ${version}, and this program needs ${SCHEMA}: start the version that has used it, or name another database (HARKARA_MONGODB_DATABASE) or, with the embedded store, another HARKARA_DATA_DIR. Nothing was changed.`,
   );
 }
 

@@ -9,7 +9,7 @@ import { within } from '../runtime/within.ts';
 
 /** What a process has noticed that an operator should correct. It may change at any time; each report tells it anew. */
 export interface ProcessNotes {
-  /** The gateway: where X-Forwarded-For came from while `TRUST_PROXY` is empty. Probably a proxy, which now counts as every caller. */
+  /** The gateway: where X-Forwarded-For came from while `HARKARA_TRUST_PROXY` is empty. Probably a proxy, which now counts as every caller. */
   ignoredProxy?: string;
   /** The holder of the maintenance lease: when it looked last for what is wrong (workers/maintenance/watch.ts). */
   watchedAt?: Date;

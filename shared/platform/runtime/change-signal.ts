@@ -9,7 +9,7 @@ import { systemClock } from './clock.ts';
  * listens to the index of queued messages is woken by new ones, and not by its own changes of messages that it has claimed.
  *
  * So an idle worker polls every two seconds instead of ten times a second, and still begins within milliseconds. Correctness does
- * not depend on it: a worker that misses a signal polls a little later. There are no signals with `MONGODB_URI`, because writers may
+ * not depend on it: a worker that misses a signal polls a little later. There are no signals with `HARKARA_MONGODB_URI`, because writers may
  * be on other machines.
  */
 export type ListenForChanges = (changing: Changing, onChange: () => void) => (() => void) | undefined;

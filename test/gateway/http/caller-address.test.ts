@@ -63,7 +63,7 @@ describe("the caller's address", () => {
   });
 
   for (const bad of ['nonsense', '10.0.0.0/33', '*', 'true']) {
-    it(`does not start with TRUST_PROXY=${bad}`, () => {
+    it(`does not start with HARKARA_TRUST_PROXY=${bad}`, () => {
       expect(() => createCallerAddress(['127.0.0.1', bad])).to.throw(`not "${bad}"`);
     });
   }

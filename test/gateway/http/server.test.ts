@@ -141,7 +141,9 @@ describe('the HTTP server', () => {
     expect(error).to.be.instanceOf(StartError);
     expect(error)
       .to.have.property('message')
-      .that.equals(`127.0.0.1:${gateway.port} is in use by another program. Stop it, or set PORT to another port.`);
+      .that.equals(
+        `127.0.0.1:${gateway.port} is in use by another program. Stop it, or set HARKARA_PORT to another port.`,
+      );
   });
 
   it('says in one sentence that its address is not of this machine', async () => {

@@ -72,14 +72,14 @@ export async function openWorstWorld(): Promise<WorstWorld> {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
       ...process.env,
-      MONGODB_URI: store.uri,
-      MONGODB_DATABASE: db.databaseName,
+      HARKARA_MONGODB_URI: store.uri,
+      HARKARA_MONGODB_DATABASE: db.databaseName,
       HARKARA_DATA_DIR: dir,
       HARKARA_SECRET_KEY: Buffer.alloc(32, 7).toString('hex'),
-      PORT: String(port),
-      METRICS_PORT: '0',
-      LOG_LEVEL: 'silent',
-      TRUST_PROXY: '127.0.0.1',
+      HARKARA_PORT: String(port),
+      HARKARA_METRICS_PORT: '0',
+      HARKARA_LOG_LEVEL: 'silent',
+      HARKARA_TRUST_PROXY: '127.0.0.1',
     },
   });
   await once(child, 'message'); // it is ready

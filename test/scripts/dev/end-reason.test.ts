@@ -14,11 +14,11 @@ describe('why a process did not start', () => {
   it('is the error that ended it, not what failed before and after', () => {
     writeFileSync(
       join(logs, 'smpp-out.log'),
-      '{"msg":"a","error":"first"}\n{"msg":"start_failed","error":"PORT must be text."}\n{"msg":"stop_failed","error":"late"}\n',
+      '{"msg":"a","error":"first"}\n{"msg":"start_failed","error":"HARKARA_PORT must be text."}\n{"msg":"stop_failed","error":"late"}\n',
     );
 
     expect(endReason(logs, 'smpp')).to.equal(
-      `smpp did not start: PORT must be text.\nIts log: ${join(logs, 'smpp-out.log')}`,
+      `smpp did not start: HARKARA_PORT must be text.\nIts log: ${join(logs, 'smpp-out.log')}`,
     );
   });
 

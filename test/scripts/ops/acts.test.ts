@@ -25,13 +25,13 @@ describe('npm run ops: commands that are endpoints', () => {
   let world: OpsWorld;
   let account: string;
   before(async () => {
-    world = await OpsWorld.open({ WEBHOOK_ALLOW_HTTP: 'yes', WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' });
-    process.env.SMPP_PASSWORD = 'pa55word';
+    world = await OpsWorld.open({ HARKARA_WEBHOOK_ALLOW_HTTP: 'yes', HARKARA_WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' });
+    process.env.HARKARA_SMPP_PASSWORD = 'pa55word';
     account = await world.newAccount();
     await world.json('carrier create acme --host smsc.example --port 2775 --system-id us');
   });
   after(async () => {
-    delete process.env.SMPP_PASSWORD;
+    delete process.env.HARKARA_SMPP_PASSWORD;
     await world.close();
   });
   const run = (line: string) => world.run(line);
@@ -193,7 +193,7 @@ describe('npm run ops: commands that are endpoints', () => {
     const set = 'provider set 918000000001';
     const good = `--account ${account} --base-url https://graph.example/v23.0 --phone-number-id 1 --business-id 2`;
     expect(await refused(`${set} ${good}`)).to.match(/--token-stdin/);
-    Object.assign(process.env, { CHATAPP_TOKEN: 'EAAtoken', CHATAPP_APP_SECRET: 'appsecret' });
+    Object.assign(process.env, { HARKARA_CHATAPP_TOKEN: 'EAAtoken', HARKARA_CHATAPP_APP_SECRET: 'appsecret' });
     try {
       const made = await out(`${set} ${good}`);
       const found = await findProvider(world.store.db, '918000000001');
@@ -206,8 +206,8 @@ describe('npm run ops: commands that are endpoints', () => {
       await out('provider pause 918000000001');
       expect((await world.json('provider show 918000000001')).condition).to.equal('paused');
     } finally {
-      delete process.env.CHATAPP_TOKEN;
-      delete process.env.CHATAPP_APP_SECRET;
+      delete process.env.HARKARA_CHATAPP_TOKEN;
+      delete process.env.HARKARA_CHATAPP_APP_SECRET;
     }
   });
 

@@ -26,13 +26,17 @@ const ELSEWHERE = [
   'store export',
   'store import',
 ];
-const SECRETS = { SMPP_PASSWORD: 'smpp-word', CHATAPP_TOKEN: 'chat-token', CHATAPP_APP_SECRET: 'chat-secret' };
+const SECRETS = {
+  HARKARA_SMPP_PASSWORD: 'smpp-word',
+  HARKARA_CHATAPP_TOKEN: 'chat-token',
+  HARKARA_CHATAPP_APP_SECRET: 'chat-secret',
+};
 
 describe('the audit', () => {
   let world: OpsWorld;
   let account: string;
   before(async () => {
-    world = await OpsWorld.open({ WEBHOOK_ALLOW_HTTP: 'yes', WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' });
+    world = await OpsWorld.open({ HARKARA_WEBHOOK_ALLOW_HTTP: 'yes', HARKARA_WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' });
     Object.assign(process.env, SECRETS);
     account = String((await ops('account create --name First')).account);
   });
@@ -173,7 +177,7 @@ describe('the audit', () => {
     expect(entry.after).to.deep.equal(entry.before);
   });
 
-  it('is kept for AUDIT_DAYS', async () => {
+  it('is kept for HARKARA_AUDIT_DAYS', async () => {
     await ops(`account update ${account} --name Again`);
 
     const { at, expiresAt } = await newest();

@@ -20,9 +20,9 @@ describe('npm run ops: bind list', () => {
   before(async () => {
     world = await OpsWorld.open();
     smsc = await startSmsc({ receiptDelayMs: 20 });
-    process.env.SMPP_PASSWORD = 'pa55word';
+    process.env.HARKARA_SMPP_PASSWORD = 'pa55word';
     await world.json(`carrier create acme --host 127.0.0.1 --port ${smsc.port} --system-id us --binds 2`);
-    delete process.env.SMPP_PASSWORD;
+    delete process.env.HARKARA_SMPP_PASSWORD;
   });
   after(async () => {
     await worker?.stop();

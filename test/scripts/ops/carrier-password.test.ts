@@ -11,14 +11,14 @@ describe('npm run ops: the password of a carrier', () => {
     world = await OpsWorld.open();
   });
   after(async () => {
-    delete process.env.SMPP_PASSWORD;
+    delete process.env.HARKARA_SMPP_PASSWORD;
     await world.close();
   });
 
   it('asks for the password when it would be sent elsewhere', async () => {
-    process.env.SMPP_PASSWORD = 'one';
+    process.env.HARKARA_SMPP_PASSWORD = 'one';
     await world.run('carrier create moved --host smsc.example --port 2775 --system-id us --other-hosts two.example:1');
-    delete process.env.SMPP_PASSWORD;
+    delete process.env.HARKARA_SMPP_PASSWORD;
 
     const refused = await world.run('carrier update moved --host other.example');
     expect(refused.code).to.equal(2);
@@ -26,7 +26,7 @@ describe('npm run ops: the password of a carrier', () => {
     expect(await world.json('carrier update moved --reconnect-ms 10 --host smsc.example')).to.include({
       host: 'smsc.example',
     });
-    process.env.SMPP_PASSWORD = 'two';
+    process.env.HARKARA_SMPP_PASSWORD = 'two';
     const carrier = await world.json('carrier update moved --host other.example');
     expect(carrier).to.include({ host: 'other.example' });
     const stored = await world.store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'moved' });

@@ -5,11 +5,11 @@ describe('npm run ops: receipts of carriers', () => {
   let world: OpsWorld;
   before(async () => {
     world = await OpsWorld.open();
-    process.env.SMPP_PASSWORD = 'pa55word';
+    process.env.HARKARA_SMPP_PASSWORD = 'pa55word';
     await world.json('carrier create acme --host smsc.example --port 2775 --system-id us');
   });
   after(async () => {
-    delete process.env.SMPP_PASSWORD;
+    delete process.env.HARKARA_SMPP_PASSWORD;
     await world.close();
   });
 

@@ -19,10 +19,10 @@ describe('npm run ops: carrier test', () => {
   let worker: SmppWorker | undefined;
   before(async () => {
     world = await OpsWorld.open();
-    process.env.SMPP_PASSWORD = 'pa55word';
+    process.env.HARKARA_SMPP_PASSWORD = 'pa55word';
   });
   after(async () => {
-    delete process.env.SMPP_PASSWORD;
+    delete process.env.HARKARA_SMPP_PASSWORD;
     await world.close();
   });
   afterEach(async () => {

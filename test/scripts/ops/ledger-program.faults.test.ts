@@ -122,13 +122,13 @@ describe('npm run ops: the ledger, and as a program', () => {
 
     it('without a store says in one sentence what to do', async () => {
       const { code, err } = await bundledProgram(['account', 'list'], {
-        MONGODB_URI: '',
+        HARKARA_MONGODB_URI: '',
         HARKARA_DATA_DIR: world.dir,
       });
 
       expect(code).to.equal(1);
       expect(err).to.equal(
-        `No embedded store is running in ${world.dir}: start the product first (npm start, or PM2), or set MONGODB_URI. If the store ends again, its log says why.\n`,
+        `No embedded store is running in ${world.dir}: start the product first (npm start, or PM2), or set HARKARA_MONGODB_URI. If the store ends again, its log says why.\n`,
       );
     });
   });

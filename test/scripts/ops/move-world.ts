@@ -28,7 +28,7 @@ export class MoveWorld {
 
   /** Settings of a product on one of the stores. */
   envOf({ uri, db }: TestStore): Record<string, string> {
-    return { MONGODB_URI: uri, MONGODB_DATABASE: db.databaseName, HARKARA_DATA_DIR: this.dir };
+    return { HARKARA_MONGODB_URI: uri, HARKARA_MONGODB_DATABASE: db.databaseName, HARKARA_DATA_DIR: this.dir };
   }
 
   /** Runs the words that an operator types at the product on `store`. */

@@ -5,7 +5,7 @@ import { OpsWorld } from '../../support/ops-world.ts';
 describe('npm run ops opt-out words: answers', () => {
   let world: OpsWorld;
   before(async () => {
-    world = await OpsWorld.open({ MESSAGE_MAX_SEGMENTS: '2' });
+    world = await OpsWorld.open({ HARKARA_MESSAGE_MAX_SEGMENTS: '2' });
   });
   after(() => world.close());
 

@@ -10,10 +10,10 @@ describe('a secret that ops wants', () => {
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'harkara-secret-'));
     process.env.HARKARA_ENV_FILE = join(folder, '.env');
-    writeFileSync(join(folder, '.env'), 'CHATAPP_TOKEN=of-the-file\n', { mode: 0o600 });
+    writeFileSync(join(folder, '.env'), 'HARKARA_CHATAPP_TOKEN=of-the-file\n', { mode: 0o600 });
   });
   afterEach(() => {
-    delete process.env.CHATAPP_TOKEN;
+    delete process.env.HARKARA_CHATAPP_TOKEN;
   });
   after(() => {
     process.env.HARKARA_ENV_FILE = ''; // As root-hooks.ts set it.
@@ -21,23 +21,23 @@ describe('a secret that ops wants', () => {
   });
 
   it('may stand in .env, like every setting', async () => {
-    expect(await readSecret('CHATAPP_TOKEN', false)).to.equal('of-the-file');
+    expect(await readSecret('HARKARA_CHATAPP_TOKEN', false)).to.equal('of-the-file');
   });
 
   it('is asked for on a terminal; elsewhere the sentence names the option and the variable', async () => {
     const { isTTY } = process.stdin;
     process.stdin.isTTY = false;
     const refusal = (variable: AskedSecret) => readSecret(variable, false).catch(String);
-    const [password, address] = [await refusal('SMPP_PASSWORD'), await refusal('STORE_URI')];
+    const [password, address] = [await refusal('HARKARA_SMPP_PASSWORD'), await refusal('HARKARA_STORE_URI')];
     process.stdin.isTTY = isTTY;
 
-    expect(password).to.include('Give the password on stdin with --password-stdin, or in SMPP_PASSWORD');
-    expect(address).to.include("Give the other store's address on stdin with --uri-stdin, or in STORE_URI");
+    expect(password).to.include('Give the password on stdin with --password-stdin, or in HARKARA_SMPP_PASSWORD');
+    expect(address).to.include("Give the other store's address on stdin with --uri-stdin, or in HARKARA_STORE_URI");
   });
 
   it('is that of the environment first', async () => {
-    process.env.CHATAPP_TOKEN = 'of-the-shell';
+    process.env.HARKARA_CHATAPP_TOKEN = 'of-the-shell';
 
-    expect(await readSecret('CHATAPP_TOKEN', false)).to.equal('of-the-shell');
+    expect(await readSecret('HARKARA_CHATAPP_TOKEN', false)).to.equal('of-the-shell');
   });
 });

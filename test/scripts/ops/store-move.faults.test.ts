@@ -53,15 +53,15 @@ describe('npm run ops: copying all data to another store and back', function () 
     await world.fill(100);
     const { messages, accounts, ledger } = await bytesOf(world.source.db);
     const { uri, db } = world.source;
-    const embedded = { HARKARA_DATA_DIR: world.dir, MONGODB_DATABASE: world.target.db.databaseName };
+    const embedded = { HARKARA_DATA_DIR: world.dir, HARKARA_MONGODB_DATABASE: world.target.db.databaseName };
 
     const into = await world.opsWith(embedded, 'store', 'import', uri, '--database', db.databaseName);
     const out = await world.opsWith(embedded, 'store', 'export', world.target.uri);
 
     expect({ code: into.code, err: into.err }).to.deep.equal({ code: 0, err: '' });
-    expect(into.out).to.include('Leave MONGODB_URI out of .env, take secret.key along');
+    expect(into.out).to.include('Leave HARKARA_MONGODB_URI out of .env, take secret.key along');
     expect({ code: out.code, err: out.err }).to.deep.equal({ code: 0, err: '' });
-    expect(out.out).to.match(/Set MONGODB_URI and MONGODB_DATABASE for mongodb:/);
+    expect(out.out).to.match(/Set HARKARA_MONGODB_URI and HARKARA_MONGODB_DATABASE for mongodb:/);
     expect(await bytesOf(world.target.db)).to.deep.include({ messages, accounts, ledger });
     for (const { _id } of await world.target.db.collection('accounts').find().toArray()) {
       expect((await verifyLedger(world.target.db, _id as never)).problems).to.deep.equal([]);
@@ -76,7 +76,7 @@ describe('npm run ops: copying all data to another store and back', function () 
     await eventually(async () => (await copied()) >= 1_000, 'messages are copied', SLOW_MS);
     child.kill('SIGKILL');
     await once(child, 'exit');
-    const env = { ...world.envOf(world.target), PORT: '0', METRICS_PORT: '0' };
+    const env = { ...world.envOf(world.target), HARKARA_PORT: '0', HARKARA_METRICS_PORT: '0' };
     const gateway = startApp('gateway', { dist: await builtProduct(), env, logDir: world.dir });
     const refused = await gateway.ready.catch(String);
     const changed = await world.ops(world.target, 'account', 'create', '--name', 'Early');
@@ -150,7 +150,7 @@ describe('npm run ops: copying all data to another store and back', function () 
     const away = await world.ops(world.source, 'store', 'export', 'mongodb://127.0.0.1:1/');
 
     expect(onLine.code).to.equal(2);
-    expect(onLine.err).to.include('STORE_URI').and.not.include('secret@');
+    expect(onLine.err).to.include('HARKARA_STORE_URI').and.not.include('secret@');
     expect(itself).to.include({ code: 1 });
     expect(nothing.err).to.include('has no data of this product');
     expect(full.err).to.include('is not empty: it has accounts');

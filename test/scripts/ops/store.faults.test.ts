@@ -51,7 +51,7 @@ describe('npm run ops: the embedded store as a whole', () => {
       },
     };
     const code = await runOps(line.split(' '), terminal, () =>
-      loadConfig({ HARKARA_DATA_DIR: data, MONGODB_DATABASE: 'harkara' }),
+      loadConfig({ HARKARA_DATA_DIR: data, HARKARA_MONGODB_DATABASE: 'harkara' }),
     );
     return { code, ...said };
   }

@@ -11,7 +11,7 @@ describe('npm run ops: users', () => {
   let world: OpsWorld;
   let account: string;
   before(async () => {
-    world = await OpsWorld.open({ PUBLIC_URL: 'https://sms.example.com' });
+    world = await OpsWorld.open({ HARKARA_PUBLIC_URL: 'https://sms.example.com' });
     account = await world.newAccount();
   });
   after(() => world.close());

@@ -121,10 +121,14 @@ describe('the simulator as a process', () => {
 
   it('reads .env like the processes of the product: a variable goes before it, unless it is empty', async () => {
     const file = join(folder, '.env');
-    writeFileSync(file, 'SIMULATOR_SMSC_PORT=of-the-file\nSIMULATOR_RATE=of-the-file\n');
+    writeFileSync(file, 'HARKARA_SIMULATOR_SMSC_PORT=of-the-file\nHARKARA_SIMULATOR_RATE=of-the-file\n');
 
-    const port = await run([], { HARKARA_ENV_FILE: file, SIMULATOR_SMSC_PORT: '', SIMULATOR_RATE: '1' });
-    const rate = await run([], { HARKARA_ENV_FILE: file, SIMULATOR_SMSC_PORT: '0' });
+    const port = await run([], {
+      HARKARA_ENV_FILE: file,
+      HARKARA_SIMULATOR_SMSC_PORT: '',
+      HARKARA_SIMULATOR_RATE: '1',
+    });
+    const rate = await run([], { HARKARA_ENV_FILE: file, HARKARA_SIMULATOR_SMSC_PORT: '0' });
     running.push(port, rate);
 
     expect([await port.ended, await rate.ended]).deep.equal([2, 2]);

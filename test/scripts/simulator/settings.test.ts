@@ -23,10 +23,10 @@ describe('settings of the simulator', () => {
 
   it('come from flags before the environment before the defaults', () => {
     const environment = {
-      SIMULATOR_SMSC_PORT: '1',
-      SIMULATOR_RATE: '5',
-      SIMULATOR_WEBHOOK_SECRET: 'whsec_a,whsec_b',
-      SIMULATOR_LOG: '',
+      HARKARA_SIMULATOR_SMSC_PORT: '1',
+      HARKARA_SIMULATOR_RATE: '5',
+      HARKARA_SIMULATOR_WEBHOOK_SECRET: 'whsec_a,whsec_b',
+      HARKARA_SIMULATOR_LOG: '',
     };
 
     const { smsc, webhookSecrets, quiet } = settings(['--smsc-port', '2', '--id-form=uuid', '--quiet'], environment);
@@ -57,6 +57,6 @@ describe('settings of the simulator', () => {
 
     expect(command.kind === 'help' && command.text)
       .include('--receipt-delay')
-      .and.include('SIMULATOR_');
+      .and.include('HARKARA_SIMULATOR_');
   });
 });

@@ -10,7 +10,11 @@ import { chatWorld } from './world.ts';
 
 /** The key of `TEST_BOX`. */
 const KEY = Buffer.alloc(32, 7).toString('hex');
-const ENV = { HARKARA_SECRET_KEY: KEY, WEBHOOK_ALLOW_HTTP: 'yes', WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' };
+const ENV = {
+  HARKARA_SECRET_KEY: KEY,
+  HARKARA_WEBHOOK_ALLOW_HTTP: 'yes',
+  HARKARA_WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
+};
 
 describe('chatapp worker: templates with a file in their header', () => {
   const world = chatWorld();

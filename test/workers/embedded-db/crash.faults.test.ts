@@ -187,7 +187,7 @@ if (EMBEDDED) {
       await client.db('x').collection<{ _id: number }>('c').insertOne({ _id: 1 });
 
       const inside = spawnSync('unshare', [...unshare, ...(await storeCommand())], {
-        env: { ...process.env, HARKARA_DATA_DIR: dir, LOG_LEVEL: 'silent' },
+        env: { ...process.env, HARKARA_DATA_DIR: dir, HARKARA_LOG_LEVEL: 'silent' },
         encoding: 'utf8',
         timeout: 20_000,
       });

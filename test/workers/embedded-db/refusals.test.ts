@@ -70,7 +70,7 @@ if (EMBEDDED) {
         );
 
         expect(answer.code).to.equal(238);
-        expect(answer.errmsg).to.match(/not supported by the embedded store; set MONGODB_URI to use MongoDB/);
+        expect(answer.errmsg).to.match(/not supported by the embedded store; set HARKARA_MONGODB_URI to use MongoDB/);
         expect(await store.db.collection(name).countDocuments()).to.equal(2);
       });
     }

@@ -136,7 +136,7 @@ if (EMBEDDED) {
             expect(refused, `${kind} ${name}: ${answer.errmsg}`).to.equal(false);
           } else if (name !== '$changeStream') {
             expect(refused, `${kind} ${name}: ${answer.errmsg ?? 'done'}`).to.equal(true);
-            expect(answer.errmsg, name).to.match(/set MONGODB_URI to use MongoDB/);
+            expect(answer.errmsg, name).to.match(/set HARKARA_MONGODB_URI to use MongoDB/);
             expect(await all.find().toArray(), name).to.deep.equal([{ _id: 1, a: [5] }]);
           }
         }

@@ -24,7 +24,7 @@ export interface StoreProcess {
 export async function startStoreProcess(dataDir: string, fileBlocks?: number): Promise<StoreProcess> {
   const limit = fileBlocks === undefined ? '' : `ulimit -S -f ${fileBlocks};`;
   const child = spawn('/bin/sh', ['-c', `${limit} exec "$0" "$@"`, ...(await storeCommand())], {
-    env: { ...process.env, HARKARA_DATA_DIR: dataDir, LOG_LEVEL: 'silent' },
+    env: { ...process.env, HARKARA_DATA_DIR: dataDir, HARKARA_LOG_LEVEL: 'silent' },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type Collection, type Db, type Document, MongoClient } from 'mongodb';
 import { type EmbeddedStore, startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 
-/** True when there is no `MONGODB_URI`: what only the embedded store does (or refuses) is tested then. */
-export const EMBEDDED = (process.env.MONGODB_URI ?? '') === '';
+/** True when there is no `HARKARA_MONGODB_URI`: what only the embedded store does (or refuses) is tested then. */
+export const EMBEDDED = (process.env.HARKARA_MONGODB_URI ?? '') === '';
 
 export interface StoreUnderTest {
   readonly uri: string;
@@ -25,12 +25,12 @@ export function tempDir(): string {
   return mkdtempSync(join(tmpdir(), 'harkara-store-'));
 }
 
-/** The embedded store in a fresh directory, or the server at `MONGODB_URI`; with a fresh database either way. */
+/** The embedded store in a fresh directory, or the server at `HARKARA_MONGODB_URI`; with a fresh database either way. */
 export async function storeUnderTest(): Promise<StoreUnderTest> {
   let embedded: EmbeddedStore | undefined;
   const dir = tempDir();
   if (EMBEDDED) embedded = await startEmbeddedStore({ dir, durability: 'none' });
-  const uri = embedded?.uri ?? process.env.MONGODB_URI ?? '';
+  const uri = embedded?.uri ?? process.env.HARKARA_MONGODB_URI ?? '';
   const client = new MongoClient(uri, { serverSelectionTimeoutMS: 5000 });
   const db = client.db(`harkara_test_${process.pid}_${Math.random().toString(36).slice(2)}`);
   let collections = 0;

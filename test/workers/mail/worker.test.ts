@@ -148,7 +148,7 @@ describe('mails', () => {
     const good: MailConfig = { ...server, smtpTls: 'starttls', mailFrom };
 
     expect(mailMisconfigured(good)).to.equal(undefined);
-    expect(mailMisconfigured({ ...good, mailFrom: '' })).to.include('MAIL_FROM is missing');
+    expect(mailMisconfigured({ ...good, mailFrom: '' })).to.include('HARKARA_MAIL_FROM is missing');
     expect(mailMisconfigured({ ...good, mailFrom: 'Harkara' })).to.include('must have an address');
     expect(mailMisconfigured({ ...good, smtpTls: 'none' })).to.include('in the clear');
     expect(mailMisconfigured({ ...good, smtpTls: 'none', smtpHost: '127.0.0.1' })).to.equal(undefined);

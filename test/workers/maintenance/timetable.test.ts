@@ -128,7 +128,12 @@ describe('the maintenance process', () => {
   });
 
   it('writes nothing into its error log when it was suspended', async () => {
-    const env = { ...process.env, MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, LOG_LEVEL: 'info' };
+    const env = {
+      ...process.env,
+      HARKARA_MONGODB_URI: store.uri,
+      HARKARA_MONGODB_DATABASE: store.db.databaseName,
+      HARKARA_LOG_LEVEL: 'info',
+    };
     const worker = spawn(process.execPath, [join(await builtProduct(), 'workers/background/main.js')], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env,

@@ -35,9 +35,9 @@ describe('webhooks worker: process', () => {
   function startProcess(): Promise<ChildProcess> {
     return workers.start(store, {
       HARKARA_SECRET_KEY: key.toString('hex'),
-      WEBHOOK_CONCURRENCY: '',
-      WEBHOOK_ALLOW_HTTP: 'yes',
-      WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
+      HARKARA_WEBHOOK_CONCURRENCY: '',
+      HARKARA_WEBHOOK_ALLOW_HTTP: 'yes',
+      HARKARA_WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
     });
   }
 

@@ -72,5 +72,5 @@ export class DuplicateKeyError extends StoreError {
 
 /** For what only MongoDB supports: refused by name, never half done. */
 export function notSupported(what: string): StoreError {
-  return new StoreError(238, `${what} is not supported by the embedded store; set MONGODB_URI to use MongoDB`);
+  return new StoreError(238, `${what} is not supported by the embedded store; set HARKARA_MONGODB_URI to use MongoDB`);
 }

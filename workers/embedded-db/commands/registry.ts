@@ -116,7 +116,7 @@ export function handlerOf(command: Command): Handler {
   if (handler === undefined) {
     throw new StoreError(
       59,
-      `no such command: '${command.name}' in the embedded store; set MONGODB_URI to use MongoDB`,
+      `no such command: '${command.name}' in the embedded store; set HARKARA_MONGODB_URI to use MongoDB`,
     );
   }
   checkFields(command.fields.keys(), handler.fields, command.name);
@@ -124,7 +124,7 @@ export function handlerOf(command: Command): Handler {
   if (command.get('startTransaction').type !== TYPE.missing || asFlag(command.get('autocommit')) === false) {
     throw new StoreError(
       263,
-      'Transactions are not supported by the embedded store; set MONGODB_URI to use MongoDB with a replica set',
+      'Transactions are not supported by the embedded store; set HARKARA_MONGODB_URI to use MongoDB with a replica set',
     );
   }
   if (command.get('txnNumber').type !== TYPE.missing) {

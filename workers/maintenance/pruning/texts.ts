@@ -16,7 +16,7 @@ const UNSET = Object.fromEntries(TEXTS.map((name) => [name, '' as const]));
 const ANY = TEXTS.map((name) => ({ [name]: { $exists: true } }));
 
 /**
- * Removes the texts of messages that ended before `before` and stay longer (`TEXT_DAYS`). The version of a message stays: nothing is
+ * Removes the texts of messages that ended before `before` and stay longer (`HARKARA_TEXT_DAYS`). The version of a message stays: nothing is
  * decided by its text once it has ended. `from`: where this walk begins; what is older was walked before.
  */
 export function textWalk(db: Db, before: Date, from: MessageId | undefined): PruneWalk<Found> {

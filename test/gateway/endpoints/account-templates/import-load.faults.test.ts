@@ -56,8 +56,8 @@ describe('imports at their limits do not hold the gateway', function () {
     child = spawn(process.execPath, [join(await builtProduct(), 'gateway/main.js')], {
       env: {
         ...process.env,
-        ...{ MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, HARKARA_DATA_DIR: dir },
-        ...{ PORT: '0', METRICS_PORT: '0' },
+        ...{ HARKARA_MONGODB_URI: store.uri, HARKARA_MONGODB_DATABASE: store.db.databaseName, HARKARA_DATA_DIR: dir },
+        ...{ HARKARA_PORT: '0', HARKARA_METRICS_PORT: '0' },
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     });

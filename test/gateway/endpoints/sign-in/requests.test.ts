@@ -225,7 +225,7 @@ describe('requests with a session (ASVS 3, 8, 14, 16)', () => {
     }
   });
 
-  it('PUBLIC_URL is an address without a path', () => {
+  it('HARKARA_PUBLIC_URL is an address without a path', () => {
     for (const good of ['https://sms.example.com', 'http://10.0.0.5:3000', 'https://sms.example.com/']) {
       expect(SETTINGS.publicUrl.parse(good)).to.equal(new URL(good).origin);
     }

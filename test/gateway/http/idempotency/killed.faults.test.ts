@@ -30,7 +30,11 @@ describe('Idempotency-Key: a gateway killed in the middle', () => {
     body: object = GOOD,
   ): Promise<void> {
     const child = spawn(process.execPath, [await builtProgram('held-gateway'), until], {
-      env: { ...process.env, MONGODB_URI: world.store.uri, MONGODB_DATABASE: world.store.db.databaseName },
+      env: {
+        ...process.env,
+        HARKARA_MONGODB_URI: world.store.uri,
+        HARKARA_MONGODB_DATABASE: world.store.db.databaseName,
+      },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     children.push(child);

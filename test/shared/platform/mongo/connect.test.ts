@@ -74,11 +74,14 @@ describe('connectStore', () => {
       .that.matches(/^The embedded store does not answer as MongoDB: /);
   });
 
-  it('says in one sentence when MONGODB_URI is no address', async () => {
+  it('says in one sentence when HARKARA_MONGODB_URI is no address', async () => {
     const error: unknown = await connectStore({ mongodbUri: 'localhost', dataDir, mongodbDatabase: 'x' }, 0).catch(
       (reason: unknown) => reason,
     );
 
-    expect(error).to.be.instanceOf(StartError).and.to.have.property('message').that.includes('MONGODB_URI is not');
+    expect(error)
+      .to.be.instanceOf(StartError)
+      .and.to.have.property('message')
+      .that.includes('HARKARA_MONGODB_URI is not');
   });
 });

@@ -65,7 +65,7 @@ const three = ['a:1', 'b:1', 'c:1'];
 const fits: readonly [what: string, peer: Peer, warns: readonly RegExp[]][] = [
   ['a replica set of three', { hello: { setName: 'rs0', hosts: three }, options: 'directConnection=true' }, []],
   ['a sharded cluster', { hello: { msg: 'isdbgrid' } }, []],
-  ['a standalone', {}, [/^MONGODB_URI leads to a standalone server: there is no failover/]],
+  ['a standalone', {}, [/^HARKARA_MONGODB_URI leads to a standalone server: there is no failover/]],
   ['a set of one', { hello: { setName: 'rs0' } }, [/^The replica set rs0 has one member: there is no failover/]],
   [
     'a set with an arbiter',

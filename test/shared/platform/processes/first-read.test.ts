@@ -14,7 +14,7 @@ async function said(answer: ScriptedAnswer): Promise<readonly string[]> {
   const server = await openScriptedMongo({ answer: () => answer });
   const child = spawn(process.execPath, [join(await builtProduct(), 'workers', 'background', 'main.js')], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, MONGODB_URI: server.uri, HARKARA_DATA_DIR: folder, LOG_LEVEL: 'silent' },
+    env: { ...process.env, HARKARA_MONGODB_URI: server.uri, HARKARA_DATA_DIR: folder, HARKARA_LOG_LEVEL: 'silent' },
   });
   try {
     const [err, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
@@ -29,13 +29,13 @@ async function said(answer: ScriptedAnswer): Promise<readonly string[]> {
 describe('a start whose first read fails', () => {
   it('says in one sentence that the user may read nothing', async () => {
     expect(await said({ ok: 0, code: 13, errmsg: 'command find requires authentication' })).to.deep.equal([
-      'The server behind MONGODB_URI lets its user read nothing (command find requires authentication): name a user with a password in it, who has the role readWrite on the database.',
+      'The server behind HARKARA_MONGODB_URI lets its user read nothing (command find requires authentication): name a user with a password in it, who has the role readWrite on the database.',
     ]);
   });
 
   it('says in one sentence what nobody knows', async () => {
     expect(await said({ ok: 0, code: 50_463_173, errmsg: 'unexpected' })).to.deep.equal([
-      'MONGODB_URI does not answer as MongoDB: unexpected',
+      'HARKARA_MONGODB_URI does not answer as MongoDB: unexpected',
     ]);
   });
 });

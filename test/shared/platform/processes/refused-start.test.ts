@@ -37,15 +37,21 @@ describe('a start on a server without `$$NOW`', function () {
       const main = join(await builtProduct(), app, 'main.js');
       const child = spawn(process.execPath, [main], {
         env: {
-          ...{ PATH: process.env.PATH, HARKARA_DATA_DIR: dir, LOG_LEVEL: 'silent', PORT: '0', METRICS_PORT: '0' },
-          ...{ MONGODB_URI: proxy.uri, MONGODB_DATABASE: store.db.databaseName },
+          ...{
+            PATH: process.env.PATH,
+            HARKARA_DATA_DIR: dir,
+            HARKARA_LOG_LEVEL: 'silent',
+            HARKARA_PORT: '0',
+            HARKARA_METRICS_PORT: '0',
+          },
+          ...{ HARKARA_MONGODB_URI: proxy.uri, HARKARA_MONGODB_DATABASE: store.db.databaseName },
         },
         stdio: ['ignore', 'ignore', 'pipe'],
       });
       const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
 
       expect(said).to.equal(
-        'The server behind MONGODB_URI lacks what Harkara needs: `$$NOW` (Use of undefined variable: NOW). AWS DocumentDB and Azure Cosmos DB are not enough: run MongoDB 6.0 or newer.\n',
+        'The server behind HARKARA_MONGODB_URI lacks what Harkara needs: `$$NOW` (Use of undefined variable: NOW). AWS DocumentDB and Azure Cosmos DB are not enough: run MongoDB 6.0 or newer.\n',
       );
       expect(code).to.equal(1);
       expect(await store.db.collection('processes').countDocuments()).to.equal(0);

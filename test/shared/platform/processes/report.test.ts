@@ -55,7 +55,7 @@ describe('reports of processes', () => {
       const { db } = fresh;
       const [building, stopping] = [latch(), latch()];
       const builds = proxy.inject({ command: 'createIndexes', collection: 'accounts', happens: held(building.opened) });
-      const env = { MONGODB_URI: proxy.uri, MONGODB_DATABASE: db.databaseName, HARKARA_DATA_DIR: dir };
+      const env = { HARKARA_MONGODB_URI: proxy.uri, HARKARA_MONGODB_DATABASE: db.databaseName, HARKARA_DATA_DIR: dir };
       app = startApp('webhooks', { dist: await builtProduct(), env, logDir: dir });
       app.ready.catch(() => {});
       const told = () => db.collection<ProcessDocument>('processes').findOne({ app: 'webhooks' });

@@ -4,7 +4,7 @@ import { pruneOld } from '../../../../workers/maintenance/prune.ts';
 import { DAYS, pruneWorld } from '../../../support/prune-world.ts';
 import { makeChatMessage } from '../../chatapp/make.ts';
 
-describe('maintenance: texts of messages are removed after TEXT_DAYS', () => {
+describe('maintenance: texts of messages are removed after HARKARA_TEXT_DAYS', () => {
   const { deps, delivered, put, messages, daysAgo } = pruneWorld();
   const retention = { ...DAYS, texts: 30 };
   const withText = async () =>

@@ -41,7 +41,8 @@ export function MailPage() {
           <>
             {!configured && (
               <Notice tone="warn">
-                No mail server is set up, so nothing is sent. Set SMTP_HOST and MAIL_FROM: the manual, “Mail”.
+                No mail server is set up, so nothing is sent. Set HARKARA_SMTP_HOST and HARKARA_MAIL_FROM: the manual,
+                “Mail”.
               </Notice>
             )}
             <Stats>
