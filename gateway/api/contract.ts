@@ -28,6 +28,8 @@ export interface Operation {
   readonly 'x-call'?: string;
   /** The scope that the key needs. Absent where no key is needed. */
   readonly 'x-scope'?: string;
+  /** A test key may do it. */
+  readonly 'x-test'?: true;
   /** In a session, the password must have been shown within the last minutes. */
   readonly 'x-confirmed'?: true;
   /** Fields that need another scope too. */

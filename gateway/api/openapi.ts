@@ -92,6 +92,7 @@ function operationOf(one: Endpoint): Operation {
     ...(description !== undefined && { description }),
     ...(call !== undefined && { 'x-call': call }),
     ...(scope !== undefined && { 'x-scope': scope }),
+    ...(one.test !== undefined && { 'x-test': true as const }),
     ...(confirmed && { 'x-confirmed': confirmed }),
     ...(fieldScopes && { 'x-field-scopes': fieldScopes }),
     ...(needsNothing(one) && { security: [] }),

@@ -234,6 +234,9 @@ func main() {
   },
 ];
 
+/** The page's script puts in its own. */
+const ORIGIN = 'http://127.0.0.1:3000';
+
 /** The page's content below its title. */
 export function guideHtml({ language, needs, receiver }: Guide): string {
   const print = LANGUAGES[language];
@@ -247,7 +250,7 @@ export function guideHtml({ language, needs, receiver }: Guide): string {
   });
   const asked = print({ method: 'get', path: '/v2/status/MESSAGE_ID', key: true, answers: 'json' });
   return `<div class="prose"><p>${prose(needs)}</p><p>${prose('Address and key come from the environment:')}</p></div>
-${sample('In your shell', 'export HARKARA_URL=http://127.0.0.1:3000\nexport HARKARA_KEY=hk_live_…')}
+${sample('In your shell', `export HARKARA_URL=${ORIGIN}\nexport HARKARA_KEY=hk_live_…`).replace(ORIGIN, `<span id="origin">${ORIGIN}</span>`)}
 <h2 id="send">Send a message</h2><p>${prose('With an `Idempotency-Key` the same request can be sent again after a lost answer: it is done once, and the second answer is that of the first. Send it again after no answer, 429 (after `Retry-After` seconds) and 5xx; anything else says what to correct.')}</p>${sample('Request', sent)}
 <h2 id="status">Ask for its status</h2><p>${prose('Better: let the events come to you.')}</p>${sample('Request', asked)}
 ${receiver === undefined ? '' : receiverHtml(receiver)}<div class="prose"><p>All other requests, with samples in this language: <a href="/docs">HTTP API</a>.</p></div>`;

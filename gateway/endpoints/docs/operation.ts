@@ -80,9 +80,10 @@ function problemPart({ 'x-problems': slugs }: Operation): string {
 function requestSamples(contract: Contract, placed: Placed): string {
   const examples = Object.values(placed.operation.requestBody?.content ?? {})[0]?.examples ?? {};
   const bodies = Object.entries(examples);
-  if (bodies.length === 0) return sampleBlock(sampleOf(contract, placed), 'Request');
+  const mayTry = placed.operation['x-test'] === true;
+  if (bodies.length === 0) return sampleBlock(sampleOf(contract, placed), 'Request', mayTry);
   return bodies
-    .map(([name, { value }]) => sampleBlock({ ...sampleOf(contract, placed), body: value }, `Request: ${name}`))
+    .map(([name, { value }]) => sampleBlock({ ...sampleOf(contract, placed), body: value }, `Request: ${name}`, mayTry))
     .join('');
 }
 
@@ -109,13 +110,19 @@ function sampleOf(contract: Contract, { method, path, operation }: Placed): Samp
   };
 }
 
-/** The first language is shown, the others are behind their names. A script makes a choice of them. */
-function sampleBlock(sample: Sample, title: string): string {
+/**
+ * The first language is shown, the others are behind their names. A script makes a choice of them, and of what a test key may do a form
+ * (client/docs/try.ts).
+ */
+function sampleBlock(sample: Sample, title: string, mayTry: boolean): string {
   const shown = Object.entries(LANGUAGES).map(([language, print], index) => {
     const block = codeBlock(print(sample), `${title}, ${language}`);
     return `<details data-language="${language}"${index === 0 ? ' open' : ''}><summary>${language}</summary>${block}</details>`;
   });
-  return `<div class="sample"><p class="sample-name"><span>${escapeHtml(title)}</span></p>${shown.join('')}</div>`;
+  const { method, path, body } = sample;
+  const content = body === undefined ? '' : ` data-body="${escapeHtml(JSON.stringify(body, null, 2))}"`;
+  const request = mayTry ? ` data-method="${method.toUpperCase()}" data-path="${escapeHtml(path)}"${content}` : '';
+  return `<div class="sample"${request}><p class="sample-name"><span>${escapeHtml(title)}</span></p>${shown.join('')}</div>`;
 }
 
 /** Also shows the payloads of webhooks. */

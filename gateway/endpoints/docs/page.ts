@@ -43,7 +43,7 @@ export function renderPage(contract: Contract, path: string, { head, changelog }
 ${head}</head>
 <body><div class="frame docs"><a class="skip" href="#main">Skip to the page</a>
 <header class="top">${brand}<button type="button" popovertarget="contents">Contents</button><a href="/dashboard">Dashboard</a></header>
-<aside class="side" id="contents" popover><p class="side-head">${brand} <a class="small" href="/dashboard">Dashboard</a></p><nav class="navigation" aria-label="Contents">${contents}${pageGroups(pages, prosePages, told ?? page)}</nav></aside>
+<aside class="side" id="contents" popover><p class="side-head">${brand} <a class="small" href="/dashboard">Dashboard</a></p><nav class="navigation" aria-label="Contents">${searchBox()}${contents}${pageGroups(pages, prosePages, told ?? page)}</nav></aside>
 <main id="main" tabindex="-1"><h1>${escapeHtml(title)}</h1>${told?.html ?? operationsHtml(contract, page, page === pages[0])}</main></div></body></html>
 `;
 }
@@ -89,7 +89,7 @@ function operationGroups(contract: Contract, current: OperationsPage): string {
     return group(tag, items);
   });
   const isFirst = current.path === pagesOf(contract)[0].path;
-  return `${searchBox()}${groups.join('')}${isFirst ? ownGroups(contract) : ''}`;
+  return `${groups.join('')}${isFirst ? ownGroups(contract) : ''}`;
 }
 
 function pageGroups(

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { PROBLEMS } from '../../../gateway/http/problem.ts';
+import { createKey } from '../../../shared/people/keys/store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { makeAccount } from '../../support/make.ts';
 import { focusFaults } from '../dashboard/keyboard.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard } from '../dashboard/world.ts';
 
@@ -13,7 +16,14 @@ describe('/docs, used in Chromium', () => {
   });
   after(() => world.close());
 
-  for (const path of ['/docs', '/docs/operators', '/docs/internal']) {
+  for (const path of [
+    '/docs',
+    '/docs/operators',
+    '/docs/internal',
+    '/docs/python',
+    '/docs/clients',
+    '/docs/changelog',
+  ]) {
     it(`${path}: nobody stumbles, light and dark, on a phone and on a wide screen`, async () => {
       const seen = await world.dashboard.visit(path);
       await seen.evaluate(FEWER);
@@ -56,6 +66,29 @@ describe('/docs, used in Chromium', () => {
 
     await sample.getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).to.match(/^import os\nimport requests\n.*print/s);
+  });
+
+  it('a request is tried with a test key; a live one is not taken', async () => {
+    const { db } = world;
+    const account = await makeAccount(db, 10);
+    const wanted = { account, name: 'docs', scopes: ['send', 'read'] } as const;
+    const [test, live] = [
+      await createKey(db, systemClock, { ...wanted, test: true }),
+      await createKey(db, systemClock, wanted),
+    ];
+    const sample = page.locator('#send .sample').first();
+    await sample.getByRole('button', { name: 'Try it' }).click();
+
+    await sample.getByLabel('Test key').fill(live.key);
+    await sample.getByRole('button', { name: 'Send' }).click();
+    await sample.getByText('A live key is not taken here.').waitFor();
+    await sample.getByLabel('Test key').fill(test.key);
+    await sample.getByRole('button', { name: 'Send' }).click();
+
+    await sample.getByText('"status": "success"').waitFor();
+    expect(await db.collection('messages').countDocuments({ account })).to.equal(0);
+    expect(await page.locator('#balance').getByRole('button', { name: 'Try it' }).count()).to.equal(1);
+    expect(await page.locator('#createKey').getByRole('button', { name: 'Try it' }).count()).to.equal(0);
   });
 
   it('without a script everything can be read', async () => {

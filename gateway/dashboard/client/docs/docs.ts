@@ -2,6 +2,7 @@ import { applyTheme, storedTheme } from '../frame/theme.ts';
 import { addCopyButtons } from './copy.ts';
 import { chooseLanguages } from './languages.ts';
 import { search } from './search.ts';
+import { addTryForms } from './try.ts';
 import '../styles/tokens.css';
 import '../styles/base.css';
 import '../styles/frame.css';
@@ -16,5 +17,6 @@ document.addEventListener('DOMContentLoaded', () => {
   if (origin !== null) origin.textContent = location.origin;
   chooseLanguages();
   addCopyButtons();
+  addTryForms();
   search();
 });
