@@ -80,7 +80,7 @@ describe('events/catalogue', () => {
 
     expect(eventBody({ message, entry: { state: 'received', at: AT } })).to.equal(
       `{"event":"message.received","from":"919876543210","message_id":"${message._id}","type":"image","body":"Look",` +
-        '"timestamp":"2026-11-21T04:30:01+00:00","image":{"id":"7001"}}',
+        '"timestamp":"2026-11-21T04:30:01+00:00","image":{"id":"7001"},"to":"15550783881"}',
     );
   });
 

@@ -224,7 +224,7 @@ describe('chatapp worker: what the provider refuses', () => {
     const probed = async (fits: (one: Awaited<ReturnType<typeof found>>) => boolean, what: string) => {
       await world.store.db
         .collection<ProviderDocument>('providers')
-        .updateOne({ _id: account.id }, { $set: { 'probe.at': new Date(Date.now() - 1) } });
+        .updateOne({ account: account.id }, { $set: { 'probe.at': new Date(Date.now() - 1) } });
       await eventually(async () => fits(await found()), what);
     };
     provider.health = 'BLOCKED';

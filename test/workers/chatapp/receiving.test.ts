@@ -156,7 +156,12 @@ describe('chatapp worker: receiving', () => {
     for (const { _id } of messages) await world.until(_id, ({ state }) => state === 'failed');
     await workedOff();
     expect(told).to.deep.equal([
-      { event: 'provider_trouble_told', account: account.id, code: 'provider_payment_problem' },
+      {
+        event: 'provider_trouble_told',
+        account: account.id,
+        number: account.number,
+        code: 'provider_payment_problem',
+      },
     ]);
   });
 

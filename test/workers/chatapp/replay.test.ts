@@ -37,7 +37,7 @@ describe('callbacks of the end of 2026, by the endpoint into a running worker', 
   it('each is answered with 200 and read, posted twice it counts once; nothing is lost, nothing is charged', async () => {
     const account = await world.openAccount();
     const { db } = world.store;
-    const provider = await findProvider(db, account.id);
+    const provider = await findProvider(db, account.number);
     const messages = await Promise.all([1, 2, 3, 4, 5].map((n) => sent(account, n, { to: '919876543210' })));
     await world.startWorker();
     const now = String(Math.floor(Date.now() / 1_000));

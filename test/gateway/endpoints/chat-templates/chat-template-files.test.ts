@@ -70,7 +70,7 @@ describe('requests for chat-app templates with a file in their header', () => {
 
   it('are refused without an app at the provider, with what the operator has to set', async () => {
     const { db } = store;
-    await db.collection<{ _id: AccountId }>('providers').updateOne({ _id: account }, { $unset: { appId: '' } });
+    await db.collection('providers').updateOne({ account }, { $unset: { appId: '' } });
 
     const answer = await ask({ format: 'image', example_url: URL_OK });
 

@@ -76,12 +76,15 @@ describe('chatapp/read-callback', () => {
 
     const { items, inbound, ignored } = await read(callbackPost({ calls }, '1055', 'calls'));
 
-    const what = { kind: 'message', upstreamId: 'wacid.1', from: CUSTOMER, sentAt: SENT, type: 'call', body: '' };
+    const said = { kind: 'message', upstreamId: 'wacid.1', from: CUSTOMER, sentAt: SENT, type: 'call', body: '' };
+    const what = { ...said, number: PROVIDER._id };
     expect(items.map((item) => [item._id, item.what])).to.deep.equal([
-      [`${PROVIDER._id}:in:wacid.1`, what],
-      [`${PROVIDER._id}:in:wacid.1`, what],
+      [`${PROVIDER.account}:in:wacid.1`, what],
+      [`${PROVIDER.account}:in:wacid.1`, what],
     ]);
-    expect(inbound).to.deep.equal(Array(2).fill({ account: PROVIDER._id, customer: CUSTOMER, at: SENT }));
+    expect(inbound).to.deep.equal(
+      Array(2).fill({ account: PROVIDER.account, customer: CUSTOMER, number: PROVIDER._id, at: SENT }),
+    );
     expect(ignored).to.include({ other: 1, unreadable: 0 });
   });
 

@@ -26,8 +26,9 @@ describe('readTemplate', () => {
     };
 
     expect(read(entry)).to.deep.equal({
-      _id: `${account}:order_update:en_US`,
+      _id: `${account}:2055:order_update:en_US`,
       account,
+      business: '2055',
       name: 'order_update',
       language: 'en_US',
       status: 'approved',

@@ -129,9 +129,11 @@ describe('GET /v2/chatapp/media/{message_id}', () => {
 
     it('neither a pause nor a stop of the channel keeps files from anybody', async () => {
       const id = await world.sent(PHOTO);
-      await pauseProvider(world.db, world.account);
+      const number =
+        (await world.db.collection<ProviderDocument>('providers').findOne({ account: world.account }))?._id ?? '';
+      expect(await pauseProvider(world.db, number)).to.equal(true);
       expect((await world.get(id)).status).to.equal(200);
-      await stopProvider(world.db, world.account, 'provider_payment_problem');
+      expect(await stopProvider(world.db, number, 'provider_payment_problem')).to.equal(true);
       expect((await world.get(id)).status).to.equal(200);
     });
 
@@ -236,7 +238,7 @@ describe('GET /v2/chatapp/media/{message_id}', () => {
 
   it('503: the token was encrypted with another key', async () => {
     const token = boxOf(Buffer.alloc(32, 9)).seal('EAAother', ['providers', world.account, 'token']);
-    await world.db.collection<ProviderDocument>('providers').updateOne({ _id: world.account }, { $set: { token } });
+    await world.db.collection<ProviderDocument>('providers').updateOne({ account: world.account }, { $set: { token } });
     expectRefusal(await world.get(await world.sent(PHOTO)), 'secret_unreadable');
     await nothingLeft();
   });
