@@ -100,14 +100,17 @@ export class Fallbacks {
   /** What is due of our accounts, the longest first. Those on hold wait, as what they send does, until their validity is over. */
   async #due(): Promise<readonly ChatMessageDocument[]> {
     const { db, clock, gates, partitionOf } = this.#options;
-    await gates.refresh();
+    const messages = db.collection<ChatMessageDocument>('messages');
     const now = clock.now();
+    // Usually nothing is due. Then nobody need know who is on hold.
+    const any = await messages.findOne({ 'fallback.due': { $lte: now } }, { projection: { _id: 1 } });
+    if (any === null) return [];
+    await gates.refresh();
     const counts = new Map<AccountId, number>();
     const passed = new Set<AccountId>();
     const due: ChatMessageDocument[] = [];
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
-      const found = await db
-        .collection<ChatMessageDocument>('messages')
+      const found = await messages
         .find({
           'fallback.due': { $lte: now },
           account: { $nin: [...passed] },

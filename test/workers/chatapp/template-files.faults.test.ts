@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { findProvider, setProvider } from '../../../shared/carriers/providers/store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
-import { NUMBER, TEST_BOX } from '../../support/chatapp.ts';
+import { TEST_BOX } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ended, WorkerProcesses } from '../../support/worker-processes.ts';
 import { type FileServer, openFiles } from './samples/file-server.ts';
@@ -122,12 +122,13 @@ describe('chatapp worker: templates with a file in their header', () => {
     await world.startWorker();
     await site.ask('picture', header('image', '/good.png')).expect(200);
 
-    const trouble = async () => (await findProvider(db, NUMBER))?.troubles?.requests;
+    const trouble = async () => (await findProvider(db, site.provider.options.displayNumber))?.troubles?.requests;
     const told = await eventually(trouble, 'the operator is told');
 
     expect(told?.reason).to.equal('there is no such app id, or the access token may not upload to it');
     expect(await site.shown('picture')).to.include({ state: 'requested', reason: null });
-    await setProvider(db, systemClock, TEST_BOX, site.account, NUMBER, { appId: site.provider.options.appId });
+    const { displayNumber, appId } = site.provider.options;
+    await setProvider(db, systemClock, TEST_BOX, site.account, displayNumber, { appId });
     await site.until('picture', 'approved');
     expect(asked()).to.deep.equal(['POST 200']);
     expect(await trouble()).to.equal(undefined);

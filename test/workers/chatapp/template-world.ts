@@ -79,7 +79,8 @@ export class TemplateWorld {
   async close(): Promise<void> {
     await this.provider.close();
     const { db } = this.#world.store;
-    for (const name of ['chat_templates', 'chat_template_requests']) await db.collection(name).deleteMany({});
+    for (const name of ['providers', 'chat_templates', 'chat_template_requests'])
+      await db.collection(name).deleteMany({});
     await this.#gateway.close();
   }
 
