@@ -65,9 +65,11 @@ export class Media {
   /** `GET /{version}/{media_id}?phone_number_id=…`. `host` becomes the host of the file's address. */
   look(id: string, { searchParams }: URL, request: IncomingMessage, response: ServerResponse): void {
     const file = this.#found(id);
-    const number = searchParams.get('phone_number_id') ?? this.#options.phoneNumberId;
+    const { phoneNumberId, more } = this.#options;
+    const number = searchParams.get('phone_number_id') ?? phoneNumberId;
+    const ours = [phoneNumberId, ...more.map((one) => one.phoneNumberId)];
     if (!this.#knows(request)) sendError(response, ERRORS.token);
-    else if (file === undefined || file.fate === 'gone' || number !== this.#options.phoneNumberId) {
+    else if (file === undefined || file.fate === 'gone' || !ours.includes(number)) {
       sendNoObject(response, 'GET', id);
     } else {
       const ext = String(Date.now() + this.#options.mediaUrlMs);

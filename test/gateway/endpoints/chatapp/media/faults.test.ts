@@ -153,11 +153,15 @@ describe('GET /v2/chatapp/media/{message_id}, when something breaks', () => {
   }).timeout(120_000);
 
   it('an account that has all its slots takes none of others, and the process has an end too', async () => {
-    await open();
+    const more = ['A', 'B', 'C', 'D', 'E'].map((name) => ({
+      ...{ phoneNumberId: `1066${name}`, businessId: '2055', displayNumber: `15550783${name}` },
+    }));
+    await open({ more });
+    const numbers = more.values();
     const held: IncomingMessage[] = [];
     const asks = async (): Promise<number> => {
       const account = await makeAccount(world.db, 1);
-      await world.configure(account);
+      await world.configure(account, { phoneNumberId: numbers.next().value?.phoneNumberId ?? '' });
       const key = await makeKey(world.db, account);
       const id = await world.sent({ ...LARGE, fate: 'stall' }, account);
       const answers = await Promise.all(Array.from({ length: 17 }, () => begin(id, key)));
