@@ -76,21 +76,28 @@ function callOf({ name, method, path, about, parts, query, bodies, once, dryRun,
             [`return ${kind.class}Pages(self._http, ${asked})`],
           ]
         : ['def', `${kind.context}[httpx.Response]`, [`return self._http.file(${asked})`]];
+  // Of a call with both, the members of the body are the keywords.
+  const apart = query !== undefined && bodies.length > 0;
+  const placed = [
+    ...parts.map((one) => `${one}: str`),
+    ...(apart ? [`query: types.${query.type}${query.optional ? ' = {}' : ''}`] : []),
+  ];
   const head = (words: string): string => {
     const taken = [
       'self',
-      ...(parts.length > 0 ? [...parts.map((one) => `${one}: str`), '/'] : []),
+      ...(placed.length > 0 ? [...placed, '/'] : []),
       ...(once ? ['*', 'idempotency_key: str | None = None'] : []),
       ...(words === '' ? [] : [words]),
     ];
     return `    ${def} ${snakeCase(name)}(${taken.join(', ')}) -> ${type}:`;
   };
   const body = [`"""${about}"""`, ...lines].map((line) => `        ${line}`).join('\n');
-  const words = query
-    ? `**query: Unpack[types.${query.type}]`
-    : bodies.length === 1
-      ? `**body: Unpack[types.${bodies[0]}]`
-      : '';
+  const words =
+    query && !apart
+      ? `**query: Unpack[types.${query.type}]`
+      : bodies.length === 1
+        ? `**body: Unpack[types.${bodies[0]}]`
+        : '';
   if (bodies.length < 2) return `${head(words)}\n${body}`;
   const forms = bodies.map((one) => `    @overload\n${head(`**body: Unpack[types.${one}]`)} ...\n\n`);
   return `${forms.join('')}${head('**body: Any')}\n${body}`;

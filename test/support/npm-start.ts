@@ -34,7 +34,7 @@ export class NpmStart {
 
   private constructor(dataDir: string, env: Readonly<Record<string, string>>) {
     this.dataDir = dataDir;
-    this.npm = spawn('npm', ['start'], {
+    this.npm = spawn('npm', ['start', '--', '--more'], {
       cwd: ROOT,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],

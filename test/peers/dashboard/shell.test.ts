@@ -37,7 +37,8 @@ describe('the frame around all pages of the dashboard', () => {
       const stop: { name: string; outlined: boolean } = await page.evaluate(`(() => {
         const { activeElement } = document;
         const { outlineStyle, outlineWidth } = getComputedStyle(activeElement);
-        return { name: activeElement.innerText.trim().split('\\n')[0], outlined: outlineStyle !== 'none' && outlineWidth !== '0px' };
+        const name = activeElement.innerText.trim().split('\\n')[0] || activeElement.getAttribute('aria-label') || activeElement.value || '';
+        return { name, outlined: outlineStyle !== 'none' && outlineWidth !== '0px' };
       })()`);
       if (stop.name === '' || stops.includes(stop.name)) break;
       expect(stop.outlined, stop.name).to.equal(true);

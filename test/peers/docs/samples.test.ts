@@ -48,7 +48,12 @@ describe('the samples of /docs, run as they are printed', () => {
     });
     await new Promise<void>((resolve) => recorder.listen(0, '127.0.0.1', resolve));
     const { port } = recorder.address() as AddressInfo; // it listens on a port
-    env = { PATH: process.env.PATH ?? '', HARKARA_URL: `http://127.0.0.1:${port}`, HARKARA_KEY: 'hk_live_test' };
+    env = {
+      PATH: process.env.PATH ?? '',
+      LC_ALL: 'C.UTF-8',
+      HARKARA_URL: `http://127.0.0.1:${port}`,
+      HARKARA_KEY: 'hk_live_test',
+    };
   });
   beforeEach(() => {
     seen = [];
