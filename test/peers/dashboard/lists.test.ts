@@ -103,7 +103,7 @@ describe('lists in the dashboard', () => {
     const customer = '919876543212';
     await wrote(db, account, { customer, body: 'Is it open?' });
     const page = await dashboard.visit('/dashboard/inbox', await signedIn(db, 'viewer', account));
-    const messages = `**/v2/account/inbox/${customer}*`;
+    const messages = '**/v2/account/inbox/*';
     await page.route(messages, (route) => route.abort());
 
     await page.getByRole('link', { name: customer }).click();
