@@ -40,7 +40,7 @@ export interface SmppWorkerOptions {
   readonly identity?: ProcessIdentity;
 }
 
-/** Settings for received SMS (INBOUND_…). */
+/** Settings for received SMS (HARKARA_INBOUND_…). */
 export interface InboundSettings extends InboundRules {
   /** For how many days messages that belong to no account are kept. */
   readonly unassignedDays: number;

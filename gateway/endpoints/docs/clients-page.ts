@@ -18,7 +18,7 @@ for await (const message of harkara.messages.list({ to: sent.to })) {
 }
 
 async function received(body: string, headers: Headers): Promise<void> {
-  const event = await verifyWebhook(body, headers, env.WEBHOOK_SECRET ?? '');
+  const event = await verifyWebhook(body, headers, env.HARKARA_WEBHOOK_SECRET ?? '');
   if (event.event === 'message.delivered') console.log(event.message_id, event.delivered_at);
 }`,
 )}
@@ -34,7 +34,7 @@ for message in harkara.messages.list(to=sent["to"]):
 
 
 def received(body: bytes, headers: dict[str, str]) -> None:
-    event = verify_webhook(body, headers, os.environ["WEBHOOK_SECRET"])
+    event = verify_webhook(body, headers, os.environ["HARKARA_WEBHOOK_SECRET"])
     if event["event"] == "message.delivered":
         print(event["message_id"], event["delivered_at"])`,
 )}`,

@@ -51,7 +51,7 @@ function formOf(sample: HTMLElement): HTMLFormElement {
     send.disabled = true;
     answer.textContent = TEST_KEY.test(given)
       ? await ask(method, place.value, given, content?.value)
-      : 'Enter a test key, hk_test_…: the dashboard\nmakes them under Keys.\nA live key is not taken here.';
+      : 'Enter a test key, hk_test_…: the dashboard\nmakes them under API keys.\nA live key is not taken here.';
     answer.hidden = false;
     send.disabled = false;
   });
