@@ -69,7 +69,7 @@ function callOf({ name, method, path, about, parts, query, bodies, bodyOptional,
         ? [`Pages<${answer.type}, ${answer.entry}>`, `pages(${request}, '${answer.entries}')`]
         : [`Promise<${answer.type}>`, `json(${request})`];
   return `${comment(about, '  ')}  ${name}(${taken.join(', ')}): ${type} {
-    return this.#http.${made.replace('{  }', '{}')};
+    return this.#http.${made};
   }`;
 }
 

@@ -10,13 +10,13 @@ interface Panel {
 }
 
 /** A rate over the time that Grafana finds fit. */
-function rate(metric: string, by: string): string {
-  return `sum by (${by}) (rate(harkara_${metric}[$__rate_interval]))`;
+function rate(metric: string, by: string, where = ''): string {
+  return `sum by (${by}) (rate(harkara_${metric}${where}[$__rate_interval]))`;
 }
 
-function percentile(part: number, metric: string, by = ''): string {
+function percentile(part: number, metric: string, { by = '', where = '' } = {}): string {
   const kept = by === '' ? 'le' : `le, ${by}`;
-  return `histogram_quantile(${part}, ${rate(`${metric}_bucket`, kept)})`;
+  return `histogram_quantile(${part}, ${rate(`${metric}_bucket`, kept, where)})`;
 }
 
 /** In rows of three: what is wrong, then a message's way from the request to the webhook. */
@@ -30,8 +30,8 @@ const PANELS: readonly Panel[] = [
     title: 'Time to the answer of /v2/send',
     unit: 's',
     lines: {
-      median: percentile(0.5, 'http_request_seconds').replace('_bucket[', '_bucket{route="/v2/send"}['),
-      '99 %': percentile(0.99, 'http_request_seconds').replace('_bucket[', '_bucket{route="/v2/send"}['),
+      median: percentile(0.5, 'http_request_seconds', { where: '{route="/v2/send"}' }),
+      '99 %': percentile(0.99, 'http_request_seconds', { where: '{route="/v2/send"}' }),
     },
   },
   {
@@ -49,7 +49,7 @@ const PANELS: readonly Panel[] = [
   {
     title: 'Time to the answer of carriers, 99 %',
     unit: 's',
-    lines: { '{{carrier}}': percentile(0.99, 'smpp_answer_seconds', 'carrier') },
+    lines: { '{{carrier}}': percentile(0.99, 'smpp_answer_seconds', { by: 'carrier' }) },
   },
 
   { title: 'Binds', lines: { '{{carrier}}': 'harkara_smpp_binds' } },

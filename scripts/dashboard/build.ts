@@ -35,8 +35,8 @@ const OPTIONS = {
 } as const satisfies BuildOptions;
 
 /**
- * Builds the dashboard's client, and the changelog for /docs: one script with all pages, one style sheet, file names with the hash of the content, and each
- * file also compressed. `index.html` is written last, when every file that it names is there.
+ * Builds the dashboard's client: one script with all pages, one style sheet, file names with the hash of the content, and each
+ * file also compressed; and the changelog for /docs. `index.html` is written last, when every file that it names is there.
  */
 export async function buildDashboard(root: string): Promise<void> {
   const { outputFiles, metafile } = await build({

@@ -1,6 +1,6 @@
 import type { Contract } from '../../../gateway/api/contract.ts';
 import type { Schema } from '../../../gateway/http/fields/field.ts';
-import { type Api, apiOf, type Call } from '../calls.ts';
+import { type Api, apiOf, type Call, nameOf } from '../calls.ts';
 
 /** What an agent may ask for: an endpoint, by its name in the clients. Its fields and texts are those of the gateway's document. */
 const READS = {
@@ -87,7 +87,7 @@ function inlined(schema: Schema, types: ReadonlyMap<string, Schema>): Schema {
   return JSON.parse(
     JSON.stringify(schema, (_, value) => {
       const ref: unknown = value?.$ref;
-      return typeof ref === 'string' ? types.get(ref.split('/').at(-1) ?? '') : value;
+      return typeof ref === 'string' ? types.get(nameOf(ref)) : value;
     }),
   );
 }
