@@ -24,7 +24,7 @@ export async function wrote(
   const _id = inboundMessageId(account, newId('req'), at);
   await db.collection<InboundMessageDocument>('messages').insertOne({
     ...{ _id, day: idDay(_id), account, channel: 'chatapp', direction: 'in', state: 'received', v: 0, tries: 0 },
-    ...{ from: customer, to: '918000000001', upstreamId: _id, validUntil: at, history: [{ state: 'received', at }] },
+    ...{ from: customer, to: NUMBER, upstreamId: _id, validUntil: at, history: [{ state: 'received', at }] },
     inbound: { type: String(type), body, more },
   });
   await recordInbound(db, [{ account, customer, number: NUMBER, at }]);

@@ -33,7 +33,7 @@ describe('the receivers of /docs, run as they are printed', function () {
   });
   after(async () => {
     // In a group of its own: `go run` is not the program that it starts.
-    for (const { pid = 0 } of running) process.kill(-pid, 'SIGKILL');
+    for (const { pid } of running) if (pid !== undefined) process.kill(-pid, 'SIGKILL');
     await Promise.all(running.map((one) => one.exitCode === null && one.signalCode === null && once(one, 'exit')));
     rmSync(folder, { recursive: true, force: true });
   });
