@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import { findShortRetentions } from '../../shared/money/accounts/store.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
-import { lowestId } from '../../shared/platform/runtime/ids.ts';
+import { lowestId, testAccountOf } from '../../shared/platform/runtime/ids.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';
 import { batchWalk } from './pruning/batches.ts';
 import { eraseClosed } from './pruning/closed-accounts.ts';
@@ -84,13 +84,15 @@ export async function pruneOld(deps: PruneDeps, lastRun?: Date): Promise<void> {
   await takeTurns(deps, walks, pace);
 }
 
-/** The messages of accounts that keep them for a shorter time. */
+/** The messages of accounts that keep them for a shorter time, their tests too. */
 async function* pruneOwn({ db, clock, retention }: PruneDeps, batchesBefore: Date, pace: PrunePace) {
   const now = clock.now().getTime();
   for (const { _id: account, messageDays = retention.messages } of await findShortRetentions(db, retention.messages)) {
     const messagesBefore = new Date(now - messageDays * DAY_MS);
-    yield* pruneAlong(batchWalk(db, { messagesBefore, batchesBefore, account }, pace), pace);
-    yield* pruneAlong(messageWalk(db, messagesBefore, account), pace);
+    for (const one of [account, testAccountOf(account)]) {
+      yield* pruneAlong(batchWalk(db, { messagesBefore, batchesBefore, account: one }, pace), pace);
+      yield* pruneAlong(messageWalk(db, messagesBefore, one), pace);
+    }
   }
 }
 

@@ -8,7 +8,7 @@ import { oldestUnannounced, redoIntents } from '../../../shared/messages/settlem
 import { Settler } from '../../../shared/messages/settlement/settle.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
-import { lowestId, type MessageId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { lowestId, type MessageId, newId, testAccountOf } from '../../../shared/platform/runtime/ids.ts';
 import { type PruneDeps, pruneOld } from '../../../workers/maintenance/prune.ts';
 import { messageWalk } from '../../../workers/maintenance/pruning/messages.ts';
 import { candidateKeys } from '../../../workers/smpp/dialect/message-ids.ts';
@@ -64,7 +64,7 @@ describe('maintenance: what ended long ago is removed', () => {
   it('earlier those of an account that keeps its messages for a shorter time', async () => {
     const account = await makeAccount(world.store.db, 0, { messageDays: 20 });
     const kept = await put([delivered(30), delivered(19, { account })]);
-    await put([delivered(30, { account })]);
+    await put([delivered(30, { account }), delivered(30, { account: testAccountOf(account) })]);
 
     await pruneOld(deps());
 
