@@ -60,12 +60,21 @@ export async function findIssued(db: Db, account: AccountId, month: string): Pro
   return (await issuedOf(db).findOne({ _id: `${account}:${month}` })) ?? undefined;
 }
 
+/** The one with the last number, of one series or of all. The next number is one more, so it is never removed before there is a next. */
+export async function findLastIssued(
+  db: Db,
+  of: Partial<Pick<IssuedDocument, 'series'>> = {},
+): Promise<IssuedDocument | undefined> {
+  const [last] = await issuedOf(db).find(of).sort({ series: -1, serial: -1 }).limit(1).toArray();
+  return last;
+}
+
 /** Whoever comes second, for the account's month or for the number, reads what the first one has stored. */
 async function issue(db: Db, account: AccountId, statement: Statement, { month, now }: Ask): Promise<IssuedDocument> {
   const _id = `${account}:${month}` as const;
   const series = financialYear(dayOf(statement.zone, now));
   for (;;) {
-    const [last] = await issuedOf(db).find({ series }).sort({ serial: -1 }).limit(1).toArray();
+    const last = await findLastIssued(db, { series });
     const document = { _id, account, series, serial: (last?.serial ?? 0) + 1, issuedAt: now, statement };
     try {
       await issuedOf(db).insertOne(document);

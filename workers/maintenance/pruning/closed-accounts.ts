@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { findErasable, markErased } from '../../../shared/money/accounts/closing.ts';
+import { findLastIssued } from '../../../shared/money/statements/issue.ts';
 import { INDEXES } from '../../../shared/platform/mongo/indexes.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { testAccountOf } from '../../../shared/platform/runtime/ids.ts';
@@ -24,7 +25,10 @@ const NOT_THEIRS = new Set(['accounts', 'leases', 'intents', 'processes', 'store
  */
 export async function* eraseClosed(db: Db, clock: Clock, before: Date, pace: PrunePace): AsyncGenerator<number, void> {
   const accounts: AccountDocument[] = [];
+  const lastIssued = await findLastIssued(db);
   for (const account of await findErasable(db, before)) {
+    // The number of its statement would be given again. It waits for the next one.
+    if (account._id === lastIssued?.account) continue;
     const theirs = { account: { $in: [account._id, testAccountOf(account._id)] } };
     if ((await db.collection<AnyMessage>('messages').findOne(theirs)) === null) accounts.push(account);
   }
