@@ -19,7 +19,7 @@ export function providerPoster(
 }
 
 /** Posts to `/{phone_number_id}/messages` ("Messages" of the Cloud API). Never rejects, but for a token that cannot be decrypted. */
-export function postToProvider(
+export async function postToProvider(
   poster: Poster,
   { box }: Pick<Gateway, 'box'>,
   { _id, baseUrl, phoneNumberId, token }: ProviderDocument,

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type Provider, startProvider } from '../../../../scripts/simulator/provider.ts';
 import { chatMessageKey } from '../../../../shared/carriers/providers/message-key.ts';
+import type { ProviderDocument } from '../../../../shared/carriers/providers/provider.ts';
 import type { ChatMessageDocument, InboundMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { inboundMessage } from '../../../../workers/chatapp/inbox.ts';
@@ -8,6 +9,7 @@ import { sendPayload } from '../../../../workers/chatapp/provider/payload.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';
 import { NUMBER } from '../../../support/chatapp.ts';
 import { expectProblem } from '../../../support/problem.ts';
+import { boxOf } from '../../../support/secret-box.ts';
 
 const INTERACTIVE = '/v2/chatapp/send-interactive';
 const LOCATION = '/v2/chatapp/send-location';
@@ -288,6 +290,13 @@ describe('chat-app sends beyond the specification', () => {
       expect(refused.body.detail).to.match(/131009/);
       await chat.configure({ baseUrl: 'http://127.0.0.1:9/v23.0' });
       expectProblem(await chat.post(PATH, { message_id: _id }), 'provider_unavailable');
+    });
+
+    it('frees its slot when the token cannot be decrypted: 16 of an account wait at a time', async () => {
+      const { _id } = await customersMessage();
+      const token = boxOf(Buffer.alloc(32, 9)).seal('EAAother', ['providers', NUMBER, 'token']);
+      await chat.db.collection<ProviderDocument>('providers').updateOne({ _id: NUMBER }, { $set: { token } });
+      for (let i = 0; i <= 16; i++) expectProblem(await chat.post(PATH, { message_id: _id }), 'secret_unreadable');
     });
   });
 });
