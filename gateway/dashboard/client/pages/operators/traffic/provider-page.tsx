@@ -1,12 +1,14 @@
 import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
 import type { AnswerOf } from '../../../../../api/endpoint.ts';
 import type { providerPrices } from '../../../../../endpoints/providers/price-list.ts';
-import { put } from '../../../api/http.ts';
+import { post, put, remove } from '../../../api/http.ts';
 import { useLoad } from '../../../api/load.ts';
 import { may } from '../../../api/session.ts';
 import { AccountLink } from '../../../parts/account.tsx';
 import { Badge } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
+import { Confirm } from '../../../parts/confirm.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { Facts } from '../../../parts/facts.tsx';
@@ -25,15 +27,29 @@ type Prices = AnswerOf<typeof providerPrices>;
 
 /** A number on the chat-app channel: what the provider says of it, and what it takes. */
 export function ProviderPage({ params: { number = '' } }: PageProps) {
-  const loaded = useLoad<Provider>(`/v2/admin/providers/${number}`);
-  const [isTested, setTested] = useState(false);
+  const path = `/v2/admin/providers/${number}`;
+  const loaded = useLoad<Provider>(path);
+  const { route } = useLocation();
+  const [asked, setAsked] = useState<'test' | 'default' | 'remove'>();
+  const close = () => setAsked(undefined);
   return (
     <>
       <PageHead
         title={number}
         lead={loaded.data && <AccountLink id={loaded.data.account_id} />}
         back={{ href: '/dashboard/admin/providers', label: 'Chat-app providers' }}
-        actions={loaded.data && may('admin:routing') && <Button onClick={() => setTested(true)}>Send a test</Button>}
+        actions={
+          loaded.data &&
+          may('admin:routing') && (
+            <>
+              <Button onClick={() => setAsked('test')}>Send a test</Button>
+              {!loaded.data.default && <Button onClick={() => setAsked('default')}>Make it the default</Button>}
+              <Button look="danger" onClick={() => setAsked('remove')}>
+                Remove number
+              </Button>
+            </>
+          )
+        }
       />
       <Loading of={loaded}>
         {(provider) => (
@@ -52,10 +68,42 @@ export function ProviderPage({ params: { number = '' } }: PageProps) {
             </Card>
             <PricesCard account={provider.account_id} />
             <Tiers tiers={provider.tiers} />
-            {isTested && <TestSendDialog of={provider} onClose={() => setTested(false)} />}
+            {asked === 'test' && <TestSendDialog of={provider} onClose={close} />}
           </>
         )}
       </Loading>
+      {asked === 'default' && (
+        <Confirm
+          title={`Make ${number} the default?`}
+          act="Make it the default"
+          onConfirm={async () => {
+            await post(`${path}/default`);
+            loaded.reload();
+            toast(`${number} is the default.`);
+          }}
+          onClose={close}
+        >
+          <p>Templates of the account that name no number leave from it.</p>
+        </Confirm>
+      )}
+      {asked === 'remove' && (
+        <Confirm
+          title={`Take ${number} from its account?`}
+          act="Remove number"
+          typed={number}
+          onConfirm={async () => {
+            await remove(path);
+            toast(`${number} is removed.`);
+            route('/dashboard/admin/providers', true);
+          }}
+          onClose={close}
+        >
+          <p>
+            What the provider posts for it from now on is refused. Messages that wait to leave from it expire, and their
+            conversations are given back. What was sent and received stays.
+          </p>
+        </Confirm>
+      )}
     </>
   );
 }
