@@ -1,3 +1,5 @@
+import { phoneDigits } from '../../../../shared/platform/sheets/cell.ts';
+
 /** A person on the chat-app channel, as the API shows one. */
 interface Person {
   readonly number?: string | undefined;
@@ -9,7 +11,7 @@ interface Person {
 /** A customer as people enter one: a number however it is written; user ids and names as they are. */
 export function customerAsked(entered: string): string {
   const text = entered.trim();
-  return /[A-Za-z]/.test(text) ? text : text.replaceAll(/[\s()+.-]/g, '');
+  return /[A-Za-z]/.test(text) ? text : phoneDigits(text);
 }
 
 /** What a person is called, in one line. */

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { create } from '../../api/http.ts';
 import { Button } from '../../parts/button.tsx';
+import { useChatNumbers } from '../../parts/chat-numbers.ts';
 import { TextArea } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import type { FormValues } from '../../parts/form-values.ts';
@@ -8,7 +9,7 @@ import { Card } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { ChatTemplateFields, chatTemplateOf } from '../send/chat-template-fields.tsx';
 import { inWords } from './bubble.tsx';
-import type { Customer, InboxMessage } from './customer.ts';
+import { type Customer, type InboxMessage, ourNumberOf } from './customer.ts';
 import { isOpen } from './session-badge.tsx';
 
 interface AnswerProps {
@@ -28,15 +29,16 @@ export function Answer({ customer, quoted, onUnquote, onSent }: AnswerProps) {
         title="Send a template"
         lead="The session is closed: more than 24 hours have passed since the customer wrote."
       >
-        <TemplateForm to={customer.to} onSent={onSent} />
+        <TemplateForm customer={customer} onSent={onSent} />
       </Card>
     );
   }
   const send = async () => {
-    const reply = quoted && { reply_to: quoted.message_id };
+    const from = quoted ? ourNumberOf(quoted) : customer.number;
     await create('/v2/chatapp/send-text', {
-      ...{ to: customer.to, message: text, ...reply },
-      ...(customer.number !== null && { from: customer.number }),
+      ...{ to: customer.to, message: text },
+      ...(from !== null && { from }),
+      ...(quoted && { reply_to: quoted.message_id }),
     });
     setText((now) => (now === text ? '' : now)); // The user may have gone on writing meanwhile.
     toast('Answer sent.');
@@ -60,23 +62,20 @@ export function Answer({ customer, quoted, onUnquote, onSent }: AnswerProps) {
   );
 }
 
-interface TemplateFormProps {
-  readonly to: string;
-  readonly onSent: () => void;
-}
-
-/** Sends an approved template with its values. */
-function TemplateForm({ to, onSent }: TemplateFormProps) {
+/** Sends an approved template with its values, from the number that the customer wrote to if the account still has it. */
+function TemplateForm({ customer: { to, number: written }, onSent }: Pick<AnswerProps, 'customer' | 'onSent'>) {
   const [sent, setSent] = useState(0);
+  const numbers = useChatNumbers();
+  const { number: from, business_id: business } = numbers.find(({ number }) => number === written) ?? numbers[0] ?? {};
   const send = async (values: FormValues) => {
-    await create('/v2/chatapp/send', { to, ...chatTemplateOf(values) });
+    await create('/v2/chatapp/send', { to, ...(from !== undefined && { from }), ...chatTemplateOf(values) });
     setSent((count) => count + 1);
     toast('Template sent.');
     onSent();
   };
   return (
     <Form submit="Send template" onSubmit={send} sendsAgain>
-      <ChatTemplateFields sent={sent} />
+      <ChatTemplateFields business={business} sent={sent} />
     </Form>
   );
 }

@@ -17,7 +17,7 @@ import { useUrlFilter } from '../../parts/url-filter.ts';
 import type { PageProps } from '../../router/page.ts';
 import { Answer } from './answer.tsx';
 import { Bubble, type BubbleActs } from './bubble.tsx';
-import type { Customer, InboxMessage } from './customer.ts';
+import { type Customer, type InboxMessage, ourNumberOf } from './customer.ts';
 import { isOpen, SessionBadge } from './session-badge.tsx';
 
 /** The messages to and from one customer, and a box to answer. */
@@ -34,8 +34,12 @@ export function ConversationPage({ params: { customer = '' } }: PageProps) {
   const [quoted, setQuoted] = useState<InboxMessage>();
   const acts: BubbleActs = {
     quote: setQuoted,
-    react: async ({ message_id }, emoji) => {
-      await create('/v2/chatapp/send-reaction', { to, message_id, emoji });
+    react: async (message, emoji) => {
+      const from = ourNumberOf(message);
+      await create('/v2/chatapp/send-reaction', {
+        ...{ to, message_id: message.message_id, emoji },
+        ...(from !== null && { from }),
+      });
       toast('Reaction sent.');
       reload();
     },

@@ -1,27 +1,19 @@
 import type { EntryOf } from '../../../../api/endpoint.ts';
 import type { inbox } from '../../../../endpoints/inbox/inbox.ts';
 import type { receivedSms } from '../../../../endpoints/inbox/messages.ts';
-/** Who wrote, and how long one may answer freely: `GET /v2/account/inbox`. */
-export interface Customer {
-  readonly customer: InboxRow['customer'];
-  /** What to write to: the number, or the user id. */
-  readonly to: string;
-  /** Other numbers and user ids of the same person. */
-  readonly aliases: readonly string[];
-  /** When the customer told the provider to get no marketing. */
-  readonly marketing_stopped_at: string | null;
-  readonly last_message_at: string | null;
-  /** Ours, which the session is with. */
-  readonly number: string | null;
-  readonly session_open: boolean;
-  readonly session_until: string | null;
-  readonly conversation: { readonly until: string; readonly credits: number } | null;
-}
 
 export type InboxRow = EntryOf<typeof inbox>;
 
+/** Who wrote, and how long one may answer freely: as `GET /v2/account/inbox` shows them, and `/v2/account/inbox/{customer}`. */
+export type Customer = Omit<InboxRow, 'last_message'>;
+
 /** An entry of `GET /v2/account/inbox/{customer}` and of `GET /v2/account/received-sms`. */
 export type InboxMessage = EntryOf<typeof receivedSms>;
+
+/** The account's number that it was written to, or left from: an answer to it, or a reaction, leaves from no other. */
+export function ourNumberOf({ direction, to, from }: InboxMessage): string | null {
+  return (direction === 'in' ? to : from) ?? null;
+}
 
 export const INBOX_TABS = [
   { href: '/dashboard/inbox', label: 'Chat-app' },

@@ -13,19 +13,21 @@ import { Phone } from '../templates/phone.tsx';
 const READ = 500;
 
 interface ChatTemplateFieldsProps {
+  /** The provider's business account of the number that it leaves from: its templates can be sent. Undefined while that is unknown. */
+  readonly business: string | undefined;
   /** How many were sent by this form: the values of one message are not those of the next. */
   readonly sent?: number;
 }
 
 /** An approved template, a field for each of its values, and how it will look. */
-export function ChatTemplateFields({ sent = 0 }: ChatTemplateFieldsProps) {
+export function ChatTemplateFields({ business, sent = 0 }: ChatTemplateFieldsProps) {
   const { rows, problem, retry } = usePages<ChatTemplate>(CHAT_TEMPLATES_PATH, { state: 'approved', limit: READ });
   const [chosen, setChosen] = useState<string>();
   const [values, setValues] = useState<readonly string[]>([]);
-  useEffect(() => setValues([]), [sent]);
+  useEffect(() => setValues([]), [sent, business]);
   if (problem) return <Problem problem={problem} retry={retry} />;
   if (rows === undefined) return <Skeleton />;
-  const sendable = rows.filter(fitsForm);
+  const sendable = rows.filter((one) => fitsForm(one) && one.business_id === (business ?? one.business_id));
   const template = sendable.find((one) => keyOf(one) === chosen) ?? sendable[0];
   if (template === undefined) {
     return (

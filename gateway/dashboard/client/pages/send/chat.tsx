@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { phoneDigits } from '../../../../../shared/platform/sheets/cell.ts';
+import { useChatNumbers } from '../../parts/chat-numbers.ts';
+import { customerAsked } from '../../parts/customer.ts';
 import { Field, Select, TextArea } from '../../parts/field.tsx';
 import type { FormValues } from '../../parts/form-values.ts';
 import { PageHead } from '../../parts/page.tsx';
@@ -39,6 +40,9 @@ const BUTTONS = [0, 1, 2] as const;
 export function SendChatPage() {
   const [kind, setKind] = useState<Kind>('template');
   const [accepted, setAccepted] = useState<Accepted>();
+  const [from, setFrom] = useState('');
+  const numbers = useChatNumbers();
+  const sender = numbers.find(({ number }) => number === from) ?? numbers[0];
   const choose = (value: string) => setKind(KINDS.find(([one]) => one === value)?.[0] ?? 'template');
   return (
     <>
@@ -50,7 +54,16 @@ export function SendChatPage() {
         <SendForm path={PATHS[kind]} bodyOf={(values) => bodyOf(kind, values)} onDone={setAccepted}>
           <Field name="to" label="Recipient" type="tel" hint="With its country code: +91 98765 43210." />
           <Select name="kind" label="What" options={KINDS} value={kind} onInput={choose} />
-          {kind === 'template' && <ChatTemplateFields />}
+          {numbers.length > 1 && (
+            <Select
+              name="from"
+              label="From"
+              options={[['', USUAL], ...numbers.map(({ number }) => [number, number] as const)]}
+              value={from}
+              onInput={setFrom}
+            />
+          )}
+          {kind === 'template' && <ChatTemplateFields business={sender?.business_id} />}
           {kind === 'text' && <TextArea name="message" label="Text" />}
           {kind === 'media' && <FileFields />}
           {kind === 'buttons' && <ButtonFields />}
@@ -61,6 +74,9 @@ export function SendChatPage() {
     </>
   );
 }
+
+/** As the API has it without `from`. */
+const USUAL = 'Templates from the default number, others from the one that the customer wrote to last';
 
 const INSTEAD = [
   ['', 'Nothing'],
@@ -135,9 +151,10 @@ function ButtonFields() {
 
 function bodyOf(kind: Kind, values: FormValues) {
   const reference = values.optional('reference');
+  const from = values.optional('from');
   return {
-    // Customers without a number are written to by their user id, whose dots stay.
-    to: /[A-Z]/.test(values.text('to')) ? values.text('to') : phoneDigits(values.text('to')),
+    to: customerAsked(values.text('to')),
+    ...(from === undefined ? {} : { from }),
     ...contentOf(kind, values),
     ...(reference === undefined ? {} : { reference }),
     ...fallbackOf(values),

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { create, patch } from '../../api/http.ts';
 import { Button } from '../../parts/button.tsx';
+import { useChatNumbers } from '../../parts/chat-numbers.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Select, TextArea } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
@@ -34,22 +35,26 @@ const HEADERS = [
 const BUTTONS_MAX = 10;
 
 interface ChatFormProps {
-  /** One that is edited. */
-  readonly of?: ChatTemplate;
+  /** One that is edited, and where. */
+  readonly edits?: { readonly of: ChatTemplate; readonly path: string };
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
 /** Asks the provider for a template, or for another content of one, with a preview of what customers see. */
-export function ChatForm({ of, onClose, onDone }: ChatFormProps) {
+export function ChatForm({ edits, onClose, onDone }: ChatFormProps) {
+  const of = edits?.of;
+  const numbers = useChatNumbers();
   const [draft, setDraft] = useState<ChatDraft>(() => draftOf(of));
   const set = (changed: Partial<ChatDraft>) => setDraft((old) => ({ ...old, ...changed }));
   const variables = variablesIn(draft.body);
   const send = async (values: FormValues) => {
     const body = requestOf(draft, variables.length);
-    if (of === undefined) {
-      await create(CHAT_TEMPLATES_PATH, { name: values.text('name'), language: values.text('language'), ...body });
-    } else await patch(`${CHAT_TEMPLATES_PATH}/${of.name}/${of.language}`, body);
+    if (edits === undefined) {
+      const from = values.optional('from');
+      const about = { name: values.text('name'), language: values.text('language'), ...(from && { from }) };
+      await create(CHAT_TEMPLATES_PATH, { ...about, ...body });
+    } else await patch(edits.path, body);
     onDone();
     toast('Template handed in. The review usually takes 24 to 48 hours.');
   };
@@ -60,6 +65,14 @@ export function ChatForm({ of, onClose, onDone }: ChatFormProps) {
           <>
             <Field name="name" label="Name" mono hint="Small letters, digits and _: order_left." />
             <Select name="language" label="Language" options={LANGUAGES} initial="en" />
+            {numbers.length > 1 && (
+              <Select
+                name="from"
+                label="For number"
+                options={numbers.map(({ number }) => [number, number])}
+                hint="All numbers of its business account can send it."
+              />
+            )}
           </>
         )}
         <Select

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
-import { remove } from '../../api/http.ts';
+import { queryText, remove } from '../../api/http.ts';
 import { may } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
+import { useChatNumbers } from '../../parts/chat-numbers.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Facts } from '../../parts/facts.tsx';
@@ -21,13 +22,18 @@ interface ChatPanelProps {
 /** One chat-app template, and what can be done about it. */
 export function ChatPanel({ of, onClose, onChange }: ChatPanelProps) {
   const [asked, setAsked] = useState<'edit' | 'remove'>();
-  if (asked === 'edit') return <ChatForm of={of} onClose={() => setAsked(undefined)} onDone={onChange} />;
+  const numbers = useChatNumbers();
+  const from = numbers.find(({ business_id }) => business_id === of.business_id)?.number;
+  // Another business account may have one of the same name.
+  const path = `${CHAT_TEMPLATES_PATH}/${of.name}/${of.language}${queryText({ from })}`;
+  if (asked === 'edit') return <ChatForm edits={{ of, path }} onClose={() => setAsked(undefined)} onDone={onChange} />;
   return (
     <Dialog title={`${of.name}, ${of.language}`} side="right" onClose={onClose}>
       <Facts
         facts={[
           ['Status', <ChatState of={of} />],
           ['Category', of.category],
+          ...(numbers.length > 1 ? [['Business account', <code>{of.business_id}</code>] as const] : []),
           ['Asked for', <Time at={of.submitted_at} none="not here" full />],
           ['Takes', of.params.length === 0 ? 'no values' : of.params.join('; ')],
           ...(of.cannot_be_sent === null ? [] : [['Cannot be sent', `it has ${of.cannot_be_sent}`] as const]),
@@ -40,7 +46,7 @@ export function ChatPanel({ of, onClose, onChange }: ChatPanelProps) {
         footer={of.footer ?? ''}
         buttons={of.buttons.map(({ text }) => text)}
       />
-      {may('manage') && of.change === null && (
+      {may('manage') && of.change === null && from !== undefined && (
         <div class="acts">
           {EDITABLE.includes(of.state) && (
             <Button onClick={() => setAsked('edit')}>
@@ -58,7 +64,7 @@ export function ChatPanel({ of, onClose, onChange }: ChatPanelProps) {
           act="Delete template"
           typed={of.name}
           onConfirm={async () => {
-            const { message } = await remove<{ message: string }>(`${CHAT_TEMPLATES_PATH}/${of.name}/${of.language}`);
+            const { message } = await remove<{ message: string }>(path);
             onChange();
             toast(message);
           }}

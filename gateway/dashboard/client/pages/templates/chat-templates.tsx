@@ -49,7 +49,7 @@ export function ChatTemplatesPage() {
       <PagedTable
         list={list}
         caption="Chat-app templates"
-        rowKey={({ name, language }) => `${name}:${language}`}
+        rowKey={({ business_id, name, language }) => `${business_id}:${name}:${language}`}
         empty={
           filter.isSet ? (
             <NoResults clear={filter.clear} />

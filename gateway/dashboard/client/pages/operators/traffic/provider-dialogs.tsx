@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { phoneDigits } from '../../../../../../shared/platform/sheets/cell.ts';
 import type { AnswerOf, EntryOf } from '../../../../../api/endpoint.ts';
 import type { changeProvider } from '../../../../../endpoints/providers/change-provider.ts';
 import type { providers } from '../../../../../endpoints/providers/providers.ts';
@@ -7,6 +8,7 @@ import { AccountField } from '../../../parts/account.tsx';
 import type { Tone } from '../../../parts/badge.tsx';
 import { changed } from '../../../parts/changed.ts';
 import { CopyId } from '../../../parts/copy.tsx';
+import { customerAsked } from '../../../parts/customer.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { Field, Select, TextArea } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
@@ -81,7 +83,7 @@ export function ProviderDialog({ of, onClose, onDone }: ProviderDialogProps) {
     const secrets = ['token', 'app_secret'].flatMap((name) =>
       values.has(name) && values.exact(name) ? [[name, values.exact(name)]] : [],
     );
-    const number = of?.number ?? values.text('number').replaceAll(/[\s()+-]/g, '');
+    const number = of?.number ?? phoneDigits(values.text('number'));
     const answer = await patch<AnswerOf<typeof changeProvider>>(`/v2/admin/providers/${number}`, {
       ...(of === undefined && { account_id: values.text('account_id') }),
       ...changed(now, { ...shown, ...numbers }),
@@ -188,7 +190,7 @@ export function TestSendDialog({ of, onClose }: TestSendProps) {
     setResult(undefined);
     setResult(
       await post(`/v2/admin/providers/${of.number}/test`, {
-        to: values.text('to').replaceAll(/[\s()+-]/g, ''),
+        to: customerAsked(values.text('to')),
         template: values.text('template'),
         language: values.text('language'),
         params: values.lines('params'),

@@ -1,0 +1,10 @@
+import type { AnswerOf } from '../../../api/endpoint.ts';
+import type { chatNumbers } from '../../../endpoints/chatapp/numbers.ts';
+import { useLoad } from '../api/load.ts';
+
+type ChatNumbers = AnswerOf<typeof chatNumbers>;
+
+/** The account's numbers on the chat-app channel, the default first. None until they are read. */
+export function useChatNumbers(): ChatNumbers['numbers'] {
+  return useLoad<ChatNumbers>('/v2/chatapp/numbers').data?.numbers ?? [];
+}
