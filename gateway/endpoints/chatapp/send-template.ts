@@ -153,7 +153,7 @@ export const chatappSend = endpoint({
         if (unusable?.problem[0] === 'template_not_supported') return { read, content: undefined, refused: unusable };
         // The provider would refuse it (131062).
         if (template.category === 'authentication' && recipient !== undefined && isCustomerUserId(recipient)) {
-          read.problems.add('to', 'number_needed', await numberNeeded(db, account, recipient));
+          read.problems.add('to', 'number_needed', await numberNeeded(db, caller.account._id, recipient));
         }
         const order = orderOf(template, asked, mediaUrl);
         // What real customers wish is not told to test keys.

@@ -1,4 +1,8 @@
 import { expect } from 'chai';
+import { createKey } from '../../../../shared/people/keys/store.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import type { ChatTemplateDocument } from '../../../../shared/templates/chat/chat-template.ts';
+import { linkCustomers } from '../../../../workers/chatapp/link.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';
 import { copyTemplates } from '../../../support/chatapp.ts';
 import { expectProblem } from '../../../support/problem.ts';
@@ -258,6 +262,27 @@ describe('POST /v2/chatapp/send: what a template does not take', () => {
       await chat.expectNothingDone(10);
     });
   }
+
+  it('a code to a user id: the number if it is known, and never to a test key', async () => {
+    const id = 'IN.91xY1c5hQSPGmVzrQ2LEp8';
+    await linkCustomers(chat.db, [{ account: chat.account, names: [CUSTOMER, id] }], new Date());
+    const templates = chat.db.collection<ChatTemplateDocument>('chat_templates');
+    await templates.updateOne({ account: chat.account, name: 'code' }, { $set: { category: 'authentication' } });
+    const key = { account: chat.account, name: 'test', scopes: ['send'], test: true } as const;
+    const { key: testKey } = await createKey(chat.db, systemClock, key);
+    const asked = { to: id, template: 'code', language: 'en_US', params: ['123'] };
+
+    const live = await chat.post('/v2/chatapp/send', asked);
+    const tested = await chat.post('/v2/chatapp/send', asked).set('Authorization', `Bearer ${testKey}`);
+
+    for (const answer of [live, tested]) {
+      expectProblem(answer, 'invalid_request');
+      expect(answer.body.errors[0]).to.include({ field: 'to', code: 'number_needed' });
+    }
+    expect(live.body.errors[0].detail).to.include(CUSTOMER);
+    expect(JSON.stringify(tested.body)).not.to.include(CUSTOMER);
+    await chat.expectNothingDone(10);
+  });
 
   it('a template that cannot be sent: what it has, whatever the params are', async () => {
     for (const params of [[], ['Asha'], ['a', 'b', 'c']]) {
