@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import type { ProviderChange } from '../../shared/carriers/providers/store.ts';
 import { NumberTaken, providersOf, type SetProvider, setProvider } from '../../shared/carriers/providers/store.ts';
+import type { BusinessNumber } from '../../shared/messages/document/chat-message.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import {
@@ -27,7 +28,7 @@ export const PROVIDER: ProviderChange = {
 };
 
 /** The number that an account has when a test says no other, if no account had it before. */
-export const NUMBER = '918000000001';
+export const NUMBER: BusinessNumber = '918000000001';
 
 /** Whose templates those of an account are, at the business account that it has when a test says no other. */
 export function ownerOf(account: AccountId, business = '2055'): TemplateOwner {

@@ -93,7 +93,8 @@ class PostReader {
     for (const account of accountsOf(owners)) {
       const own = owners.filter((one) => one.account === account).map(({ number }) => number);
       // A notice of one number is for that one, others are for all numbers of the business account.
-      const numbers = notice.number !== undefined && own.includes(notice.number) ? [notice.number] : own;
+      const meant = own.find((number) => number === notice.number);
+      const numbers = meant === undefined ? own : [meant];
       this.#readerOf(account).notices.push({ notice, numbers });
     }
   }

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import type { BusinessNumber } from '../../../shared/messages/document/chat-message.ts';
+import { type BusinessNumber, isBusinessNumber } from '../../../shared/messages/document/chat-message.ts';
 import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
 import {
@@ -83,7 +83,7 @@ const InboxCustomer = named('InboxCustomer', 'A customer who wrote, or was writt
 /** A parameter of both lists. */
 export const ofNumber = optional(
   string({ description: 'Only what was written between customers and this number of the account.' }, (number) =>
-    /^[1-9]\d{7,14}$/.test(number)
+    isBusinessNumber(number)
       ? number
       : new Fault('invalid_phone', 'It must be a number of the account: digits, country code first.'),
   ),

@@ -1,7 +1,6 @@
 import { PROVIDER_DEFAULTS } from '../../../shared/carriers/providers/provider.ts';
 import { BadProvider, GRAPH_ID, RANGES } from '../../../shared/carriers/providers/provider-form.ts';
 import {
-  findProvider,
   NUMBERS_MAX,
   NumberTaken,
   type ProviderChange,
@@ -18,7 +17,7 @@ import { boolean, choice, type Kind, number, optional } from '../../http/fields/
 import { request } from '../../http/fields/request.ts';
 import { ACCOUNT_REFUSALS, openAccountOf } from '../accounts/account.ts';
 import { accountId, matching } from '../operators/fields.ts';
-import { NUMBER_IN_PATH, OperatorProvider, shownProvider } from './providers.ts';
+import { NUMBER_IN_PATH, numberAsked, OperatorProvider, shownProvider } from './providers.ts';
 
 const graphId = (description: string) => matching(description, GRAPH_ID, '1 to 64 letters, digits, _ and -');
 const secret = (description: string) =>
@@ -88,7 +87,7 @@ export const changeProvider = endpoint({
   },
   async handle(deps, { requester, params: { number }, body, read: { problems } }) {
     const { db, clock, box } = deps;
-    const given = body.account_id ?? (await findProvider(db, number))?.account;
+    const given = body.account_id ?? (await numberAsked(db, number))?.account;
     if (given === undefined) {
       problems.add('account_id', 'missing_field', 'It is required: no account has the number yet.');
       return invalid(problems);
@@ -108,7 +107,7 @@ export const changeProvider = endpoint({
         action: 'provider.set',
         subject: { kind: 'provider', id: number },
         account: id,
-        read: () => findProvider(db, number),
+        read: () => numberAsked(db, number),
         make: () => setProvider(db, clock, box, id, number, change),
         madeOf: (made) => made.provider,
         isRefusal,

@@ -11,6 +11,7 @@ import {
   removeProvider,
   resumeProvider,
 } from '../../../shared/carriers/providers/store.ts';
+import { isBusinessNumber } from '../../../shared/messages/document/chat-message.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, named, pageShape, success, text, time, whole } from '../../api/shapes.ts';
@@ -76,7 +77,10 @@ export const NUMBER_IN_PATH = {
   number: text('The number: digits, country code first.', { example: '919000000001' }),
 };
 
-const isNumber = (text: string): text is string => /^[1-9][0-9]{7,14}$/.test(text);
+/** Undefined also when it is no number at all. */
+export async function numberAsked(db: Db, number: string): Promise<ProviderDocument | undefined> {
+  return isBusinessNumber(number) ? findProvider(db, number) : undefined;
+}
 
 export const providers = endpoint({
   id: 'operatorProviders',
@@ -89,7 +93,7 @@ export const providers = endpoint({
   query: {
     account_id: optional(accountId('Only the numbers of this account.')),
     limit,
-    cursor: cursorOf('providers', isNumber),
+    cursor: cursorOf('providers', isBusinessNumber),
   },
   answer: pageShape('OperatorProviderPage', OperatorProvider),
   async handle({ db }, { query: { account_id: account, limit, cursor } }) {
@@ -111,7 +115,7 @@ export const showProvider = endpoint({
   answer: OperatorProvider,
   problems: ['provider_not_found'],
   async handle({ db }, { params: { number } }) {
-    const found = await findProvider(db, number);
+    const found = await numberAsked(db, number);
     return found === undefined ? refused('provider_not_found') : shownProvider(db, found);
   },
 });
@@ -139,10 +143,11 @@ export const changeProviderStatus = endpoint({
   answer: OperatorProviderResult,
   problems: ['provider_not_found'],
   examples: { body: { example: { status: 'active' } } },
-  async handle(deps, { requester, params: { number }, body: { status, reason } }) {
+  async handle(deps, { requester, params: { number: asked }, body: { status, reason } }) {
     const { db } = deps;
-    const provider = await findProvider(db, number);
+    const provider = await numberAsked(db, asked);
     if (provider === undefined) return refused('provider_not_found');
+    const { _id: number } = provider;
     const shown = (one: ProviderDocument) => ({ status: one.status, stoppedReason: one.stoppedReason ?? null });
     const changed = await changeAudited(deps, requester, {
       action: status === 'paused' ? 'provider.pause' : 'provider.resume',
@@ -172,10 +177,11 @@ export const makeProviderDefault = endpoint({
   params: NUMBER_IN_PATH,
   answer: OperatorProviderResult,
   problems: ['provider_not_found'],
-  async handle(deps, { requester, params: { number } }) {
+  async handle(deps, { requester, params: { number: asked } }) {
     const { db, clock } = deps;
-    const provider = await findProvider(db, number);
+    const provider = await numberAsked(db, asked);
     if (provider === undefined) return refused('provider_not_found');
+    const { _id: number } = provider;
     const changed = await changeAudited(deps, requester, {
       action: 'provider.default',
       subject: { kind: 'provider', id: number },
@@ -205,11 +211,11 @@ export const deleteProvider = endpoint({
   params: NUMBER_IN_PATH,
   answer: success('RemovedProvider', { number: NUMBER_IN_PATH.number, account_id: AccountIdText }),
   problems: ['provider_not_found'],
-  async handle(deps, { requester, params: { number } }) {
+  async handle(deps, { requester, params: { number: asked } }) {
     const { db } = deps;
-    const provider = await findProvider(db, number);
+    const provider = await numberAsked(db, asked);
     if (provider === undefined) return refused('provider_not_found');
-    const { account } = provider;
+    const { _id: number, account } = provider;
     await changeAudited(deps, requester, {
       action: 'provider.remove',
       subject: { kind: 'provider', id: number },

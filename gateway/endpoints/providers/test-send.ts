@@ -1,5 +1,4 @@
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
-import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
 import { endpoint, type Gateway, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, named, text } from '../../api/shapes.ts';
@@ -9,7 +8,7 @@ import { request } from '../../http/fields/request.ts';
 import { matching } from '../operators/fields.ts';
 import { customer } from '../opt-ins/customer.ts';
 import { postToProvider, providerPoster, readProviderAnswer } from './post-to-provider.ts';
-import { NUMBER_IN_PATH } from './providers.ts';
+import { NUMBER_IN_PATH, numberAsked } from './providers.ts';
 
 const ProviderTest = named('ProviderTest', {
   ok: flag('The provider took the message.', true),
@@ -47,7 +46,7 @@ export const testProvider = endpoint({
   problems: ['provider_not_found'],
   examples: { body: { example: { to: '919876543210', template: 'hello_world', language: 'en_US' } } },
   async handle(deps, { requester, params: { number }, body }) {
-    const provider = await findProvider(deps.db, number);
+    const provider = await numberAsked(deps.db, number);
     if (provider === undefined) return refused('provider_not_found');
     return changeAudited(deps, requester, {
       action: 'provider.test',

@@ -1,5 +1,3 @@
-import type { BusinessNumber } from '../../messages/document/chat-message.ts';
-import { recipientProblem } from '../../messages/document/recipient.ts';
 import type { ProviderDocument } from './provider.ts';
 
 /** Invalid or missing settings of a provider; each problem names its field. */
@@ -39,15 +37,14 @@ export const GRAPH_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const SECRET = /^[\x21-\x7e]{1,4096}$/;
 
 /** Throws `BadProvider` with all problems. */
-export function checkProvider(
-  number: BusinessNumber,
-  settings: Partial<ProviderSettings>,
-): asserts settings is ProviderSettings {
-  const form = recipientProblem(number) === undefined ? [] : ['number: 8 to 15 digits, country code first.'];
-  const problems: string[] = [
-    ...form,
-    ...REQUIRED.filter((name) => settings[name] === undefined).map((name) => `${name}: it is required.`),
-  ];
+export function checkProvider(settings: Partial<ProviderSettings>): asserts settings is ProviderSettings {
+  const problems = providerProblems(settings);
+  if (problems.length > 0) throw new BadProvider(problems);
+}
+
+/** All that is wrong or missing. */
+export function providerProblems(settings: Partial<ProviderSettings>): readonly string[] {
+  const problems = REQUIRED.filter((name) => settings[name] === undefined).map((name) => `${name}: it is required.`);
   const check = <Name extends keyof ProviderSettings>(
     name: Name,
     fits: (value: ProviderSettings[Name]) => boolean,
@@ -64,7 +61,7 @@ export function checkProvider(
   check('token', (secret) => SECRET.test(secret), '1 to 4096 visible ASCII characters');
   check('appSecret', (secret) => SECRET.test(secret), '1 to 4096 visible ASCII characters');
   for (const [name, min, max] of RANGES) check(name, (value) => whole(value, min, max), `${min} to ${max}`);
-  if (problems.length > 0) throw new BadProvider(problems);
+  return problems;
 }
 
 /** Numeric settings with their minimum and maximum. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Collection, Db } from 'mongodb';
-import type { BusinessNumber } from '../../messages/document/chat-message.ts';
+import { type BusinessNumber, isBusinessNumber } from '../../messages/document/chat-message.ts';
 import { isDuplicateKey } from '../../platform/mongo/errors.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type AccountId, type CallbackId, newCallbackId } from '../../platform/runtime/ids.ts';
@@ -13,7 +13,7 @@ import {
   type ProviderTrouble,
   type VolumeTier,
 } from './provider.ts';
-import { checkProvider, type ProviderSettings } from './provider-form.ts';
+import { BadProvider, checkProvider, type ProviderSettings, providerProblems } from './provider-form.ts';
 
 export interface ProviderChange extends Partial<ProviderSettings> {
   /** Makes a new verify token, to replace a lost one. The provider needs it only when its webhook is set up. */
@@ -67,13 +67,17 @@ export async function setProvider(
   clock: Clock,
   box: SecretBox,
   account: AccountId,
-  number: BusinessNumber,
+  number: string,
   { newVerifyToken = false, ...change }: ProviderChange,
 ): Promise<SetProvider> {
+  if (!isBusinessNumber(number)) {
+    const others = providerProblems({ ...PROVIDER_DEFAULTS, ...change });
+    throw new BadProvider(['number: 8 to 15 digits, country code first.', ...others]);
+  }
   const stored = await findProvider(db, number);
   if (stored === undefined) return addProvider(db, clock, box, account, number, change);
   if (stored.account !== account) throw new NumberTaken('number', stored.account);
-  checkProvider(number, { ...stored, token: 'kept', appSecret: 'kept', ...change });
+  checkProvider({ ...stored, token: 'kept', appSecret: 'kept', ...change });
   if (leadsTokenAway(stored, change)) throw new TokenNeeded('another base URL needs the access token');
   const verifyToken = newVerifyToken ? makeVerifyToken() : undefined;
   const provider = await orTaken(db, change, () =>
@@ -117,7 +121,7 @@ async function addProvider(
   change: Partial<ProviderSettings>,
 ): Promise<SetProvider> {
   const settings = { ...PROVIDER_DEFAULTS, ...change };
-  checkProvider(number, settings);
+  checkProvider(settings);
   if ((await providers(db).countDocuments({ account }, { limit: NUMBERS_MAX })) === NUMBERS_MAX) {
     throw new TooManyNumbers(`an account has at most ${NUMBERS_MAX} numbers`);
   }

@@ -1,13 +1,18 @@
 import type { ConversationId, GroupId, MessageId } from '../../platform/runtime/ids.ts';
 import type { MessageDraft } from './draft.ts';
 import type { StoredMessage } from './message.ts';
+import { recipientProblem } from './recipient.ts';
 
 /** The path of chat-app messages. No carrier serves it: the chatapp worker claims them account by account. */
 export const CHAT_PATH = 'chatapp';
 export const CHAT_LANE = 0;
 
-/** A number of a business on the chat-app channel: digits, country code first. */
-export type BusinessNumber = string;
+/** A number of a business on the chat-app channel: digits, country code first. Its type tells it from an account's id. */
+export type BusinessNumber = `${number}`;
+
+export function isBusinessNumber(text: string): text is BusinessNumber {
+  return recipientProblem(text) === undefined;
+}
 
 /** A message to a customer of the chat-app channel. */
 export interface ChatMessageDocument extends StoredMessage {
@@ -249,9 +254,11 @@ export interface InboundMessageDocument extends StoredMessage {
   readonly state: 'received';
   /**
    * Digits, or the user id of a customer who shows no number; null when the provider leaves both out (WhatsApp Cloud API, Webhooks:
-   * messages). `to` is the business's own number.
+   * messages).
    */
   readonly from: string | null;
+  /** The account's number that the customer wrote to. */
+  readonly to: BusinessNumber;
   /** The provider's id. */
   readonly upstreamId: string;
   readonly inbound: InboundContent;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { BusinessNumber } from '../../messages/document/chat-message.ts';
 import { isoDate } from '../../platform/runtime/clock.ts';
 import { type MessageId, newId } from '../../platform/runtime/ids.ts';
 import type { AccountDocument } from '../accounts/account.ts';
@@ -15,8 +16,8 @@ export interface ChatOrder {
   readonly _id: MessageId;
   /** The customer's number, digits; or a user id. */
   readonly to: string;
-  /** The account's number that it leaves from, digits. */
-  readonly from: string;
+  /** The account's number that it leaves from. */
+  readonly from: BusinessNumber;
   /** True for everything but templates. Allowed only while the session is open. */
   readonly freeForm: boolean;
   /** The caps of the keys that it counts for. */

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { BusinessNumber } from '../../messages/document/chat-message.ts';
+import { type BusinessNumber, isBusinessNumber } from '../../messages/document/chat-message.ts';
 import { isCustomerUserId } from '../../messages/document/recipient.ts';
 import { type AccountId, type CustomerId, customerId, isCustomerId } from '../../platform/runtime/ids.ts';
 import { type ConversationDocument, type ConversationKey, conversationKey, type Profile } from './conversation.ts';
@@ -112,8 +112,9 @@ export function numbersWrittenTo({
 }: Pick<Person, 'documents'>): readonly (readonly [number: BusinessNumber, at: Date])[] {
   const last = new Map<BusinessNumber, Date>();
   for (const { sessions = {} } of documents) {
-    for (const [number, at] of Object.entries(sessions)) {
-      if (at > (last.get(number) ?? new Date(0))) last.set(number, at);
+    for (const number of Object.keys(sessions).filter(isBusinessNumber)) {
+      const at = sessions[number];
+      if (at !== undefined && at > (last.get(number) ?? new Date(0))) last.set(number, at);
     }
   }
   return [...last].sort(([, a], [, b]) => b.getTime() - a.getTime());

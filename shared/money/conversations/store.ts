@@ -1,4 +1,5 @@
 import type { AnyBulkWriteOperation, Collection, Db, Filter, UpdateFilter } from 'mongodb';
+import type { BusinessNumber } from '../../messages/document/chat-message.ts';
 import { isDuplicateKey } from '../../platform/mongo/errors.ts';
 import { updateEach } from '../../platform/mongo/update-each.ts';
 import { type AccountId, type ConversationId, customerId } from '../../platform/runtime/ids.ts';
@@ -24,8 +25,8 @@ export interface Inbound {
   readonly account: AccountId;
   /** Digits. */
   readonly customer: string;
-  /** The account's number that the customer wrote to, digits. */
-  readonly number: string;
+  /** The account's number that the customer wrote to. */
+  readonly number: BusinessNumber;
   readonly at: Date;
 }
 

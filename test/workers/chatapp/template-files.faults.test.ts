@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findProvider, setProvider } from '../../../shared/carriers/providers/store.ts';
+import { providersOf, setProvider } from '../../../shared/carriers/providers/store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -122,7 +122,7 @@ describe('chatapp worker: templates with a file in their header', () => {
     await world.startWorker();
     await site.ask('picture', header('image', '/good.png')).expect(200);
 
-    const trouble = async () => (await findProvider(db, site.provider.options.displayNumber))?.troubles?.requests;
+    const trouble = async () => (await providersOf(db, [site.account]))[0]?.troubles?.requests;
     const told = await eventually(trouble, 'the operator is told');
 
     expect(told?.reason).to.equal('there is no such app id, or the access token may not upload to it');

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { ProviderTrouble } from '../../../shared/carriers/providers/provider.ts';
 import { findProvider, noteTrouble, setProvider } from '../../../shared/carriers/providers/store.ts';
+import type { BusinessNumber } from '../../../shared/messages/document/chat-message.ts';
 import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts';
 import { listTrouble, sendTrouble } from '../../../workers/chatapp/provider/trouble.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
@@ -11,7 +12,7 @@ import { chatWorld, customers } from './world.ts';
 describe('chatapp worker: what does not work is told', () => {
   const world = chatWorld();
 
-  const troubles = async (number: string) => (await findProvider(world.store.db, number))?.troubles ?? {};
+  const troubles = async (number: BusinessNumber) => (await findProvider(world.store.db, number))?.troubles ?? {};
   const reasonOf = (trouble: ProviderTrouble | undefined) => trouble?.reason;
 
   it('a wrong business id, until the right one is set', async () => {

@@ -7,7 +7,7 @@ import { createEndpoint } from '../../../shared/events/webhooks/endpoint-store.t
 import type { InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
 import { keepItems } from '../../../shared/messages/chat-inbox-store.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
-import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import type { BusinessNumber, ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { MessageLog } from '../../../shared/messages/settlement/log-store.ts';
 import { createChatAccepter } from '../../../shared/money/conversations/open.ts';
 import { Lease } from '../../../shared/platform/leases/lease.ts';
@@ -29,7 +29,7 @@ import { type Answer, openProvider, type ProviderServer } from './provider-serve
 /** An account with a provider of its own, which logs what it gets. */
 export interface ChatAccount {
   readonly id: AccountId;
-  readonly number: string;
+  readonly number: BusinessNumber;
   readonly provider: ProviderServer;
 }
 

@@ -34,12 +34,12 @@ export async function readStoredFile(
 ): Promise<StoredFile | null | undefined> {
   const message = await db
     .collection<AnyMessage>('messages')
-    .findOne<{ readonly to: string; readonly inbound?: unknown }>({ _id: id, account }, { projection: FIELDS });
+    .findOne<{ readonly to: BusinessNumber; readonly inbound?: unknown }>({ _id: id, account }, { projection: FIELDS });
   return message === null ? undefined : fileOf(message);
 }
 
 /** Members of `more` are the provider's, unread. */
-function fileOf({ to, inbound }: { readonly to: string; readonly inbound?: unknown }): StoredFile | null {
+function fileOf({ to, inbound }: { readonly to: BusinessNumber; readonly inbound?: unknown }): StoredFile | null {
   const { type, more } = objectOf(inbound) ?? {};
   const own = TYPES.some((one) => one === type) ? objectOf(objectOf(more)?.[String(type)]) : undefined;
   const { id, mime_type: mime, filename } = own ?? {};

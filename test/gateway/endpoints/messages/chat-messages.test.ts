@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { chatMessageKey } from '../../../../shared/carriers/providers/message-key.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
-import type { InboundMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
-import type { StoredMessage } from '../../../../shared/messages/document/message.ts';
+import type { ChatMessageDocument, InboundMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { answerRecord } from '../../../../shared/messages/settlement/message-log.ts';
 import { applyCredits } from '../../../../shared/money/ledger/change.ts';
 import { idDay, idTime, type MessageId, newId } from '../../../../shared/platform/runtime/ids.ts';
@@ -26,7 +25,7 @@ describe('reading back: messages of the chat-app channel', () => {
     const answer = await chat.post('/v2/chatapp/send', body);
     return { id: answer.body.message_id, conversation: answer.body.conversation_id };
   }
-  async function change(id: MessageId, set: Partial<StoredMessage>): Promise<void> {
+  async function change(id: MessageId, set: Partial<ChatMessageDocument>): Promise<void> {
     await messages().updateOne({ _id: id }, { $set: set });
   }
   async function receive(overrides: Partial<InboundMessageDocument> = {}): Promise<InboundMessageDocument> {

@@ -4,6 +4,7 @@ import { BadProvider } from '../../../../shared/carriers/providers/provider-form
 import {
   findProvider,
   listProviders,
+  NumberTaken,
   type ProviderChange,
   pauseProvider,
   providersByCallback,
@@ -88,6 +89,34 @@ describe('providers', () => {
 
     expect(all.filter(({ created }) => created)).to.have.length(1);
     expect(new Set(all.map(({ provider }) => provider.callback)).size).to.equal(1);
+  });
+
+  it('belongs to one account, however many add it, or its id at the provider, at the same moment', async () => {
+    const rivals = Array.from({ length: 8 }, (_, n) => ({
+      of: newId('acc'),
+      number: n < 4 ? NUMBER : `91800000000${n}`,
+    }));
+
+    const tries = await Promise.allSettled(
+      rivals.map(({ of, number }) => setProvider(store.db, systemClock, TEST_BOX, of, number, PROVIDER)),
+    );
+
+    const [winner, ...others] = await listProviders(store.db);
+    expect(others).to.deep.equal([]);
+    expect(tries.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
+    for (const one of tries) {
+      if (one.status === 'rejected')
+        expect(one.reason).to.be.instanceOf(NumberTaken).and.include({ account: winner?.account });
+    }
+  });
+
+  it('an account’s id is no number: it is refused with everything else that is wrong', async () => {
+    const tried = setProvider(store.db, systemClock, TEST_BOX, account, account, { ...PROVIDER, perSecond: 0 });
+
+    const refused = await tried.catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(BadProvider);
+    expect(String(refused)).to.match(/number: 8 to 15 digits.* perSecond: /);
+    expect(await listProviders(store.db)).to.deep.equal([]);
   });
 
   it('says everything that is missing, and stores nothing', async () => {

@@ -1,8 +1,9 @@
+import assert from 'node:assert/strict';
 import { expect } from 'chai';
 import request from 'supertest';
 import { PROBLEMS, type ProblemSlug } from '../../../../../gateway/http/problem.ts';
 import type { ProviderDocument } from '../../../../../shared/carriers/providers/provider.ts';
-import { pauseProvider, stopProvider } from '../../../../../shared/carriers/providers/store.ts';
+import { pauseProvider, providersOf, stopProvider } from '../../../../../shared/carriers/providers/store.ts';
 import { newId } from '../../../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { makeKey } from '../../../../support/gateway.ts';
@@ -129,8 +130,8 @@ describe('GET /v2/chatapp/media/{message_id}', () => {
 
     it('neither a pause nor a stop of the channel keeps files from anybody', async () => {
       const id = await world.sent(PHOTO);
-      const number =
-        (await world.db.collection<ProviderDocument>('providers').findOne({ account: world.account }))?._id ?? '';
+      const [number] = (await providersOf(world.db, [world.account])).map(({ _id }) => _id);
+      assert(number !== undefined, 'the account has a number');
       expect(await pauseProvider(world.db, number)).to.equal(true);
       expect((await world.get(id)).status).to.equal(200);
       expect(await stopProvider(world.db, number, 'provider_payment_problem')).to.equal(true);
