@@ -65,8 +65,8 @@ export function apiOf(contract: Contract): Api {
   return { groups, types: used };
 }
 
-/** Whose session it is, which account an operator looks at, and whether it is a file for a spreadsheet: a program has a key, and reads JSON. */
-const NOT_FOR_KEYS = ['user', 'account', 'format'];
+/** Whose session it is, which account an operator looks at, whether at its tests, and whether it is a file for a spreadsheet: a program has a key, and reads JSON. */
+const NOT_FOR_KEYS = ['user', 'account', 'mode', 'format'];
 
 interface Declared {
   readonly name: string;

@@ -10,6 +10,7 @@ import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { isDay, isZone } from '../../../shared/platform/runtime/iso-time.ts';
 import { pageAccount } from '../../access/page-user.ts';
+import { pageMode } from '../../access/test-mode.ts';
 import { CSV_TYPE, csvAnswer } from '../../api/csv-file.ts';
 import { CostlyRead, endpoint, type Gateway, invalid, type Shown } from '../../api/endpoint.ts';
 import { decimal, named, pageFields, text, time, whole } from '../../api/shapes.ts';
@@ -222,7 +223,7 @@ export const accountReports = endpoint({
   description: `Extension. ${DESCRIPTION}`,
   scopes: ['read'],
   test: 'apart',
-  query: { ...OWN_QUERY, account: pageAccount() },
+  query: { ...OWN_QUERY, account: pageAccount(), mode: pageMode() },
   answer: ReportPage,
   openapi: FILE,
   handle: (gateway, { caller, query }) => answer(gateway, OWN, query, caller.account._id, ownRecord, ownTotal),

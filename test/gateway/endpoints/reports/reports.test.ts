@@ -5,7 +5,7 @@ import { writeOut } from '../../../../shared/messages/queue/write-out.ts';
 import { refundMessages } from '../../../../shared/money/ledger/refund.ts';
 import { readStatement } from '../../../../shared/money/ledger/statement.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
-import { type MessageId, newId } from '../../../../shared/platform/runtime/ids.ts';
+import { type MessageId, newId, testAccountOf } from '../../../../shared/platform/runtime/ids.ts';
 import { HourCounter } from '../../../../workers/maintenance/statistics/count-hours.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -87,6 +87,22 @@ describe('reports', () => {
       ['HARKRA', '1', '1'],
       ['total', '3', '4'],
     ]);
+  });
+
+  it('of tests are a file too, which a page opens without headers', async () => {
+    const owner = await signedIn(site.db, 'owner', site.account);
+    const at = noon();
+    await messages().insertMany([
+      made(at),
+      made(at, { account: testAccountOf(site.account) }),
+      made(at, { account: testAccountOf(site.account) }),
+    ]);
+    await count();
+    const ofTests = await request(site.url)
+      .get('/v2/account/reports?format=csv&mode=test')
+      .set(owner.headers)
+      .expect(200);
+    expect(ofTests.text.trim().split('\r\n').at(-1)).to.match(/^total,2,/);
   });
 
   it('filter, and say how many messages they cannot sort', async () => {
