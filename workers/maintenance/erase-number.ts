@@ -8,8 +8,8 @@ import { removeExports } from '../../shared/messages/export-store.ts';
 import { scheduleCollection } from '../../shared/messages/schedule-store.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { conversationKey } from '../../shared/money/conversations/conversation.ts';
-import { readPerson } from '../../shared/money/conversations/person.ts';
-import { conversationCollection, readConversations } from '../../shared/money/conversations/store.ts';
+import { marketingStoppedAt, readPerson } from '../../shared/money/conversations/person.ts';
+import { forgetCustomer, readConversations } from '../../shared/money/conversations/store.ts';
 import { type ErasureDocument, findDueErasure, noteErasure } from '../../shared/people/erasure.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import {
@@ -40,9 +40,9 @@ export interface EraseDeps {
 /**
  * Works off one erasure that is due, if there is any: in every message from or to the number that has ended the number, the text and
  * the reference go, with what was posted to webhooks and logged of it, under all names of the person; then the conversations and the
- * opt-in; and the account's files of messages (exports), which are made anew on demand. What it costs and how
- * it ended stays, and so does an opt-out: it is what keeps the person from being written to again. It may end anywhere, and is begun
- * again. Returns whether it found one.
+ * opt-in; and the account's files of messages (exports), which are made anew on demand. What it costs and how it ended stays, and so
+ * does an opt-out, also one from marketing alone: it is what keeps the person from being written to again. It may end anywhere, and is
+ * begun again. Returns whether it found one.
  */
 export async function eraseNumber(deps: EraseDeps): Promise<boolean> {
   const { db, clock, held } = deps;
@@ -213,8 +213,7 @@ async function forgetPerson(
     ({ current }) => current !== undefined && current.until > now && current.until.getTime() < at.getTime() + DAY_MS,
   );
   if (open.length > 0) return open.length;
-  for (const { _id, lastInboundAt } of left) {
-    await conversationCollection(db).deleteOne({ _id, ...(lastInboundAt && { lastInboundAt }) });
-  }
+  const stopped = marketingStoppedAt({ documents: stored });
+  for (const document of left) await forgetCustomer(db, document, stopped);
   return 0;
 }

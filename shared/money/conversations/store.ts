@@ -72,6 +72,23 @@ export async function recordMarketing(db: Db, wishes: readonly MarketingWish[]):
   );
 }
 
+/**
+ * Forgets a customer, unless they have written since they were read. `stopped`: since when they want no marketing, which stands like an
+ * opt-out, and is all that stays.
+ */
+export async function forgetCustomer(
+  db: Db,
+  { _id, account, customer, lastInboundAt }: ConversationDocument,
+  stopped: Date | undefined,
+): Promise<void> {
+  const asRead = { _id, lastInboundAt: lastInboundAt ?? { $exists: false } };
+  if (stopped === undefined) await conversationCollection(db).deleteOne(asRead);
+  else {
+    const marketing = { stopped: true, at: stopped };
+    await conversationCollection(db).replaceOne(asRead, { ...newCustomer(account, customer, stopped), marketing });
+  }
+}
+
 /** The customers who want no marketing of the account, by number. */
 export async function listMarketingStops(
   db: Db,

@@ -3,6 +3,8 @@ import request from 'supertest';
 import type { DeliveryDocument, DeliveryGroup } from '../../../../shared/events/webhooks/delivery.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { marketingStoppedAt, readPerson } from '../../../../shared/money/conversations/person.ts';
+import { recordInbound, recordMarketing } from '../../../../shared/money/conversations/store.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { type AccountId, eventId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { eraseNumber } from '../../../../workers/maintenance/erase-number.ts';
@@ -135,6 +137,27 @@ describe('a number that is erased', () => {
     expect((await world.get('/erasures')).body.data[0]).to.include({ state: 'done', erased: 2 });
     expect((await asAccount('get', '/v2/account/erasures')).body.data).to.deep.equal([]);
     expect(await everything()).not.to.include(NUMBER);
+  });
+
+  it('stays where the customer wants no marketing, and nothing else of them does', async () => {
+    const customer = { account: world.account, customer: NUMBER, at: new Date() };
+    await recordInbound(world.db, [{ ...customer, number: '918000000001' }]);
+    await recordMarketing(world.db, [{ ...customer, stopped: true }]);
+    await asAccount('post', '/v2/account/erasures').send({ number: NUMBER }).expect(200);
+    await work(later(1_000));
+
+    expect((await asAccount('get', '/v2/account/erasures')).body.data[0]).to.include({ state: 'done' });
+    const { documents } = await readPerson(world.db, world.account, NUMBER);
+    expect(marketingStoppedAt({ documents })).to.deep.equal(customer.at);
+    expect(Object.keys(documents[0] ?? {})).to.have.members([
+      '_id',
+      'account',
+      'customer',
+      'first',
+      'keys',
+      'marketing',
+    ]);
+    await world.db.collection('conversations').deleteMany({});
   });
 
   it('needs a whole number, and at most a hundred wait', async () => {
