@@ -45,8 +45,8 @@ export async function createSender(db: Db, clock: Clock, sender: NewSender): Pro
 }
 
 /**
- * Processes see it within seconds. An approval frees its place; the account is told. False when the account has no such sender, or with `id` another
- * one. Idempotent.
+ * Processes see it within seconds. An approval frees its place; the account is told. False when the account has no such sender, or
+ * with `id` another one. Idempotent.
  */
 export async function decideSender(
   db: Db,

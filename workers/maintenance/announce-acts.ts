@@ -14,8 +14,8 @@ export interface AnnounceDeps extends TellDeps {
 }
 
 /**
- * Announces what happened to keys, users, senders and held prefixes: each is an entry of `unannounced` in the thing's own document, added by the
- * update that decided. Announced twice, it is one delivery and one mail to each. Returns of how many things.
+ * Announces what happened to keys, users, senders and held prefixes: each is an entry of `unannounced` in the thing's own document,
+ * added by the update that decided. Announced twice, it is one delivery and one mail to each. Returns of how many things.
  */
 export async function announceActs(deps: AnnounceDeps): Promise<number> {
   const counts = await Promise.all([

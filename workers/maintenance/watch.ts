@@ -13,7 +13,7 @@ import { type Scope, storeConditions } from '../../shared/conditions/store.ts';
 import type { WaitingLane } from '../../shared/messages/queue/waiting-lanes.ts';
 import { countRetrying, countUnknowns } from '../../shared/messages/settlement/unknowns.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
-import { LIVE } from '../../shared/money/accounts/store.ts';
+import { LIVE, NOT_CLOSED } from '../../shared/money/accounts/store.ts';
 import { APPS } from '../../shared/platform/processes/apps.ts';
 import { type ProcessNotes, type ReportedMetric, readReports } from '../../shared/platform/processes/report.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
@@ -131,7 +131,7 @@ export class Watch {
     do {
       const page = await accounts
         .find(
-          { ...LIVE, status: { $ne: 'closed' }, ...(after !== undefined && { _id: { $gt: after } }) },
+          { ...LIVE, ...NOT_CLOSED, ...(after !== undefined && { _id: { $gt: after } }) },
           { projection: ACCOUNT_FIELDS },
         )
         .sort({ _id: 1 })

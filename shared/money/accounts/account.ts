@@ -113,8 +113,8 @@ export interface AccountDocument {
 /**
  * The end of an account (closing.ts). One update closes it: from then on its keys and users are let in no more, it pays for nothing, and
  * what waits does not leave. What follows is the maintenance's (workers/maintenance/close-accounts.ts): its things are switched off, what
- * was booked is cancelled, and when nothing waits any more, its balance is settled. After `HARKARA_CLOSED_ACCOUNT_DAYS` everything of it is erased
- * but this document, so that its id is never given again.
+ * was booked is cancelled, and when nothing waits any more, its balance is settled. After `HARKARA_CLOSED_ACCOUNT_DAYS` everything of it is
+ * erased but this document, so that its id is never given again.
  */
 export interface Closed {
   readonly at: Date;

@@ -14,8 +14,8 @@ import type { FollowUp } from './follow-up.ts';
 /**
  * Accepts a message whose id is derived. It can be accepted again by any process, after a crash or at the same time, and is still
  * paid for and stored only once: its debit's id derives from the message's id, and each try checks whether that debit was made,
- * is pending, or is in the ledger. It costs more commands than a first try by `accept.ts`, and shares them with no other request. `caps`: of the keys that it counts for.
- * Throws the store's error. The message may be accepted then; the next try finds out.
+ * is pending, or is in the ledger. It costs more commands than a first try by `accept.ts`, and shares them with no other
+ * request. `caps`: of the keys that it counts for. Throws the store's error. The message may be accepted then; the next try finds out.
  */
 export async function acceptOnce(
   { db, clock, followUp }: { readonly db: Db; readonly clock: Clock; readonly followUp: FollowUp },

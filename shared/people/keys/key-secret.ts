@@ -2,8 +2,8 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { newId } from '../../platform/runtime/ids.ts';
 
 /**
- * The text of an API key: `hk_live_<id>_<secret>`, or `hk_test_…`. The id (26 characters) names the key document and is no secret; the
- * secret is 256 random bits in hexadecimal, so that a double click selects the whole key.
+ * The text of an API key: `hk_live_<id>_<secret>`, or `hk_test_…`. The id (26 characters) names the key document and is no secret;
+ * the secret is 256 random bits in hexadecimal, so that a double click selects the whole key.
  */
 export interface KeyText {
   readonly id: string;
