@@ -1,4 +1,4 @@
-import { Client } from '@modelcontextprotocol/client';
+import { Client, type ElicitResult } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect } from 'chai';
 import { accountAtGateway } from '../support/account-gateway.ts';
@@ -20,13 +20,13 @@ describe('npm run mcp, as a host of agents starts it', () => {
   /** `person`: what is answered to what a person is asked; without it the host can ask nobody. */
   async function connect(
     args: readonly string[],
-    person?: (question: string) => object,
+    person?: (question: string) => ElicitResult,
     mode: 'legacy' | 'auto' = 'legacy',
   ): Promise<Client> {
     const capabilities = person === undefined ? {} : { elicitation: {} };
     const client = new Client({ name: 'test', version: '1' }, { capabilities, versionNegotiation: { mode } });
     if (person !== undefined) {
-      client.setRequestHandler('elicitation/create', async ({ params }) => ({ ...person(params.message) }) as never);
+      client.setRequestHandler('elicitation/create', async ({ params }) => person(params.message));
     }
     const env = { PATH: process.env.PATH ?? '', HARKARA_URL: site.url, HARKARA_KEY: site.key };
     await client.connect(
@@ -81,7 +81,7 @@ describe('npm run mcp, as a host of agents starts it', () => {
   for (const [revision, mode] of Object.entries(REVISIONS)) {
     it(`sends, ${revision}: what a person agrees to, and nothing else`, async () => {
       const asked: string[] = [];
-      let answer: object = { action: 'accept', content: { send: true } };
+      let answer: ElicitResult = { action: 'accept', content: { send: true } };
       const client = await connect(
         ['--send'],
         (question) => {

@@ -3,6 +3,7 @@ import { pauseProvider } from '../../../shared/carriers/providers/store.ts';
 import type { StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
 import type { ChatMessageDocument, FallbackSms } from '../../../shared/messages/document/chat-message.ts';
 import { findInQueue } from '../../../shared/messages/queue/queue-store.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { createChatAccepter } from '../../../shared/money/conversations/open.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
 import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts';
@@ -158,7 +159,7 @@ describe('chatapp worker: the SMS in place of a message', () => {
     const account = await world.openAccount();
     const other = await world.openAccount();
     const { db } = world.store;
-    await db.collection('accounts').updateOne({ _id: account.id as never }, { $set: { held: true } });
+    await db.collection<AccountDocument>('accounts').updateOne({ _id: account.id }, { $set: { held: true } });
     const held = await accept(account, 0);
     await world.startWorker();
 

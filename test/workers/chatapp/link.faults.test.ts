@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { addOptIns } from '../../../shared/carriers/chat-opt-in-store.ts';
 import type { ConversationDocument } from '../../../shared/money/conversations/conversation.ts';
 import { customerOf, findPerson, type Person } from '../../../shared/money/conversations/person.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, customerId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { linkCustomers, type Told } from '../../../workers/chatapp/link.ts';
 import { customerWrites, makeTemplateDraft, makeTextDraft } from '../../support/chat.ts';
@@ -157,7 +158,7 @@ describe('chatapp worker: a customer is a person', () => {
     const account = newId('acc');
     await writes(account, OLD, { names: [OLD, OLD_ID], profile: { userId: OLD_ID, name: 'Asha' } });
     await tell(account, { ...changed, wroteAt: new Date(Date.now() - 60_000) });
-    await addOptIns(world.store.db, { now: () => new Date(), monotonicMs: () => 0 }, account, [OLD]);
+    await addOptIns(world.store.db, systemClock, account, [OLD]);
     const stranger = 'IN.7000000000000007';
 
     await writes(account, OLD, { names: [OLD, stranger], profile: { userId: stranger, name: 'Ravi' } });

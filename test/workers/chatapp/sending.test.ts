@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
+import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { eventually } from '../../support/eventually.ts';
 import { graphError, json, type ProviderServer } from './provider-server.ts';
 import { chatWorld, customers } from './world.ts';
@@ -92,8 +93,8 @@ describe('chatapp worker: sending', () => {
     const back = await world.openAccount();
     // The provider comes back at another address: the worker must see that too.
     await world.store.db
-      .collection('providers')
-      .updateOne({ _id: away.number as never }, { $set: { baseUrl: back.provider.url } });
+      .collection<ProviderDocument>('providers')
+      .updateOne({ _id: away.number }, { $set: { baseUrl: back.provider.url } });
 
     await world.allIn(away, 'sent', 10);
     expect(port).not.to.equal('');

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
+import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';
 import { expectProblem } from '../../../support/problem.ts';
 
@@ -85,7 +86,9 @@ describe('`fallback` of a chat-app send', () => {
 
   it('is refused as /v2/send refuses it, by the name of its field', async () => {
     await chat.configure();
-    await chat.db.collection('accounts').updateOne({ _id: chat.account as never }, { $set: { senders: 'registered' } });
+    await chat.db
+      .collection<AccountDocument>('accounts')
+      .updateOne({ _id: chat.account }, { $set: { senders: 'registered' } });
 
     const answer = await chat.post(PATH, GOOD);
 

@@ -40,7 +40,7 @@ describe('chat-app numbers, by operators', () => {
     const missing = (await set({ account_id: world.account, per_second: 40 })).body.errors.map(
       ({ field }: { field: string }) => field,
     );
-    expect(missing).to.have.members([...['base_url', 'phone_number_id', 'business_id', 'token', 'app_secret']]);
+    expect(missing).to.have.members(['base_url', 'phone_number_id', 'business_id', 'token', 'app_secret']);
 
     const { body, text } = await set({
       ...{ account_id: world.account, base_url: baseUrl, phone_number_id: '1055', business_id: '2055' },
