@@ -1,3 +1,5 @@
+import type { Db } from 'mongodb';
+import { findAccount } from '../../shared/money/accounts/store.ts';
 import { noteEntry } from '../../shared/people/audit/store.ts';
 import { isOperatorScope } from '../../shared/people/keys/key.ts';
 import { type AccountId, isAccountId, minuteAuditId } from '../../shared/platform/runtime/ids.ts';
@@ -21,15 +23,18 @@ const REMEMBERED_MAX = 10_000;
 
 /**
  * Comes before the scopes. An operator who names an account acts in it from here on. A browser names it in the query (`account`) of
- * what it opens without headers: streams and files.
+ * what it opens without headers: streams and files. Of a closed account, what is kept is shown.
  */
-export function createLookAs(readAccount: ReadAccount): Handler {
+export function createLookAs(readAccount: ReadAccount, db: Db): Handler {
   return async (req, res: Reply, next) => {
     const requester = requesterOf(res);
     const id = req.headers[ACCOUNT_HEADER] ?? inQuery(req.url);
     // An account's own key or user has its account already, and no other.
     if (id === undefined || !requester.scopes.includes('admin:look')) return next();
-    const account = typeof id === 'string' && isAccountId(id) ? await readAccount(id) : undefined;
+    const account =
+      typeof id === 'string' && isAccountId(id)
+        ? ((await readAccount(id)) ?? (req.method === 'GET' ? await findAccount(db, id) : undefined))
+        : undefined;
     if (account === undefined) return sendProblem(res, 'account_not_found');
     res.locals.caller = { ...requester, account, scopes: ['read', ...requester.scopes] };
     next();

@@ -63,7 +63,7 @@ export function createParts(deps: GatewayDeps, contract: () => Contract) {
     readAccount,
     unrouted: createUnrouted(identify, unauthorized, rateLimit),
     authenticate,
-    lookAs: createLookAs(readAccount),
+    lookAs: createLookAs(readAccount, deps.db),
     recordLook: createRecordLook(deps),
     authenticateUser,
     rateLimit,

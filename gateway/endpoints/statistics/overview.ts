@@ -8,7 +8,7 @@ import { readNewestCount } from '../../../shared/messages/statistics-store.ts';
 import { findAccount } from '../../../shared/money/accounts/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { endpoint } from '../../api/endpoint.ts';
-import { decimal, flag, text, whole } from '../../api/shapes.ts';
+import { decimal, flag, text, time, whole } from '../../api/shapes.ts';
 import { countOpenSessions } from '../inbox/inbox-store.ts';
 import { balanceRecord } from '../sms/account.ts';
 import { Condition, conditionRecord } from '../traffic/conditions.ts';
@@ -34,6 +34,7 @@ export const accountOverview = endpoint({
       balance: whole(undefined, { example: 4821 }),
       currency: text(undefined, { example: 'INR' }),
       expiry_date: text(undefined, { format: 'date', example: '2027-06-30' }),
+      created_at: time('When the account was made.', '2026-11-22T10:00:00+00:00'),
       credits_per_day: decimal('In the last seven days.', { example: 530.4 }),
       lasts_days: whole('For how many days the balance lasts at this rate; null when nothing was used.', {
         example: 9,
@@ -68,6 +69,7 @@ export const accountOverview = endpoint({
     const present = found.map((one) => ({ ...one, since: known.get(one._id) ?? one.since }));
     return {
       ...balanceRecord(document),
+      created_at: isoTimestamp(document.createdAt),
       credits_per_day: rate,
       lasts_days: lasting(document.balance, rate) ?? null,
       expires_in_days: daysLeft({ account: document, now }),

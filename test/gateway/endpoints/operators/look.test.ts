@@ -197,6 +197,17 @@ describe('operators who answer customers', () => {
       ]);
     });
 
+    it('reads what is kept of a closed account, and tests nothing there', async () => {
+      const account = await makeAccount(world.db, 0, { name: 'Gone', status: 'closed' });
+      const { _id } = await stored({ account });
+      const test = '/v2/account/webhooks/whk_00000000000000000000000000/test';
+
+      await request(world.url).get(`/v2/messages/${_id}`).set(as(support, account)).expect(200);
+      const { body } = await request(world.url).post(test).set(as(support, account));
+
+      expect(body.code).to.equal('account_not_found');
+    });
+
     it('a browser names the account in the query of files and streams, and nowhere else', async () => {
       const ask = (path: string) => request(world.url).get(`${path}?account=${world.account}`).set(desk.headers);
 

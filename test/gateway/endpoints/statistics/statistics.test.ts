@@ -127,6 +127,7 @@ describe('statistics of an account', () => {
 
     const { body } = await ask('/v2/account/overview');
 
+    expect(body.created_at).to.be.a('string');
     expect(body).to.deep.include({ balance: 1_000, currency: 'INR', expiry_date: '2099-12-31', open_sessions: 1 });
     expect(body.credits_per_day).to.be.closeTo(5, 0.15);
     expect(body.lasts_days).to.be.within(194, 205);

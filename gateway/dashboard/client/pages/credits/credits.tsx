@@ -40,13 +40,15 @@ export function CreditsPage() {
       />
       <Loading of={overview}>
         {(data) => (
-          <Stats>
-            <BalanceStats overview={data} />
-          </Stats>
+          <>
+            <Stats>
+              <BalanceStats overview={data} />
+            </Stats>
+            <LowBalanceLine />
+            <StatementsCard base="/dashboard/credits/statement" since={data.created_at} />
+          </>
         )}
       </Loading>
-      <LowBalanceLine />
-      <StatementsCard base="/dashboard/credits/statement" />
       <Card title="What a message costs" lead="The first line that fits decides.">
         <Loading of={prices}>{(data) => <PricesTable prices={data.prices} />}</Loading>
       </Card>

@@ -14,12 +14,20 @@ export function monthName(month: string): string {
   return Number.isNaN(date.getTime()) ? month : words.format(date);
 }
 
-/** The newest months, each as a page to print. */
-export function StatementsCard({ base }: { readonly base: string }) {
+interface StatementsProps {
+  readonly base: string;
+  /** When the account was made. */
+  readonly since: string;
+  /** Nothing moves after it; undefined while the account is open. */
+  readonly until?: string | undefined;
+}
+
+/** The newest months of the account, each as a page to print. */
+export function StatementsCard({ base, since, until }: StatementsProps) {
   return (
     <Card title="Statements of months" lead="Opening and closing balance and what lies between, to print.">
       <ul class="months">
-        {lastMonths(new Date(exactNow())).map((month) => (
+        {lastMonths(since, new Date(until ?? exactNow())).map((month) => (
           <li key={month}>
             <a href={`${base}/${month}`}>{monthName(month)}</a>
           </li>
@@ -29,9 +37,10 @@ export function StatementsCard({ base }: { readonly base: string }) {
   );
 }
 
-/** The newest twelve months, the running one first. */
-function lastMonths(now: Date): string[] {
-  return Array.from({ length: 12 }, (_, i) =>
-    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - i, 1)).toISOString().slice(0, 7),
+/** Twelve months at most, the last one first. */
+function lastMonths(since: string, last: Date): string[] {
+  const months = Array.from({ length: 12 }, (_, i) =>
+    new Date(Date.UTC(last.getUTCFullYear(), last.getUTCMonth() - i, 1)).toISOString().slice(0, 7),
   );
+  return months.filter((month) => month >= since.slice(0, 7));
 }

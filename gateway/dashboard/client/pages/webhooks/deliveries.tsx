@@ -41,13 +41,21 @@ export function Deliveries({ webhook, path }: { readonly webhook: Webhook; reado
         columns={[
           {
             head: 'Event',
-            cell: ({ event, event_id }) => (
-              <button type="button" class="row-link" onClick={() => setShown(event_id)}>
-                {event}
-              </button>
+            cell: ({ event, event_id, message_id }) => (
+              <>
+                <button type="button" class="row-link" onClick={() => setShown(event_id)}>
+                  {event}
+                </button>
+                {message_id !== null && (
+                  <div>
+                    <a href={`/dashboard/messages/${message_id}`}>
+                      <code>{message_id}</code>
+                    </a>
+                  </div>
+                )}
+              </>
             ),
           },
-          { head: 'Message', cell: ({ message_id }) => <code>{message_id ?? '–'}</code> },
           { head: 'Stored', cell: (row) => <Time at={row.created_at} /> },
           {
             head: 'Status',

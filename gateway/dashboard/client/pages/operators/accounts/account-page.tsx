@@ -33,7 +33,8 @@ export function AccountPage({ params }: PageProps) {
   const [booked, setBooked] = useState(0);
   const account = loaded.data;
   const close = () => setAsked(undefined);
-  const actions = account && account.closed === null && (
+  const open = account?.closed === null;
+  const actions = account && account.closed?.erased_at == null && (
     <>
       {may('admin:look') && (
         <Button
@@ -46,12 +47,12 @@ export function AccountPage({ params }: PageProps) {
           Look at the account
         </Button>
       )}
-      {may('admin:support') && (
+      {open && may('admin:support') && (
         <Button onClick={() => setAsked('status')}>
           {account.status === 'active' ? 'Suspend or pause' : 'Resume account'}
         </Button>
       )}
-      {may('admin:money') && (
+      {open && may('admin:money') && (
         <Button look="primary" onClick={() => setAsked('credits')}>
           Top up or correct
         </Button>
@@ -72,12 +73,20 @@ export function AccountPage({ params }: PageProps) {
             {may('admin:read') && (
               <>
                 <StatementCard account={data} key={booked} />
-                <StatementsCard base={`/dashboard/admin/accounts/${data.account_id}/statement`} />
-                <PricesCard account={data.account_id} name={data.name} currency={data.currency} />
-                {data.closed === null && <LimitsCard account={data.account_id} name={data.name} />}
+                <StatementsCard
+                  base={`/dashboard/admin/accounts/${data.account_id}/statement`}
+                  since={data.created_at}
+                  until={data.closed?.settled_at ?? undefined}
+                />
+                {data.closed === null && (
+                  <>
+                    <PricesCard account={data.account_id} name={data.name} currency={data.currency} />
+                    <LimitsCard account={data.account_id} name={data.name} />
+                    {data.settings.dlt === 'on' && <ChainsCard account={data.account_id} />}
+                  </>
+                )}
               </>
             )}
-            {may('admin:read') && data.settings.dlt === 'on' && <ChainsCard account={data.account_id} />}
             {may('admin:support') && data.closed === null && <SettingsCard account={data} onChange={loaded.setData} />}
             {may('admin:money') && data.closed === null && (
               <Card title="End of this account">
