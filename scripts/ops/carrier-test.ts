@@ -1,6 +1,6 @@
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { openedPassword, openedTrust } from '../../shared/carriers/carrier-secrets.ts';
-import { STATUS, statusClass, statusReason, statusText } from '../../shared/carriers/command-status.ts';
+import { STATUS } from '../../shared/carriers/command-status.ts';
 import { listConditions } from '../../shared/carriers/list-conditions.ts';
 import type { SubmitAnswer } from '../../shared/carriers/smpp/session.ts';
 import { encodeSubmit } from '../../shared/carriers/smpp/submit-sm.ts';
@@ -8,9 +8,9 @@ import { bindStep, type Step, Trial } from '../../shared/carriers/smpp/trial.ts'
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { OrphanStore } from '../../workers/smpp/receipts/orphan-store.ts';
 import type { IncomingReceipt } from '../../workers/smpp/receipts/receipt-match.ts';
+import { submitAnswers } from '../../workers/smpp/session/carrier-answer.ts';
 import { carrierForm } from '../../workers/smpp/submit/carrier-form.ts';
 import { encodeMessage } from '../../workers/smpp/submit/encode.ts';
-import { ownStatuses } from '../../workers/smpp/submit/own-statuses.ts';
 import { TrialReceipt } from './carrier-trial/receipt.ts';
 import { type Answer, type Command, defineCommand, Failure } from './command.ts';
 import { integer, optional, required, withDefault, words } from './parameters.ts';
@@ -148,8 +148,8 @@ function submitStep(
   if (last === undefined || last === 'no_answer') {
     return { ok: false, words: 'submit: no answer; nobody knows whether the carrier has it' };
   }
-  const meaning = MEANINGS[statusClass(last.status, ownStatuses(carrier).statusClasses)];
-  const told = `${statusText(last.status)}, ${statusReason(last.status)}: ${meaning}`;
+  const { meaning, code, reason } = submitAnswers(carrier)(last);
+  const told = `${code}, ${reason}: ${MEANINGS[meaning]}`;
   if (last.status !== STATUS.ok) {
     const lacks = (carrier.dlt ?? 'off') === 'off' || template === undefined || entity === undefined;
     const why =

@@ -24,6 +24,7 @@ import { Receive } from './receipts/receive.ts';
 import { ReceiptSettler } from './receipts/settle-receipts.ts';
 import { Bind } from './session/bind.ts';
 import type { BindState } from './session/bind-states.ts';
+import { smppWire } from './session/smpp-wire.ts';
 import { AccountChains } from './submit/account-chains.ts';
 import { Answers } from './submit/answers.ts';
 import { BindSubmitter } from './submit/bind-submitter.ts';
@@ -126,10 +127,10 @@ export class CarrierParts {
       inbound: this.inbound,
       slowDown: () => this.#slowDown(),
     });
-    const mayWrite = holding.held;
+    const wire = smppWire<Segment>({ carrier, password, clock, delivers, mayWrite: holding.held });
     this.binds = Array.from(
       { length: carrier.binds },
-      (_, index) => new Bind<Segment>({ carrier, password, index, clock, log, delivers, mayWrite }),
+      (_, index) => new Bind<Segment>({ carrier, wire, index, clock, log }),
     );
     this.submitters = this.binds.map(() => this.#makeSubmitter(tokens));
     this.dispatch = this.#makeDispatch(tokens);

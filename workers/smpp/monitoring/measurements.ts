@@ -1,5 +1,5 @@
 import type { CarrierMeasured } from '../../../shared/carriers/bind-report.ts';
-import { type CommandStatusClass, statusReason, statusText } from '../../../shared/carriers/command-status.ts';
+import type { CommandStatusClass } from '../../../shared/carriers/command-status.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 
 /** How many answer times are remembered. That is enough for a p99. */
@@ -20,12 +20,16 @@ export class Measurements {
     this.#since = clock.now();
   }
 
-  answered(status: number, meaning: CommandStatusClass, ms: number): void {
-    this.#answers[meaning] = (this.#answers[meaning] ?? 0) + 1;
+  /** `counted`: the class that it is counted as. */
+  answered(
+    { code, reason }: { readonly code: string; readonly reason: string },
+    counted: CommandStatusClass,
+    ms: number,
+  ): void {
+    this.#answers[counted] = (this.#answers[counted] ?? 0) + 1;
     this.#answerMs[this.#next] = ms;
     this.#next = (this.#next + 1) % REMEMBERED;
-    if (meaning === 'accepted') return;
-    this.#lastRefusal = { code: statusText(status), reason: statusReason(status), at: this.#clock.now() };
+    if (counted !== 'accepted') this.#lastRefusal = { code, reason, at: this.#clock.now() };
   }
 
   receipt(state: string): void {

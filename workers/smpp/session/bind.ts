@@ -1,37 +1,30 @@
 import { type BindTrouble, endedBind, refusedBind } from '../../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS, statusReason } from '../../../shared/carriers/command-status.ts';
-import { BIND_COMMANDS, bindFields, hostOf, turnsOf } from '../../../shared/carriers/smpp/bind-request.ts';
-import type { DeliverTaker } from '../../../shared/carriers/smpp/deliver-taker.ts';
-import type { BindCommand } from '../../../shared/carriers/smpp/pdu.ts';
-import { Session, type Submit, type SubmitAnswer } from '../../../shared/carriers/smpp/session.ts';
 import type { LostSubmits } from '../../../shared/carriers/smpp/unanswered-submits.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import type { Log } from '../../../shared/platform/runtime/log.ts';
 import { type BindEnd, FRESH, pauseAfter, type Streak } from './backoff.ts';
 import { type BindState, mayBecome } from './bind-states.ts';
+import type { CarrierAnswer } from './carrier-answer.ts';
+import type { SubmitSession, Wire, WireSession } from './wire.ts';
 
-export interface BindOptions {
-  readonly carrier: CarrierDocument;
-  /** The password, decrypted. */
-  readonly password: string;
+export interface BindOptions<Context> {
+  readonly carrier: Pick<CarrierDocument, '_id' | 'links'>;
+  readonly wire: Wire<Context>;
   readonly index: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** Takes what the carrier delivers to the bind's sessions. */
-  readonly delivers: DeliverTaker;
-  /** Whether the carrier's lease is held. Asked right before each write. */
-  mayWrite(): boolean;
 }
 
 /** The owner of a bind, which submits over it. */
-export interface BindUser<Context extends Submit> {
+export interface BindUser<Context> {
   /** Submits go over this session from now, or over none. Called before `onState`. */
-  onSession(session: Session<Context> | undefined): void;
+  onSession(session: SubmitSession<Context> | undefined): void;
   /** The bind's state has changed. In state `backoff`, `trouble` says why it waits. */
   onState(state: BindState, trouble?: BindTrouble): void;
   /** Returns false when the answer says that the session is not usable. The bind then ends the connection and binds again. */
-  onAnswer(context: Context, answer: SubmitAnswer): boolean;
+  onAnswer(context: Context, answer: CarrierAnswer): boolean;
   onTimeout(context: Context): void;
   /** A connection has ended. Gets every submit without an answer, exactly once, before the state changes. */
   onLost(lost: LostSubmits<Context>): void;
@@ -50,22 +43,21 @@ const RECYCLE_DRAIN_MS = 2_000;
 const DRAIN_TICK_MS = 10;
 
 /**
- * One bind of a carrier, which connects again and again until `stop`. It is a transceiver, or a transmitter and a receiver that
- * begin and end together. bind-states.ts lists its states and the allowed changes. A change that is not allowed ends the
+ * One bind of a carrier, which connects again and again until `stop`. Its sessions begin and end together. bind-states.ts lists its states and the allowed changes. A change that is not allowed ends the
  * connection, as if it had been lost: the owner gets the unanswered submits, and the bind connects again.
  */
-export class Bind<Context extends Submit> {
-  readonly #options: BindOptions;
+export class Bind<Context> {
+  readonly #options: BindOptions<Context>;
   #user: BindUser<Context> | undefined;
   #streak: Streak = FRESH;
   #state: BindState = 'closed';
   /** Submits go over the first one. */
-  #sessions: Session<Context>[] = [];
+  #sessions: WireSession<Context>[] = [];
   #connection = new ConnectionEnd();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(options: BindOptions) {
+  constructor(options: BindOptions<Context>) {
     this.#options = options;
   }
 
@@ -119,21 +111,13 @@ export class Bind<Context extends Submit> {
   #connect(user: BindUser<Context>): void {
     if (!this.#become('connecting')) return;
     this.#connection = new ConnectionEnd();
-    const { carrier, clock, delivers, mayWrite } = this.#options;
-    const commands = BIND_COMMANDS[carrier.bindKind];
-    let opening = commands.length;
-    const sessions = commands.map((command): Session<Context> => {
-      const session = new Session<Context>({
-        ...hostOf(carrier, command, this.#streak.failed),
-        tls: carrier.tls ? (carrier.trust ?? {}) : undefined,
-        clock,
-        responseTimeoutMs: carrier.responseTimeoutMs,
-        enquireLinkMs: carrier.enquireLinkMs,
-        delivers,
-        mayWrite,
+    const { wire } = this.#options;
+    let opening = wire.sessions;
+    const sessions = Array.from({ length: wire.sessions }, (_, index): WireSession<Context> => {
+      const session = wire.open(index, this.#streak.failed, {
         onOpen: () => {
           opening -= 1;
-          if (opening === 0) void this.#bind(sessions, commands);
+          if (opening === 0) void this.#bind(sessions);
         },
         onAnswer: (context, answer) => {
           if (!user.onAnswer(context, answer) && this.#state === 'bound') void this.#recycle();
@@ -147,13 +131,10 @@ export class Bind<Context extends Submit> {
     this.#sessions = sessions;
   }
 
-  async #bind(sessions: readonly Session<Context>[], commands: readonly BindCommand[]): Promise<void> {
+  async #bind(sessions: readonly WireSession<Context>[]): Promise<void> {
     if (!this.#become('binding')) return;
-    const { carrier, password, clock, log, index } = this.#options;
-    const fields = bindFields(carrier, password);
-    const answers = await Promise.all(
-      sessions.map((session, i) => session.bind(commands[i] ?? 'bind_transceiver', fields, BIND_TIMEOUT_MS)),
-    );
+    const { carrier, clock, log, index } = this.#options;
+    const answers = await Promise.all(sessions.map((session) => session.bind(BIND_TIMEOUT_MS)));
     // The connection was closed while it waited for the answers. `#onClose` or `stop` does the rest.
     if (this.#stopped || this.#state !== 'binding') return;
     if (this.#sessions.length !== sessions.length || this.#sessions[0] !== sessions[0]) return;
@@ -177,8 +158,8 @@ export class Bind<Context extends Submit> {
   }
 
   /** When one session ends, its partner is ended too. After the last one the pause before the next connection begins. */
-  #onClose(user: BindUser<Context>, session: Session<Context>, reason: string, lost: LostSubmits<Context>): void {
-    const { carrier, clock, log, index } = this.#options;
+  #onClose(user: BindUser<Context>, session: WireSession<Context>, reason: string, lost: LostSubmits<Context>): void {
+    const { carrier, wire, clock, log, index } = this.#options;
     user.onLost(lost);
     this.#sessions = this.#sessions.filter((other) => other !== session);
     this.#connection.ended(reason);
@@ -186,7 +167,7 @@ export class Bind<Context extends Submit> {
     this.#endSessions('pair_closed');
     if (this.#sessions.length > 0 || this.#stopped) return;
     const end = this.#connection.end(clock.monotonicMs());
-    const pause = pauseAfter(end, this.#streak, Math.random(), turnsOf(carrier));
+    const pause = pauseAfter(end, this.#streak, Math.random(), wire.turns);
     const waitMs = Math.max(pause.waitMs, carrier.links?.reconnectMs ?? 0);
     this.#streak = pause.streak;
     log.info('bind_waits', { carrier: carrier._id, bind: index, wait_ms: Math.round(waitMs) });
@@ -194,7 +175,7 @@ export class Bind<Context extends Submit> {
     this.#timer = setTimeout(() => this.#connect(user), waitMs);
   }
 
-  async #onPeerUnbind(session: Session<Context>, confirm: () => void): Promise<void> {
+  async #onPeerUnbind(session: WireSession<Context>, confirm: () => void): Promise<void> {
     if (this.#state === 'bound') {
       this.#become('draining');
       await this.#drained(PEER_DRAIN_MS);

@@ -1,6 +1,4 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
-import { statusClass } from '../../../shared/carriers/command-status.ts';
-import type { SubmitAnswer } from '../../../shared/carriers/smpp/session.ts';
 import type { LostSubmits } from '../../../shared/carriers/smpp/unanswered-submits.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import type { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
@@ -11,11 +9,11 @@ import type { Refusal as NotLeaving } from '../claim/departures.ts';
 import type { Serving } from '../claim/serving.ts';
 import type { Measurements } from '../monitoring/measurements.ts';
 import type { SmppMetrics } from '../monitoring/metrics.ts';
+import type { CarrierAnswer } from '../session/carrier-answer.ts';
 import type { BindSubmitter } from './bind-submitter.ts';
 import type { Breaker } from './breaker.ts';
 import type { CarrierRate } from './carrier-rate.ts';
 import { aboutCarrier, isFinal, pauseOf, verdictOf } from './outcome.ts';
-import { type OwnStatuses, ownStatuses } from './own-statuses.ts';
 import { type Resume, Resumes } from './resumes.ts';
 import type { Segment, Submission } from './submission.ts';
 
@@ -37,12 +35,10 @@ const MAX_RESUMES = 5;
 /** Collects the answers to all segments of a message, then has the message's outcome settled. */
 export class Answers {
   readonly #options: AnswersOptions;
-  readonly #statuses: OwnStatuses;
   readonly #resumes = new Resumes();
 
   constructor(options: AnswersOptions) {
     this.#options = options;
-    this.#statuses = ownStatuses(options.carrier);
   }
 
   /** Whether partly accepted messages wait for their remaining segments to be sent. */
@@ -56,21 +52,20 @@ export class Answers {
   }
 
   /** Returns false when the carrier says that the session is not usable. */
-  onAnswer(submitter: BindSubmitter<Segment>, segment: Segment, answer: SubmitAnswer): boolean {
+  onAnswer(submitter: BindSubmitter<Segment>, segment: Segment, answer: CarrierAnswer): boolean {
     const { carrier, tokens, metrics, clock, measurements } = this.#options;
-    const { statusClasses, statusPausesMs } = this.#statuses;
-    const meaning = statusClass(answer.status, statusClasses);
+    const { meaning } = answer;
     // In the metrics a refusal counts as `rejected`, even if another carrier may take the message.
     const counted = meaning === 'failover' ? 'rejected' : meaning;
     metrics.answers.inc({ carrier: carrier._id, class: counted });
     const answerMs = clock.monotonicMs() - segment.sentMs;
-    measurements.answered(answer.status, counted, answerMs);
+    measurements.answered(answer, counted, answerMs);
     metrics.answerSeconds.observe({ carrier: carrier._id }, answerMs / 1_000);
     const { submission, index, late } = segment;
     // A late answer says nothing about the current rate. `onTimeout` has counted it already.
     if (!late) {
       if (meaning === 'accepted') tokens.accepted();
-      else if (meaning === 'throttled') tokens.throttled(statusPausesMs[String(answer.status)]);
+      else if (meaning === 'throttled') tokens.throttled(answer.pauseMs);
       else tokens.otherwise();
     }
     submission.answers[index] = { kind: 'answered', ...answer };
@@ -129,11 +124,10 @@ export class Answers {
   #conclude(submitter: BindSubmitter<Segment>, submission: Submission): void {
     const answers = submission.complete();
     if (answers === undefined) return;
-    const carrier = { carrier: this.#options.carrier._id, ...this.#statuses };
-    const verdict = verdictOf(answers, carrier);
-    const about = aboutCarrier(verdict, answers, carrier);
+    const verdict = verdictOf(answers, this.#options.carrier._id);
+    const about = aboutCarrier(verdict, answers);
     if (about !== undefined) this.#options.breaker.answered(about);
-    if (verdict.kind === 'refused_here') this.#passOn(submission, verdict, pauseOf(answers, carrier).pauseMs);
+    if (verdict.kind === 'refused_here') this.#passOn(submission, verdict, pauseOf(answers).pauseMs);
     else if (verdict.kind === 'retry' || verdict.kind === 'throttled') {
       this.#settle(submission, { ...verdict, ...this.#nextPath(submission) });
     } else if (verdict.kind !== 'resume') this.#settle(submission, verdict);

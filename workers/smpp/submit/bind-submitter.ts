@@ -1,4 +1,5 @@
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import type { SubmitSession } from '../session/wire.ts';
 import type { CarrierRate } from './carrier-rate.ts';
 import { RecentCount } from './recent-count.ts';
 
@@ -20,13 +21,6 @@ export interface BindSubmitterOptions<Segment> {
  * come free would be empty until the next claim is there. That takes some 10 ms, as long as many carriers take for an answer.
  */
 const SOON_MS = 50;
-
-/** The parts of a session (shared/carriers/smpp/session.ts) that a submitter uses. */
-export interface SubmitSession<Segment> {
-  readonly open: boolean;
-  readonly congested: boolean;
-  submit(segment: Segment): void;
-}
 
 /**
  * Submits over one bind. It holds the segments that wait to be written, in order, and counts the submits without an answer (the

@@ -1,26 +1,15 @@
-import {
-  type CommandStatusClass,
-  STATUS,
-  statusClass,
-  statusReason,
-  statusText,
-} from '../../../shared/carriers/command-status.ts';
+import type { CommandStatusClass } from '../../../shared/carriers/command-status.ts';
 import type { Part } from '../../../shared/messages/document/message.ts';
 import type { Refusal, SubmitOutcome } from '../../../shared/messages/settlement/submit-outcome.ts';
 import { caselessKey, messageKey } from '../dialect/message-ids.ts';
+import type { CarrierAnswer } from '../session/carrier-answer.ts';
 import type { BreakerAnswer } from './breaker.ts';
 
 /** The fate of one segment. `unwritten`: it certainly never reached the carrier. `unknown`: it may have reached it. */
 export type SegmentAnswer =
-  | { readonly kind: 'answered'; readonly status: number; readonly messageId: string }
+  | ({ readonly kind: 'answered' } & CarrierAnswer)
   | { readonly kind: 'unknown' }
   | { readonly kind: 'unwritten' };
-
-export interface CarrierAnswers {
-  readonly carrier: string;
-  readonly statusClasses?: Readonly<Record<string, CommandStatusClass>>;
-  readonly statusPausesMs?: Readonly<Record<string, number>>;
-}
 
 /**
  * What the answers to all segments of a message mean together. `resume`: some segments were accepted and the others may still be;
@@ -37,9 +26,9 @@ export type Verdict =
       readonly otherwise: Extract<SubmitOutcome, { readonly kind: 'partial' | 'rejected' }>;
     };
 
-export function verdictOf(answers: readonly SegmentAnswer[], carrier: CarrierAnswers): Verdict {
-  const classes = answers.map((answer) => classOf(answer, carrier));
-  const parts = answers.map((answer, i) => partOf(answer, classes[i] === 'accepted', carrier.carrier));
+export function verdictOf(answers: readonly SegmentAnswer[], carrier: string): Verdict {
+  const classes = answers.map(classOf);
+  const parts = answers.map((answer) => partOf(answer, carrier));
   if (classes.includes('unknown')) return { kind: 'unknown', parts };
   if (classes.every((one) => one === 'accepted')) return { kind: 'sent', parts };
 
@@ -52,7 +41,7 @@ export function verdictOf(answers: readonly SegmentAnswer[], carrier: CarrierAns
   }
   if (classes.includes('rejected')) return { kind: 'rejected', parts, ...refusal };
   if (classes.includes('failover')) return { kind: 'refused_here', parts, ...refusal };
-  if (classes.includes('retry')) return { kind: 'retry', ...refusal, ...pauseOf(answers, carrier) };
+  if (classes.includes('retry')) return { kind: 'retry', ...refusal, ...pauseOf(answers) };
   if (classes.includes('throttled')) return { kind: 'throttled', ...refusal };
   return { kind: 'requeue' };
 }
@@ -63,45 +52,31 @@ export function isFinal(answer: AnswerClass): boolean {
 }
 
 /** The longest pause that the carrier's settings ask for after these statuses. */
-export function pauseOf(
-  answers: readonly SegmentAnswer[],
-  { statusPausesMs = {} }: Pick<CarrierAnswers, 'statusPausesMs'>,
-): { readonly pauseMs?: number } {
-  const pauses = answers.flatMap((answer) =>
-    answer.kind === 'answered' ? (statusPausesMs[String(answer.status)] ?? []) : [],
-  );
+export function pauseOf(answers: readonly SegmentAnswer[]): { readonly pauseMs?: number } {
+  const pauses = answers.flatMap((answer) => (answer.kind === 'answered' ? (answer.pauseMs ?? []) : []));
   return pauses.length === 0 ? {} : { pauseMs: Math.max(...pauses) };
 }
 
 type AnswerClass = CommandStatusClass | 'unknown' | 'unwritten';
 
-function classOf(answer: SegmentAnswer, carrier: CarrierAnswers): AnswerClass {
-  return answer.kind === 'answered' ? statusClass(answer.status, carrier.statusClasses) : answer.kind;
+function classOf(answer: SegmentAnswer): AnswerClass {
+  return answer.kind === 'answered' ? answer.meaning : answer.kind;
 }
 
-/**
- * What a message's answers say about the carrier itself. Undefined if they say nothing: it throttled, its queue was full (at
- * Aldeamo 0x14 can also mean an empty balance), or nothing was written.
- */
-export function aboutCarrier(
-  { kind }: Verdict,
-  answers: readonly SegmentAnswer[],
-  carrier: CarrierAnswers,
-): BreakerAnswer | undefined {
+/** What a message's answers say about the carrier itself. Undefined if they say nothing: it is busy, or nothing was written. */
+export function aboutCarrier({ kind }: Verdict, answers: readonly SegmentAnswer[]): BreakerAnswer | undefined {
   const answered = answers.flatMap((answer) => (answer.kind === 'answered' ? answer : []));
-  const unusable = answered.some(({ status }) => statusClass(status, carrier.statusClasses) === 'bind');
+  const unusable = answered.some(({ meaning }) => meaning === 'bind');
   if (kind === 'unknown' || unusable) return 'fault';
   if (kind === 'refused_here') return 'refused';
-  if (kind === 'retry') return answered.every(({ status }) => BUSY.has(status)) ? undefined : 'fault';
+  if (kind === 'retry') return answered.every(({ isBusy }) => isBusy === true) ? undefined : 'fault';
   return kind === 'throttled' || kind === 'requeue' ? undefined : 'good';
 }
 
-const BUSY: ReadonlySet<number> = new Set([STATUS.queueFull, STATUS.throttled, STATUS.ok]);
-
-function partOf(answer: SegmentAnswer, accepted: boolean, carrier: string): Part {
+function partOf(answer: SegmentAnswer, carrier: string): Part {
   if (answer.kind === 'unknown') return { state: 'unknown' };
   if (answer.kind === 'unwritten') return { state: 'refused' };
-  if (!accepted) return { state: 'refused', error: statusText(answer.status) };
+  if (answer.meaning !== 'accepted') return { state: 'refused', error: answer.code };
   const key = messageKey(carrier, answer.messageId);
   const caseless = key === undefined ? undefined : caselessKey(key);
   return {
@@ -121,7 +96,7 @@ function worstRefusal(
   for (const severity of SEVERITY) {
     const answer = answers[classes.indexOf(severity)];
     if (answer?.kind !== 'answered') continue;
-    return { code: statusText(answer.status), reason: statusReason(answer.status) };
+    return { code: answer.code, reason: answer.reason };
   }
   return { code: 'not_sent', reason: 'The connection to the carrier was lost' };
 }

@@ -1,13 +1,15 @@
 import { expect } from 'chai';
 import type { MessageDocument, Part } from '../../../../shared/messages/document/message.ts';
+import { submitAnswers } from '../../../../workers/smpp/session/carrier-answer.ts';
 import { verdictOf } from '../../../../workers/smpp/submit/outcome.ts';
 import { openCountingDb } from '../../../support/counting-db.ts';
 import { ReceiptWorld, receipt, SENDER, TO } from '../../../support/receipt-world.ts';
 
 /** The parts of a message whose segments got these ids. */
 function answered(...ids: readonly string[]): readonly Part[] {
-  const answers = ids.map((messageId) => ({ kind: 'answered', status: 0, messageId }) as const);
-  const verdict = verdictOf(answers, { carrier: 'c' });
+  const read = submitAnswers({});
+  const answers = ids.map((messageId) => ({ kind: 'answered' as const, ...read({ status: 0, messageId }) }));
+  const verdict = verdictOf(answers, 'c');
   return verdict.kind === 'sent' ? verdict.parts : expect.fail('sent');
 }
 

@@ -4,6 +4,7 @@ import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../../shared/carri
 import type { Clock } from '../../../../shared/platform/runtime/clock.ts';
 import { Bind, type BindUser } from '../../../../workers/smpp/session/bind.ts';
 import type { BindState } from '../../../../workers/smpp/session/bind-states.ts';
+import { smppWire } from '../../../../workers/smpp/session/smpp-wire.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { keepLines } from '../../../support/log-lines.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -36,17 +37,15 @@ describe('smpp worker: a bind that is lost', () => {
     lines.flatMap(({ event, fields }) => (event === 'bind_waits' ? [Number(fields.wait_ms)] : []));
   const bound = (): number => states.filter((state) => state === 'bound').length;
   const start = (carrier: Partial<CarrierDocument> = {}, time: Clock = clock, by: BindUser<never> = user): void => {
-    bind = new Bind<never>({
-      carrier: {
-        ...CARRIER_DEFAULTS,
-        ...{ _id: 'c', name: 'C', host: '127.0.0.1', port: smsc.port, systemId: 'x', createdAt: clock.now() },
-        password: '',
-        ...carrier,
-      },
-      ...{ password: '', index: 0, clock: time, log },
-      delivers: { take: async () => {} },
-      mayWrite: () => true,
-    });
+    const whole = {
+      ...CARRIER_DEFAULTS,
+      ...{ _id: 'c', name: 'C', host: '127.0.0.1', port: smsc.port, systemId: 'x', createdAt: clock.now() },
+      password: '',
+      ...carrier,
+    };
+    const delivers = { take: async () => {} };
+    const wire = smppWire<never>({ carrier: whole, password: '', clock: time, delivers, mayWrite: () => true });
+    bind = new Bind<never>({ carrier: whole, wire, index: 0, clock: time, log });
     bind.start(by);
   };
   const user: BindUser<never> = {

@@ -5,6 +5,7 @@ import type { SubmitOutcome } from '../../../../shared/messages/settlement/submi
 import { Metrics } from '../../../../shared/platform/runtime/metrics.ts';
 import { Measurements } from '../../../../workers/smpp/monitoring/measurements.ts';
 import { createSmppMetrics } from '../../../../workers/smpp/monitoring/metrics.ts';
+import { submitAnswers } from '../../../../workers/smpp/session/carrier-answer.ts';
 import { Answers, type AnswersOptions } from '../../../../workers/smpp/submit/answers.ts';
 import type { BindSubmitter } from '../../../../workers/smpp/submit/bind-submitter.ts';
 import { Breaker } from '../../../../workers/smpp/submit/breaker.ts';
@@ -16,6 +17,7 @@ import { silentLog } from '../../../support/silent-log.ts';
 
 const REFUSED_FOR_NOW = { throttled: STATUS.throttled, retry: STATUS.queueFull };
 
+const READ = submitAnswers({});
 const SUBMITTER = { release: () => undefined, clear: () => [] } as unknown as BindSubmitter<Segment>;
 
 function open(clock: ManualClock): { answers: Answers; tokens: CarrierRate; outcomes: SubmitOutcome[] } {
@@ -42,7 +44,7 @@ describe('Answers', () => {
       const submission = new Submission(makeMessage({ path: '@30:c>d' }), [Buffer.alloc(0)]);
       const [segment] = submission.segments;
 
-      if (segment !== undefined) answers.onAnswer(SUBMITTER, segment, { status, messageId: '' });
+      if (segment !== undefined) answers.onAnswer(SUBMITTER, segment, READ({ status, messageId: '' }));
 
       expect(outcomes).to.have.length(1);
       expect(outcomes[0]).to.include({ kind, path: '@30:d' });
@@ -67,7 +69,7 @@ describe('Answers', () => {
         if (segment === undefined) throw new Error('a message has a segment');
         return segment;
       };
-      const answer = (status: number) => answers.onAnswer(SUBMITTER, submit(), { status, messageId: '' });
+      const answer = (status: number) => answers.onAnswer(SUBMITTER, submit(), READ({ status, messageId: '' }));
       lose(answers, Array.from({ length: 100 }, submit));
       for (let i = 0; i < 20; i++) {
         answer(STATUS.ok);

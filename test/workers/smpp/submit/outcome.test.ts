@@ -1,8 +1,10 @@
 import { expect } from 'chai';
+import { submitAnswers } from '../../../../workers/smpp/session/carrier-answer.ts';
 import { type SegmentAnswer, verdictOf } from '../../../../workers/smpp/submit/outcome.ts';
 
-const accepted = (messageId: string): SegmentAnswer => ({ kind: 'answered', status: 0, messageId });
-const status = (code: number): SegmentAnswer => ({ kind: 'answered', status: code, messageId: '' });
+const read = submitAnswers({});
+const accepted = (messageId: string): SegmentAnswer => ({ kind: 'answered', ...read({ status: 0, messageId }) });
+const status = (code: number): SegmentAnswer => ({ kind: 'answered', ...read({ status: code, messageId: '' }) });
 const UNKNOWN: SegmentAnswer = { kind: 'unknown' };
 const UNWRITTEN: SegmentAnswer = { kind: 'unwritten' };
 
@@ -34,33 +36,33 @@ const CASES: readonly (readonly [string, readonly SegmentAnswer[], string])[] = 
 describe('verdictOf', () => {
   for (const [what, answers, kind] of CASES) {
     it(`${what}: ${kind}`, () => {
-      expect(verdictOf(answers, { carrier: 'c' }).kind).to.equal(kind);
+      expect(verdictOf(answers, 'c').kind).to.equal(kind);
     });
   }
 
   it('keeps the ids of accepted segments, in their case and without leading zeros', () => {
-    expect(verdictOf([accepted('00Ab'), accepted('')], { carrier: 'c' })).to.deep.equal({
+    expect(verdictOf([accepted('00Ab'), accepted('')], 'c')).to.deep.equal({
       kind: 'sent',
       parts: [{ state: 'accepted', key: 'c:Ab', caseless: 'c:ab' }, { state: 'accepted' }],
     });
   });
 
   it('names the gravest refusal', () => {
-    expect(verdictOf([status(0x58), status(0x0b)], { carrier: 'c' })).to.include({
+    expect(verdictOf([status(0x58), status(0x0b)], 'c')).to.include({
       code: '0x0B',
       reason: 'Invalid destination address',
     });
   });
 
   it("believes the carrier's own meaning of a status", () => {
-    const carrier = { carrier: 'c', statusClasses: { 1025: 'throttled', 11: 'retry' } } as const;
+    const own = submitAnswers({ statusClasses: { 1025: 'throttled', 11: 'retry' } });
 
-    expect(verdictOf([status(0x0401)], carrier).kind).to.equal('throttled');
-    expect(verdictOf([status(0x0b)], carrier).kind).to.equal('retry');
+    expect(own({ status: 0x0401, messageId: '' }).meaning).to.equal('throttled');
+    expect(own({ status: 0x0b, messageId: '' }).meaning).to.equal('retry');
   });
 
   it('resumes only what was not accepted, and is partial when it cannot', () => {
-    const verdict = verdictOf([accepted('A'), status(0x58), accepted('C')], { carrier: 'c' });
+    const verdict = verdictOf([accepted('A'), status(0x58), accepted('C')], 'c');
 
     expect(verdict).to.deep.include({ kind: 'resume', segments: [1], throttled: true });
     expect(verdict.kind === 'resume' && verdict.otherwise.kind).to.equal('partial');
