@@ -95,7 +95,6 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'workers/webhooks/endpoint-queues.ts HOSTS_PER_ACCOUNT',
     'workers/webhooks/endpoint-queues.ts IN_FLIGHT_MAX',
     'workers/webhooks/endpoint-queues.ts OPEN_MAX',
-    'workers/webhooks/judge.ts RETRY_PAUSES_MS',
   ],
   'a table that its tests walk entry by entry': [
     'scripts/chaos/options.ts CHAOS_DEFAULTS',

@@ -437,6 +437,8 @@ const OPT_IN: readonly Act[] = [
 ];
 
 const OF_WEBHOOK = { account: ownerOfWebhook } as const;
+/** What enabling and disabling leave as it is. */
+const UNCHANGED = { events: undefined, headers: undefined, retry_seconds: undefined, filter: undefined };
 
 const WEBHOOK: readonly Act[] = [
   {
@@ -455,10 +457,18 @@ const WEBHOOK: readonly Act[] = [
     ...{ command: 'webhook list', operation: 'listWebhooks', about: 'Shows the webhooks of an account.' },
     columns: ['webhook_id', 'state', 'disabled_reason', 'failing_since', 'channel', 'url', 'events'],
   },
+  {
+    ...{ command: 'webhook update', operation: 'updateWebhook', ...OF_WEBHOOK, fixed: { state: undefined } },
+    about: 'Changes which events are posted to a webhook, and how.',
+    notes:
+      'Headers and filter are JSON: --headers \'[{"name":"X-Team","value":"billing"}]\', --filter \'{"sender":["HARKRA"]}\'. Secrets stay out of the\n' +
+      'history of the shell: the account enters secret headers itself.',
+    say: ({ webhook_id }) => `${webhook_id} is changed.`,
+  },
   ...(['disable', 'enable'] as const).map(
     (verb): Act => ({
       ...{ command: `webhook ${verb}`, operation: 'updateWebhook', ...OF_WEBHOOK },
-      fixed: { state: verb === 'enable' ? 'active' : 'disabled', events: undefined },
+      fixed: { ...UNCHANGED, state: verb === 'enable' ? 'active' : 'disabled' },
       about:
         verb === 'enable'
           ? 'Posts to a webhook again, from now on.'

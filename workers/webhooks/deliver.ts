@@ -116,7 +116,7 @@ export class Deliverer {
     const now = clock.now();
     metrics.post(posted.result, posted.durationMs);
     health.note(target, posted.result, isAcknowledged(posted.result), now);
-    const outcome = judge(delivery, posted, { startedAt, now, random: random() });
+    const outcome = judge(delivery, posted, { retrySeconds: target.retrySeconds, startedAt, now, random: random() });
     if (outcome.state === 'exhausted') {
       log.info('delivery_exhausted', { delivery: delivery._id, endpoint: target.id, host: target.host });
     }

@@ -3,14 +3,22 @@ import type { Outcome } from '../../shared/events/webhooks/delivery-store.ts';
 import type { PostResult } from '../../shared/events/webhooks/posting/post.ts';
 import { isAcknowledged } from '../../shared/events/webhooks/result-words.ts';
 
+interface Judged {
+  /** The pauses between the tries. */
+  readonly retrySeconds: readonly number[];
+  readonly startedAt: Date;
+  readonly now: Date;
+  /** From 0 to 1. */
+  readonly random: number;
+}
+
 /**
  * Decides what happens to a delivery after a post: one update, or a part of its group's. The post took place between `startedAt` and `now`.
- * `random` is from 0 to 1.
  */
 export function judge(
   delivery: DeliveryDocument,
   { result, durationMs, excerpt, retryAfter }: PostResult,
-  { startedAt, now, random }: { readonly startedAt: Date; readonly now: Date; readonly random: number },
+  { retrySeconds, startedAt, now, random }: Judged,
 ): Outcome {
   const success = isAcknowledged(result);
   const attempt = {
@@ -22,42 +30,21 @@ export function judge(
   const base = { id: delivery._id, attempt };
   if (success) return { ...base, state: 'done' };
   if (result === 410) return { ...base, state: 'discarded' };
-  const retryAt = nextTry({ tries: triesMade(delivery) + 1, retryAfter, now, random });
+  const retryAt = nextTry({ tries: triesMade(delivery) + 1, retryAfter, retrySeconds, now, random });
   return retryAt === undefined ? { ...base, state: 'exhausted' } : { ...base, state: 'waiting', retryAt };
 }
 
 const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-
-/**
- * The pause before try 1, 2, 3 … (docs/specification/decisions.md, Webhooks). When the last try fails, about 28 hours after the
- * event, the delivery is exhausted.
- */
-export const RETRY_PAUSES_MS: readonly number[] = [
-  0,
-  5 * SECOND,
-  MINUTE,
-  5 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  10 * HOUR,
-];
 /**
  * The part of a pause that is random, in both directions. Posts that failed together are then not repeated together.
  */
 const JITTER = 0.2;
 
-interface FailedTry {
+interface FailedTry extends Pick<Judged, 'retrySeconds' | 'now' | 'random'> {
   /** Tries so far, this one included. */
   readonly tries: number;
   /** The value of the answer's `Retry-After` header. */
   readonly retryAfter?: string | undefined;
-  readonly now: Date;
-  /** From 0 to 1, drawn by the caller. */
-  readonly random: number;
 }
 
 /**
@@ -65,9 +52,10 @@ interface FailedTry {
  * schedule's own pause and twice that. An endpoint may ask for more time, but it cannot shorten the pause or delay
  * its backlog for days.
  */
-export function nextTry({ tries, retryAfter, now, random }: FailedTry): Date | undefined {
-  const baseMs = RETRY_PAUSES_MS[tries];
-  if (baseMs === undefined) return undefined;
+export function nextTry({ tries, retryAfter, retrySeconds, now, random }: FailedTry): Date | undefined {
+  const seconds = retrySeconds[tries - 1];
+  if (seconds === undefined) return undefined;
+  const baseMs = seconds * SECOND;
   const askedMs = retryAfter === undefined ? undefined : retryAfterMs(retryAfter, now);
   const pauseMs =
     askedMs === undefined

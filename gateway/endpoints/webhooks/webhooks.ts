@@ -14,6 +14,7 @@ import {
   removeEndpoint,
   rotateSecret,
   setEvents,
+  setOptions,
 } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { disabledWords, isAcknowledged, resultWords } from '../../../shared/events/webhooks/result-words.ts';
 import { newSecret } from '../../../shared/events/webhooks/sign.ts';
@@ -33,6 +34,7 @@ import { type Given, request } from '../../http/fields/request.ts';
 import type { Accepted } from '../../http/idempotency/action.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { pageOf } from '../../http/page.ts';
+import { checkOptions, givenOptions, OPTION_FIELDS, OPTION_SHAPE, optionRecord } from './options.ts';
 import { registerEndpoint } from './register-endpoint.ts';
 import { postTestEvent } from './test-event.ts';
 
@@ -61,6 +63,7 @@ const Webhook = named('Webhook', {
   channel: z.enum(EVENT_CHANNELS).meta({ description: 'Whose events are posted.' }),
   url: text('Where events are posted to.', { format: 'uri', example: 'https://example.com/hooks/sms' }),
   events: Events,
+  ...OPTION_SHAPE,
   state: z.enum(['active', 'disabled']).meta({ description: '`disabled`: nothing is posted.' }),
   disabled_reason: text('Why it is disabled, in words.').nullable(),
   failing_since: text(
@@ -133,10 +136,17 @@ const FIELDS = {
       minItems: 1,
     }),
   ),
+  ...OPTION_FIELDS,
 };
 
-function ofChannel({ channel, events }: Given<typeof FIELDS>, _has: unknown, problems: FieldProblems): void {
-  if (channel !== undefined && events !== undefined) checkEvents(channel, events, problems);
+function ofChannel(
+  { channel, events, ...options }: Given<typeof FIELDS>,
+  _has: unknown,
+  problems: FieldProblems,
+): void {
+  if (channel === undefined) return;
+  if (events !== undefined) checkEvents(channel, events, problems);
+  checkOptions(channel, options, undefined, problems);
 }
 
 /** As `ops webhook create` and POST /v2/chatapp/webhook do. */
@@ -148,7 +158,7 @@ export const createWebhook = endpoint({
   tag: 'Account',
   summary: 'Register a webhook for a channel',
   description:
-    'Extension. An address that the channel has already keeps its `webhook_id` and secret, takes the new events and is enabled. The secret of a new one is shown this once. The answer takes half a second: from then on every event is posted.',
+    'Extension. An address that the channel has already keeps its `webhook_id` and secret, takes the new events and what else is given, and is enabled. The secret of a new one is shown this once. The answer takes half a second: from then on every event is posted.',
   scopes: ['manage'],
   confirmed: true,
   body: request(FIELDS, [], [ofChannel]),
@@ -158,6 +168,14 @@ export const createWebhook = endpoint({
   examples: {
     body: {
       sms: { channel: 'sms', url: 'https://example.com/hooks/sms' },
+      own: {
+        channel: 'sms',
+        url: 'https://example.com/hooks/billing',
+        events: ['message.delivered', 'message.failed'],
+        headers: [{ name: 'Authorization', value: 'Bearer 7f3ac1', secret: true }],
+        retry_seconds: [10, 60, 600],
+        filter: { sender: ['HARKRA'], reference_prefix: ['order-'] },
+      },
       picked: { channel: 'chatapp', url: 'https://example.com/hooks/chat', events: ['message.received'] },
     },
   },
@@ -174,7 +192,11 @@ export const createWebhook = endpoint({
       const late = refusedLate(deps.clock, payBy);
       if (late !== undefined) return late;
       const { channel, url, events = eventsOf(channel) } = call.body;
-      const made = await registerEndpoint(deps, call.caller, { account, channel, url, events, registration: id });
+      const options = givenOptions(call.body);
+      const made = await registerEndpoint(deps, call.caller, {
+        ...{ account, channel, url, events, registration: id },
+        ...(options !== undefined && { options }),
+      });
       if ('kind' in made) return made;
       return createdAnswer(deps, made.endpoint, made.created ? made.secret : undefined);
     },
@@ -234,11 +256,12 @@ export const updateWebhook = endpoint({
   tag: 'Account',
   summary: 'Change a webhook',
   description:
-    'Extension. Its events, or whether anything is posted. The answer takes half a second: what happens from then on goes by the change. The address cannot be changed: register the new one, then remove the old one.',
+    'Extension. Its events, how they are posted, or whether anything is. The answer takes half a second: what happens from then on goes by the change. The address cannot be changed: register the new one, then remove the old one.',
   scopes: ['manage'],
   params: IN_PATH,
   body: request({
     events: optional(list(choice(EVENT_NAMES), { description: 'The events to post from now on.', minItems: 1 })),
+    ...OPTION_FIELDS,
     state: optional(
       choice(
         ['active', 'disabled'],
@@ -249,17 +272,22 @@ export const updateWebhook = endpoint({
   ownProblems: true,
   answer: Webhook,
   problems: ['webhook_not_found'],
-  examples: { body: { disable: { state: 'disabled' } } },
+  examples: {
+    body: { disable: { state: 'disabled' }, header: { headers: [{ name: 'X-My-Token', value: 't-1' }] } },
+  },
   async handle(deps, call) {
     const { caller, params, read } = call;
-    const { db, clock } = deps;
+    const { db, clock, box } = deps;
     const found = await findOwnEndpoint(db, caller.account._id, params.webhook_id);
     if (found === undefined) return refused('webhook_not_found');
     if (read.given.events !== undefined) checkEvents(found.channel, read.given.events, read.problems);
+    checkOptions(found.channel, read.given, found, read.problems);
     if (read.problems.count > 0) return invalid(read.problems);
     const { events, state } = call.body;
+    const options = givenOptions(call.body);
     const changed = await changeEndpoint(deps, caller, found, 'webhook.update', async () => {
       if (events !== undefined) await setEvents(db, clock, found._id, [...new Set(events)]);
+      if (options !== undefined) await setOptions(db, box, found, options);
       if (state === 'active') await enableEndpoint(db, clock, found._id);
       if (state === 'disabled')
         await disableEndpoint(db, found._id, caller.who.kind === 'ops' ? 'operator' : 'account');
@@ -439,6 +467,7 @@ async function webhookRecord(
     channel,
     url,
     events,
+    ...optionRecord(found),
     state: status,
     disabled_reason: status === 'disabled' ? (disabledWords(found.disabledReason) ?? null) : null,
     failing_since: failingSince === undefined ? null : isoTimestamp(failingSince),

@@ -269,11 +269,11 @@ function listForm(item: Kind<unknown>): string {
   return `It must be an array of ${schemaOf(item).type}s`;
 }
 
-/** An entry of a list that has members of its own. */
-export function object<T extends Fields>(fields: T): Kind<Values<T>> {
+/** A value that has members of its own: an entry of a list, or a field with a description. */
+export function object<T extends Fields>(fields: T, description?: string): Kind<Values<T>> {
   const known = Object.keys(fields);
   const form = `It must be an object with ${known.map((name) => `\`${name}\``).join(' and ')}`;
-  const members = z.object(fields, form).meta({ additionalProperties: false });
+  const members = z.object(fields, form).meta({ ...(description && { description }), additionalProperties: false });
   // Unknown members are reported before what is wrong with the known ones. zod goes on after `unrecognized_keys`.
   const strict = z.preprocess((value, { issues }) => {
     if (!isObject(value)) return value;

@@ -29,6 +29,7 @@ import type { MarketingChange } from '../marketing-change.ts';
 import type { TemplateChange } from '../template-change.ts';
 import { type DeliveryDocument, deliveriesIn, deliveryId, type Stored } from './delivery.ts';
 import { findDeliveries } from './delivery-store.ts';
+import { fitsFilter } from './filter.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
 type AnyChange = StateChange | MarketingChange | TemplateChange | AccountChange<AccountEventName>;
@@ -48,8 +49,8 @@ export type Announcing = 'each' | 'grouped' | 'again';
 /** Part of a settle's follow-up: turns state changes into deliveries. */
 export interface Announcer {
   /**
-   * Stores one delivery for each change and each matching endpoint: active, of the change's account and channel, and subscribed
-   * to the event. All in one unordered insert. Throws the driver's error when the store fails. Some may be stored then; the caller
+   * Stores one delivery for each change and each matching endpoint: active, of the change's account and channel, subscribed to the
+   * event, and with a filter that it fits. All in one unordered insert. Throws the driver's error when the store fails. Some may be stored then; the caller
    * repeats the call.
    */
   announce(changes: readonly AnyChange[], how?: Announcing): Promise<void>;
@@ -94,9 +95,10 @@ export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock
     const byEndpoint = new Map<EndpointId, DeliveryDocument[]>();
     for (const one of all) {
       const endpoints = (byAccount.get(one.account) ?? []).filter(
-        ({ channel, events, createdAt, subscribedSince = createdAt }) =>
+        ({ channel, events, filter = {}, createdAt, subscribedSince = createdAt }) =>
           one.channels.includes(channel) &&
           events.includes(one.event) &&
+          fitsFilter(filter, one.change) &&
           !(how === 'again' && subscribedSince.getTime() - one.at.getTime() > CLOCKS_APART_MS),
       );
       if (endpoints.length === 0) continue;

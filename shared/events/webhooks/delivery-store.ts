@@ -148,7 +148,7 @@ export async function promoteRetries(db: Db, now: Date, limit: number): Promise<
 
 /** States that allow a replay. A delivery in `due` or `waiting` is posted anyway. */
 const REPLAYABLE = ['done', 'exhausted', 'discarded'] as const;
-/** Keeps the log of one delivery well below the largest document; a replay adds at most nine tries. */
+/** Keeps the log of one delivery well below the largest document; a replay adds the tries of one schedule, 13 at most. */
 const ATTEMPTS_MAX = 200;
 
 /**

@@ -6,7 +6,7 @@ import type { Clock } from '../../platform/runtime/clock.ts';
 import type { AccountId, EndpointId } from '../../platform/runtime/ids.ts';
 import type { SecretBox } from '../../platform/runtime/secret-box.ts';
 import type { EventChannel, EventName } from '../catalogue.ts';
-import { ENDPOINTS_PER_ACCOUNT, type EndpointDocument } from './endpoint.ts';
+import { ENDPOINTS_PER_ACCOUNT, type EndpointDocument, type EndpointHeader, type EndpointOptions } from './endpoint.ts';
 import { newSecret } from './sign.ts';
 
 /** How long the old secret signs beside the new one after a rotation. */
@@ -18,8 +18,21 @@ export interface NewEndpoint {
   /** The caller has checked it with the account's `AddressGuard`. */
   readonly url: string;
   readonly events: readonly EventName[];
+  readonly options?: GivenOptions;
   /** Stored with a new endpoint. */
   readonly registration?: string;
+}
+
+/** A header as its account gives it. A secret one without a value keeps the value that it has. */
+export interface GivenHeader {
+  readonly name: string;
+  readonly value?: string;
+  readonly secret: boolean;
+}
+
+/** What is absent stays as it is. */
+export interface GivenOptions extends Omit<EndpointOptions, 'headers'> {
+  readonly headers?: readonly GivenHeader[];
 }
 
 export interface CreatedEndpoint {
@@ -39,11 +52,12 @@ export async function createEndpoint(
   db: Db,
   clock: Clock,
   box: SecretBox,
-  { account, channel, url, events, registration }: NewEndpoint,
+  { account, channel, url, events, options = {}, registration }: NewEndpoint,
   id?: EndpointId,
 ): Promise<CreatedEndpoint> {
   const endpoints = db.collection<EndpointDocument>('endpoints');
   const _id = id ?? (await findEndpointId(db, { account, channel, url }));
+  const stored = storedOptions(box, { _id }, options);
   const secret = newSecret();
   const sealed = box.seal(secret, ['endpoints', _id, 'secrets.sealed']);
   const again = () =>
@@ -52,7 +66,7 @@ export async function createEndpoint(
       clock,
       _id,
       { status: 'active', ...has(events) },
-      { $set: { events: [...events], status: 'active' }, $unset: HEALED },
+      { $set: { events: [...events], status: 'active', ...stored }, $unset: HEALED },
     );
   const known = await again();
   if (known !== null) return { endpoint: known, ...secretOf(known, box, sealed) };
@@ -68,6 +82,7 @@ export async function createEndpoint(
         events: [...events],
         secrets: [{ sealed }],
         status: 'active',
+        ...stored,
         ...(registration === undefined ? {} : { registration }),
         createdAt: clock.now(),
       };
@@ -113,6 +128,42 @@ export async function findOwnEndpoint(db: Db, account: AccountId, id: string): P
 /** From now on these events are posted to it. */
 export async function setEvents(db: Db, clock: Clock, id: EndpointId, events: readonly EventName[]): Promise<void> {
   await subscribe(db, clock, id, has(events), { $set: { events: [...events] } });
+}
+
+/** How it wants its events from now on. `endpoint`: as it was read, for the values of its secret headers. */
+export async function setOptions(
+  db: Db,
+  box: SecretBox,
+  endpoint: Pick<EndpointDocument, '_id' | 'headers'>,
+  options: GivenOptions,
+): Promise<void> {
+  const update = { $set: storedOptions(box, endpoint, options) };
+  await db.collection<EndpointDocument>('endpoints').updateOne({ _id: endpoint._id }, update);
+}
+
+function storedOptions(
+  box: SecretBox,
+  { _id, headers: known = [] }: Pick<EndpointDocument, '_id' | 'headers'>,
+  { headers, ...options }: GivenOptions,
+): EndpointOptions {
+  if (headers === undefined) return options;
+  const stored = headers.map(({ name, value, secret }): EndpointHeader => {
+    if (value !== undefined) return secret ? { name, sealed: box.seal(value, headerPlace(_id)) } : { name, value };
+    const kept = keptHeader(known, name);
+    if (kept === undefined) throw new Error(`header ${name} has no value`);
+    return { ...kept, name };
+  });
+  return { ...options, headers: stored };
+}
+
+/** The secret header of this name: names are the same in capital and small letters. */
+export function keptHeader(headers: readonly EndpointHeader[], name: string): EndpointHeader | undefined {
+  return headers.find((one) => 'sealed' in one && one.name.toLowerCase() === name.toLowerCase());
+}
+
+/** Where the value of a secret header is sealed for. */
+export function headerPlace(id: EndpointId) {
+  return ['endpoints', id, 'headers.sealed'] as const;
 }
 
 /** Disables an endpoint; the worker discards its due deliveries. Returns whether it was active until now. */

@@ -1,5 +1,6 @@
 import type { AccountId, EndpointId } from '../../platform/runtime/ids.ts';
 import type { EventChannel, EventName } from '../catalogue.ts';
+import type { EventFilter } from './filter.ts';
 
 export interface EndpointSecret {
   readonly sealed: string;
@@ -9,8 +10,20 @@ export interface EndpointSecret {
   readonly request?: string;
 }
 
+/** A header of the account's own, beside ours in every post. A secret one is sealed, and shown to nobody. */
+export type EndpointHeader = { readonly name: string } & ({ readonly value: string } | { readonly sealed: string });
+
+/** How an account wants its events. What is absent or empty is as for all. */
+export interface EndpointOptions {
+  readonly headers?: readonly EndpointHeader[];
+  /** The pauses between the tries, in place of `RETRY_SECONDS`. */
+  readonly retrySeconds?: readonly number[];
+  /** Only events that fit are posted: what does not fit is never stored as a delivery. */
+  readonly filter?: EventFilter;
+}
+
 /** An address that an account's events are posted to. */
-export interface EndpointDocument {
+export interface EndpointDocument extends EndpointOptions {
   readonly _id: EndpointId;
   readonly account: AccountId;
   /** Only events of this channel are posted to it. */
@@ -30,6 +43,17 @@ export interface EndpointDocument {
   readonly createdAt: Date;
   /** When it was last enabled, or got an event that it had not. Absent: when it was created. */
   readonly subscribedSince?: Date;
+}
+
+/**
+ * The pauses between the tries (docs/specification/decisions.md, Webhooks). When the last try fails, about 28 hours after the event,
+ * the delivery is exhausted.
+ */
+export const RETRY_SECONDS: readonly number[] = [5, 60, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
+
+/** The endpoint's own pauses, or those of all. */
+export function retrySecondsOf({ retrySeconds = [] }: EndpointOptions): readonly number[] {
+  return retrySeconds.length === 0 ? RETRY_SECONDS : retrySeconds;
 }
 
 /** A limit, because each event becomes one delivery per endpoint. */

@@ -11,6 +11,7 @@ const WORDS: Readonly<Record<string, string>> = {
   too_many_interim_answers: 'Your server sent too many interim answers (1xx).',
   refused_address: 'The address leads to a private or reserved address. Nothing was posted.',
   refused_url: 'The address may not be used any more. Register one that begins with https://.',
+  no_header: 'A secret header of the webhook cannot be read. Enter its value again.',
   no_secret: 'The secret of the webhook cannot be read. Rotate it: only the new one signs then.',
 };
 

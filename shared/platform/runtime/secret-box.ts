@@ -9,7 +9,7 @@ import { keyId, type SecretKeys } from './secret-keys.ts';
 export const SEALED_FIELDS = {
   carriers: ['password', 'trust.tlsKey'],
   providers: ['token', 'appSecret', 'verifyToken'],
-  endpoints: ['secrets.sealed'],
+  endpoints: ['secrets.sealed', 'headers.sealed'],
   /** `setup` is handed to the user and comes back; it is stored nowhere. */
   users: ['totp.seed', 'setup', 'unannounced.sealed'],
   mails: ['sealed'],

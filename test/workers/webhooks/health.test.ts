@@ -29,6 +29,8 @@ describe('webhooks worker: health', () => {
       origin: 'https://h',
       path: '/',
       keys: [],
+      headers: [],
+      retrySeconds: [],
       active: true,
       failingSince: undefined,
     };

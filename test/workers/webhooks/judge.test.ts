@@ -1,11 +1,12 @@
 import { expect } from 'chai';
+import { RETRY_SECONDS } from '../../../shared/events/webhooks/endpoint.ts';
 import { isAcknowledged } from '../../../shared/events/webhooks/result-words.ts';
-import { judge, RETRY_PAUSES_MS } from '../../../workers/webhooks/judge.ts';
+import { judge } from '../../../workers/webhooks/judge.ts';
 import { makeDelivery } from '../../shared/events/webhooks/make.ts';
 
 const startedAt = new Date('2026-11-21T10:00:00Z');
 const now = new Date('2026-11-21T10:00:01Z');
-const CALL = { startedAt, now, random: 0.5 };
+const CALL = { retrySeconds: RETRY_SECONDS, startedAt, now, random: 0.5 };
 
 describe('webhooks worker: judge', () => {
   const delivery = makeDelivery({ endpoint: 'whk_a' });
@@ -57,7 +58,7 @@ describe('webhooks worker: judge', () => {
   });
 
   it('the ninth failure exhausts the delivery; a replay begins anew', () => {
-    const attempts = RETRY_PAUSES_MS.slice(1).map(() => ({ at: startedAt, result: 500, durationMs: 1 }));
+    const attempts = RETRY_SECONDS.map(() => ({ at: startedAt, result: 500, durationMs: 1 }));
     const tired = { ...delivery, attempts };
 
     expect(judge(tired, { result: 500, durationMs: 3 }, CALL)).to.include({ state: 'exhausted' });

@@ -1,23 +1,24 @@
 import { expect } from 'chai';
-import { nextTry, RETRY_PAUSES_MS } from '../../../workers/webhooks/judge.ts';
+import { RETRY_SECONDS } from '../../../shared/events/webhooks/endpoint.ts';
+import { nextTry } from '../../../workers/webhooks/judge.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 
-function pauseMs(tries: number, random: number, retryAfter?: string): number | undefined {
-  const next = nextTry({ tries, retryAfter, now: NOW, random });
+function pauseMs(tries: number, random: number, retryAfter?: string, retrySeconds = RETRY_SECONDS): number | undefined {
+  const next = nextTry({ tries, retryAfter, retrySeconds, now: NOW, random });
   return next === undefined ? undefined : next.getTime() - NOW.getTime();
 }
 
 describe('webhooks/retry-schedule', () => {
-  it('is 0, 5 s, 1 m, 5 m, 30 m, 2 h, 5 h, 10 h, 10 h', () => {
-    const minutes = [0, 5 / 60, 1, 5, 30, 120, 300, 600, 600];
+  it('is 5 s, 1 m, 5 m, 30 m, 2 h, 5 h, 10 h, 10 h', () => {
+    const minutes = [5 / 60, 1, 5, 30, 120, 300, 600, 600];
 
-    expect(RETRY_PAUSES_MS).to.deep.equal(minutes.map((pause) => pause * 60_000));
+    expect(RETRY_SECONDS).to.deep.equal(minutes.map((pause) => pause * 60));
   });
 
   it('varies each pause by a fifth either way', () => {
-    for (let tries = 1; tries < RETRY_PAUSES_MS.length; tries++) {
-      const base = RETRY_PAUSES_MS[tries] ?? 0;
+    for (const [i, seconds] of RETRY_SECONDS.entries()) {
+      const [tries, base] = [i + 1, seconds * 1_000];
       expect(pauseMs(tries, 0)).to.equal(base * 0.8);
       expect(pauseMs(tries, 0.5)).to.equal(base);
       expect(pauseMs(tries, 1)).to.equal(base * 1.2);
@@ -28,6 +29,10 @@ describe('webhooks/retry-schedule', () => {
     expect(pauseMs(8, 0.5)).to.equal(36_000_000);
     expect(pauseMs(9, 0.5)).to.equal(undefined);
     expect(pauseMs(10, 0.5, '5')).to.equal(undefined);
+  });
+
+  it("is the endpoint's own if it has one", () => {
+    expect([1, 2, 3].map((tries) => pauseMs(tries, 0.5, undefined, [7, 30]))).to.deep.equal([7_000, 30_000, undefined]);
   });
 
   describe('Retry-After', () => {

@@ -4,6 +4,7 @@ import { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
+import { setOptions } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { newSecret } from '../../../shared/events/webhooks/sign.ts';
 import { makeMessage, present } from '../../shared/events/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -39,6 +40,30 @@ describe('webhooks worker', () => {
     const done = await world().inState(stored, 'done');
     expect(done).not.to.have.property('due');
     expect(done.attempts.map(({ result }) => result)).to.deep.equal([200]);
+  });
+
+  it('posts have the own headers of the endpoint; one that cannot be read is not left out', async () => {
+    const target = await world().receiver();
+    const registered = await world().register(target.url);
+    const { _id } = registered.endpoint;
+    const headers = [
+      { name: 'Authorization', value: 'Bearer s3cret', secret: true },
+      { name: 'X-Team', value: 'billing', secret: false },
+    ];
+    await setOptions(world().db, world().box, registered.endpoint, { headers });
+    await world().startWorker();
+    const [delivery] = await world().deliver(registered);
+
+    await world().inState(present(delivery), 'done');
+    expect(target.received[0]?.headers).to.include({ authorization: 'Bearer s3cret', 'x-team': 'billing' });
+
+    await world()
+      .db.collection<EndpointDocument>('endpoints')
+      .updateOne({ _id }, { $set: { headers: [{ name: 'Authorization', sealed: 'of another key' }] } });
+    world().clock.turn(2_000);
+    const [next] = await world().deliver(registered);
+    const waiting = await world().inState(present(next), 'waiting');
+    expect(waiting.attempts.map(({ result }) => result)).to.deep.equal(['no_header']);
   });
 
   it('during a rotation signs with the new and the old secret, until the old one expires', async () => {

@@ -13,7 +13,7 @@ export interface Posted {
 
 /** The request of an event. Signed as Standard Webhooks says, with every secret that is valid at `at`. */
 export function signedPost(
-  { account, origin, path, keys }: PostTarget,
+  { account, origin, path, keys, headers }: PostTarget,
   { eventId, body: text }: Posted,
   at: Date,
 ): Post {
@@ -30,6 +30,7 @@ export function signedPost(
       ...['webhook-id', eventId],
       ...['webhook-timestamp', String(seconds)],
       ...['webhook-signature', signature(valid, eventId, seconds, body)],
+      ...headers,
     ],
     body,
   };

@@ -3,7 +3,8 @@ import type { AccountId, EndpointId } from '../../../platform/runtime/ids.ts';
 import { errorFields, type Log } from '../../../platform/runtime/log.ts';
 import type { SecretBox } from '../../../platform/runtime/secret-box.ts';
 import { type AddressGuard, literalAddress } from '../address-guard.ts';
-import type { EndpointDocument } from '../endpoint.ts';
+import { type EndpointDocument, RETRY_SECONDS, retrySecondsOf } from '../endpoint.ts';
+import { headerPlace } from '../endpoint-store.ts';
 import { secretKey } from '../sign.ts';
 
 /** An endpoint prepared for posting: its URL is parsed and its secrets are decrypted. Never kept for longer than seconds. */
@@ -18,7 +19,11 @@ export interface PostTarget {
   readonly origin: string;
   readonly path: string;
   readonly keys: readonly { readonly key: KeyObject; readonly expiresAt?: Date }[];
-  /** Why nothing can be posted (`refused_url`, `no_secret`). */
+  /** The account's own headers: names and values in turn. */
+  readonly headers: readonly string[];
+  /** The pauses between the tries. */
+  readonly retrySeconds: readonly number[];
+  /** Why nothing can be posted (`refused_url`, `no_secret`, `no_header`). */
   readonly problem?: string;
 }
 
@@ -33,11 +38,29 @@ export function openTarget(endpoint: EndpointDocument, { guard, box, log }: Targ
   if (!guard.checkForm(text).ok) return { ...noTarget(id), problem: 'refused_url' };
   const url = new URL(text);
   const hostname = literalAddress(url.hostname) ?? url.hostname;
-  const address = { id, account, host: url.host, hostname, origin: url.origin, path: url.pathname + url.search };
+  const target: PostTarget = {
+    ...noTarget(id),
+    ...{ account, host: url.host, hostname, origin: url.origin, path: url.pathname + url.search },
+    retrySeconds: retrySecondsOf(endpoint),
+  };
   const { keys, errors } = openSecrets(endpoint, box);
-  if (keys.some(({ expiresAt }) => expiresAt === undefined)) return { ...address, keys };
-  log.error('secret_unreadable', { endpoint: id, ...errorFields(errors[0]) });
-  return { ...address, keys: [], problem: 'no_secret' };
+  if (!keys.some(({ expiresAt }) => expiresAt === undefined)) {
+    log.error('secret_unreadable', { endpoint: id, ...errorFields(errors[0]) });
+    return { ...target, problem: 'no_secret' };
+  }
+  try {
+    return { ...target, keys, headers: openHeaders(endpoint, box) };
+  } catch (error) {
+    log.error('header_unreadable', { endpoint: id, ...errorFields(error) });
+    return { ...target, problem: 'no_header' };
+  }
+}
+
+function openHeaders({ _id, headers = [] }: EndpointDocument, box: SecretBox): readonly string[] {
+  return headers.flatMap((header) => [
+    header.name,
+    'value' in header ? header.value : box.open(header.sealed, headerPlace(_id)),
+  ]);
 }
 
 /**
@@ -67,5 +90,5 @@ function openSecrets(
 
 /** For an endpoint that leads nowhere. */
 export function noTarget(id: EndpointId): PostTarget {
-  return { id, host: '', hostname: '', origin: '', path: '', keys: [] };
+  return { id, host: '', hostname: '', origin: '', path: '', keys: [], headers: [], retrySeconds: RETRY_SECONDS };
 }

@@ -2,7 +2,13 @@ import { expect } from 'chai';
 import { eventsOf } from '../../../../shared/events/catalogue.ts';
 import { createAnnouncer } from '../../../../shared/events/webhooks/announce.ts';
 import { deliveriesOf } from '../../../../shared/events/webhooks/delivery-store.ts';
-import { disableEndpoint, findEndpoints, noteHealth } from '../../../../shared/events/webhooks/endpoint-store.ts';
+import { RETRY_SECONDS } from '../../../../shared/events/webhooks/endpoint.ts';
+import {
+  disableEndpoint,
+  findEndpoints,
+  headerPlace,
+  noteHealth,
+} from '../../../../shared/events/webhooks/endpoint-store.ts';
 import type { HistoryEntry } from '../../../../shared/messages/document/message.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
@@ -153,6 +159,64 @@ describe('webhooks by the API', () => {
     );
     expect(JSON.stringify(stored)).not.to.include(first.body.secret);
   });
+
+  it('takes own headers, pauses and a filter, and shows no secret header again', async () => {
+    const token = { name: 'Authorization', value: 'Bearer s3cret-of-mine', secret: true };
+    const plain = { name: 'X-Team', value: 'billing', secret: false };
+    const options = { headers: [token, plain], retry_seconds: [10, 60], filter: { sender: ['HARKRA'] } };
+    const shown = { ...options, headers: [{ ...token, value: null }, plain] };
+
+    const made = await create({ ...GOOD, ...options });
+
+    expect(made).to.deep.include(shown);
+    const { webhook_id: id } = made;
+    const change = (body: object) => ask('patch', `${PATH}/${id}`, body);
+    const { value: _, ...kept } = token;
+    expect((await change({ headers: [kept] }).expect(200)).body).to.deep.include({
+      headers: [{ ...kept, value: null }],
+    });
+    const [header] = (await endpointOf(id))?.headers ?? [];
+    expect(TEST_BOX.open(String(header && 'sealed' in header && header.sealed), headerPlace(id))).to.equal(token.value);
+    const plainly = await change({ headers: [], retry_seconds: [], filter: {} }).expect(200);
+    expect(plainly.body).to.deep.include({ headers: [], filter: {}, retry_seconds: [...RETRY_SECONDS] });
+    const stored = await Promise.all(
+      ['endpoints', 'idempotency', 'audit'].map((name) => site.db.collection(name).find().toArray()),
+    );
+    expect(JSON.stringify(stored)).not.to.include(token.value);
+  });
+
+  for (const [what, body, ...fields] of [
+    ...['Host', 'content-length', 'Transfer-Encoding', 'webhook-signature', 'Connection', 'X-Forwarded-For', 'a b'].map(
+      (name) => [`a header ${name}`, { headers: [{ name, value: 'x' }] }, 'headers[0].name'] as const,
+    ),
+    ['a break of lines', { headers: [{ name: 'X-A', value: 'x\r\nHost: y' }] }, 'headers[0].value'],
+    ['a secret without a value', { headers: [{ name: 'X-A', secret: true }] }, 'headers[0].value'],
+    [
+      'a header twice',
+      {
+        headers: [
+          { name: 'X-A', value: 'x' },
+          { name: 'x-a', value: 'y' },
+        ],
+      },
+      'headers[1].name',
+    ],
+    [
+      'headers that are too long',
+      { headers: ['A', 'B', 'C', 'D', 'E'].map((name) => ({ name, value: 'x'.repeat(900) })) },
+      'headers',
+    ],
+    ['eleven headers', { headers: Array.from({ length: 11 }, (_, i) => ({ name: `X-${i}`, value: 'x' })) }, 'headers'],
+    ['pauses of a week', { retry_seconds: Array.from({ length: 7 }, () => 86_400) }, 'retry_seconds'],
+    ['an unknown field', { filter: { colour: ['red'] } }, 'filter.colour'],
+    ['a filter of the account', { channel: 'account', filter: { sender: ['HARKRA'] } }, 'filter'],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      const { body: problem } = await ask('post', PATH, { ...GOOD, ...body }).expect(400);
+
+      expect(problem.errors.map(({ field }: { field: string }) => field)).to.deep.equal(fields);
+    });
+  }
 
   it('knows nothing of what does not exist', async () => {
     for (const id of [newId('whk'), 'x']) {

@@ -8,6 +8,7 @@ import {
   type Stored,
 } from '../../../../shared/events/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
+import type { EventFilter } from '../../../../shared/events/webhooks/filter.ts';
 import { SUBSCRIPTIONS_FRESH_MS } from '../../../../shared/events/webhooks/subscriptions.ts';
 import type { HistoryEntry, MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
@@ -59,6 +60,24 @@ describe('webhooks/announce', () => {
       });
       expect(JSON.parse(delivery.body)).to.include({ event: 'message.sent', message_id: message._id });
     }
+  });
+
+  it('stores no delivery of what does not fit the filter of the endpoint', async () => {
+    const account = newId('acc');
+    const filters: readonly EventFilter[] = [
+      ...[{ sender: ['other', 'harkara'] }, { sender: ['OTHER'] }, {}, { route: ['transactional'] }],
+      ...[{ route: ['promotional'] }, { reference_prefix: ['order-'] }, { reference_prefix: ['rder'] }],
+      ...[{ number_prefix: ['44', '9198'] }, { number_prefix: ['44'] }, { error_code: ['1', '69'] }],
+      ...[{ error_code: ['6'] }, { sender: ['HARKARA'], route: ['promotional'] }],
+    ];
+    const endpoints = await Promise.all(filters.map((filter) => endpoint({ account, filter })));
+    const message = makeMessage({ account, reference: 'order-7', errorCode: '69' });
+
+    await createAnnouncer({ db: store.db, clock }).announce([change(message, 'failed')]);
+
+    const told = new Set((await deliveriesTo(account)).map((delivery) => delivery.endpoint));
+    const fitting = filters.filter((_, i) => told.has(endpoints[i]?._id ?? 'whk_'));
+    expect(fitting).to.deep.equal([0, 2, 3, 5, 7, 9].map((i) => filters[i]));
   });
 
   it('announcing again, by another process and together with new changes, adds only the new', async () => {

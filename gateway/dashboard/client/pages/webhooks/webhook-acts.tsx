@@ -9,6 +9,7 @@ import { Form } from '../../parts/form.tsx';
 import { SecretDialog } from '../../parts/secret.tsx';
 import { toast, toastProblem } from '../../parts/toast.tsx';
 import { EventBoxes } from './event-boxes.tsx';
+import { PostingDialog } from './posting-dialog.tsx';
 import { TestDialog } from './test-dialog.tsx';
 import type { CreatedWebhook, Webhook } from './webhook.ts';
 
@@ -18,7 +19,7 @@ interface WebhookActsProps {
   readonly onChange: () => void;
 }
 
-type Asked = 'test' | 'events' | 'rotate' | 'disable' | 'remove';
+type Asked = 'test' | 'events' | 'posting' | 'rotate' | 'disable' | 'remove';
 
 /** What can be done with one webhook. An operator who looks at the account may test it. */
 export function WebhookActs({ webhook, path, onChange }: WebhookActsProps) {
@@ -39,6 +40,7 @@ export function WebhookActs({ webhook, path, onChange }: WebhookActsProps) {
       {may('manage') && <Changes state={webhook.state} ask={setAsked} enable={() => setState('active')} />}
       {asked === 'test' && <TestDialog path={path} onClose={close} />}
       {asked === 'events' && <EventsDialog webhook={webhook} path={path} onClose={close} onChange={onChange} />}
+      {asked === 'posting' && <PostingDialog webhook={webhook} path={path} onClose={close} onChange={onChange} />}
       {asked === 'rotate' && (
         <Confirm
           title="Rotate the secret?"
@@ -100,6 +102,7 @@ function Changes({ state, ask, enable }: ChangesProps) {
   return (
     <>
       <Button onClick={() => ask('events')}>Change events</Button>
+      <Button onClick={() => ask('posting')}>Change posting</Button>
       <Button onClick={() => ask('rotate')}>Rotate secret</Button>
       {state === 'active' ? (
         <Button onClick={() => ask('disable')}>Disable</Button>

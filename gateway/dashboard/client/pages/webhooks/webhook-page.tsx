@@ -10,7 +10,7 @@ import { Deliveries } from './deliveries.tsx';
 import { Health } from './health.tsx';
 import { Replays } from './replays.tsx';
 import { Verify } from './verify.tsx';
-import { CHANNELS, type Webhook } from './webhook.ts';
+import { CHANNELS, filterInWords, type Webhook } from './webhook.ts';
 import { WebhookActs } from './webhook-acts.tsx';
 
 /** One webhook, and everything that was posted to it. */
@@ -38,6 +38,9 @@ export function WebhookPage({ params }: PageProps) {
                   ['Channel', CHANNELS.find(([name]) => name === shown.channel)?.[1]],
                   ['Status', <Health of={shown} />],
                   ['Events', shown.events.join(', ')],
+                  ['Only', filterInWords(shown) || 'all of them'],
+                  ['Own headers', shown.headers.map(({ name }) => name).join(', ') || 'none'],
+                  ['Tried again after', shown.retry_seconds.map(pauseInWords).join(', ')],
                   ['Id', <CopyId id={shown.webhook_id} />],
                   ['Made', <Time at={shown.created_at} full />],
                 ]}
@@ -51,6 +54,12 @@ export function WebhookPage({ params }: PageProps) {
       </Loading>
     </>
   );
+}
+
+/** In the largest unit without a rest. */
+function pauseInWords(seconds: number): string {
+  if (seconds % 3_600 === 0) return `${seconds / 3_600} h`;
+  return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 }
 
 /** What is wrong, and what to do. */

@@ -45,6 +45,15 @@ export const CHANNELS: readonly (readonly [Channel, string])[] = [
   ['account', 'Account'],
 ];
 
+/** What events may be picked by. */
+export const FILTERS: readonly (readonly [keyof Webhook['filter'], string, string])[] = [
+  ['sender', 'Only these senders', 'With commas. Of received messages: your number.'],
+  ['route', 'Only this route', 'transactional or promotional'],
+  ['reference_prefix', 'Only references that begin with', 'With commas.'],
+  ['number_prefix', 'Only numbers that begin with', 'With commas, country code first.'],
+  ['error_code', 'Only these error codes', 'With commas.'],
+];
+
 export const DELIVERY_STATES: Readonly<Record<Delivery['state'], { readonly words: string; readonly tone: Tone }>> = {
   due: { words: 'Next', tone: 'info' },
   waiting: { words: 'Retrying', tone: 'warn' },
@@ -54,6 +63,14 @@ export const DELIVERY_STATES: Readonly<Record<Delivery['state'], { readonly word
 };
 
 const NAMED_MAX = 2;
+
+/** What is picked, as `sender HARKRA, route promotional`. */
+export function filterInWords({ filter }: Webhook): string {
+  return FILTERS.flatMap(([name]) => {
+    const values = filter[name];
+    return values === undefined ? [] : [`${name.replace('_', ' ')} ${values.join(' or ')}`];
+  }).join(', ');
+}
 
 /** Their names, or how many they are. */
 export function eventsInWords({ events }: Webhook): string {

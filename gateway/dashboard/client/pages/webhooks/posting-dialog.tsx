@@ -1,0 +1,93 @@
+import { patch } from '../../api/http.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field, TextArea } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
+import type { FormValues } from '../../parts/form-values.ts';
+import { toast } from '../../parts/toast.tsx';
+import { FILTERS, type Webhook } from './webhook.ts';
+
+interface PostingDialogProps {
+  readonly webhook: Webhook;
+  readonly path: string;
+  readonly onClose: () => void;
+  readonly onChange: () => void;
+}
+
+/** How the events of a webhook are posted: own headers, pauses, filter. */
+export function PostingDialog({ webhook, path, onClose, onChange }: PostingDialogProps) {
+  const { headers, retry_seconds, filter, channel } = webhook;
+  const lines = (secret: boolean) =>
+    headers.flatMap((one) => (one.secret === secret ? [`${one.name}: ${one.value ?? ''}`] : [])).join('\n');
+  return (
+    <Dialog title="Change how events are posted" onClose={onClose}>
+      <Form
+        submit="Save"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          await patch(path, {
+            headers: [...headersIn(values, 'headers', false), ...headersIn(values, 'secret_headers', true)],
+            retry_seconds: listIn(values, 'retry_seconds').map((pause) => Number(pause)),
+            ...(channel !== 'account' && { filter: filterIn(values) }),
+          });
+          onChange();
+          onClose();
+          toast('Saved.');
+        }}
+      >
+        <TextArea
+          name="headers"
+          label="Own headers"
+          hint="One in each line, as Name: value. They are in every post."
+          initial={lines(false)}
+          optional
+        />
+        <TextArea
+          name="secret_headers"
+          label="Secret headers"
+          hint="The same, sealed and never shown again. A line that ends with the colon keeps its value."
+          initial={lines(true)}
+          optional
+        />
+        <Field
+          name="retry_seconds"
+          label="Pauses between tries"
+          hint="In seconds, with commas. Empty: 5 s to 10 h, over 28 hours."
+          initial={retry_seconds.join(', ')}
+          optional
+        />
+        {channel !== 'account' &&
+          FILTERS.map(([name, label, hint]) => (
+            <Field
+              key={name}
+              name={`filter.${name}`}
+              label={label}
+              hint={hint}
+              initial={filter[name]?.join(', ') ?? ''}
+              optional
+            />
+          ))}
+      </Form>
+    </Dialog>
+  );
+}
+
+function headersIn(values: FormValues, field: string, secret: boolean) {
+  return values.lines(field).map((line) => {
+    const [name = '', ...rest] = line.split(':');
+    const value = rest.join(':').trim();
+    return { name: name.trim(), secret, ...(value !== '' && { value }) };
+  });
+}
+
+function filterIn(values: FormValues): Webhook['filter'] {
+  const given = FILTERS.map(([name]) => [name, listIn(values, `filter.${name}`)] as const);
+  return Object.fromEntries(given.filter(([, some]) => some.length > 0));
+}
+
+function listIn(values: FormValues, name: string): string[] {
+  return values
+    .text(name)
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+}
