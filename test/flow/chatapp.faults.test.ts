@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { expect } from 'chai';
+import { TEMPLATES } from '../../scripts/simulator/provider/demo-templates.ts';
 import { ERRORS } from '../../scripts/simulator/provider/magic-customers.ts';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
@@ -50,13 +51,21 @@ const MAGIC: readonly MagicCase[] = [
   { ending: '319', status: 'rejected', events: ['rejected'], errorCode: 'country_not_allowed', refunded: true },
 ];
 
+/** Another number of the account, at a business account of its own. */
+const SECOND = {
+  phoneNumberId: '106540352242923',
+  businessId: '102290129340399',
+  displayNumber: '15550783882',
+  templates: TEMPLATES,
+} as const;
+
 describe('the chat-app channel, through real processes', function () {
   this.timeout(SETTLED_MS * 2);
   let product: Product;
   let provider: Provider;
 
   before(async () => {
-    product = await startProduct({ chatapp: {}, sharded: true });
+    product = await startProduct({ chatapp: { provider: { more: [SECOND] } }, sharded: true });
     assert(product.provider !== undefined, 'it was asked for');
     provider = product.provider;
   });
@@ -178,6 +187,74 @@ describe('the chat-app channel, through real processes', function () {
     await reaches(text.body.message_id, 'read');
     expect(provider.taken().at(-1)?.body).include({ recipient: userId });
     expect(await balance()).equal(before - USER_PRICE);
+  });
+
+  it('two numbers of one account: sends, events and the inbox say which; a removed one gives back what waited', async () => {
+    const [first, second] = [provider.options.displayNumber, SECOND.displayNumber];
+    const { phoneNumberId, businessId } = SECOND;
+    const { token, appSecret } = provider.options;
+    Object.assign(process.env, { HARKARA_CHATAPP_TOKEN: token, HARKARA_CHATAPP_APP_SECRET: appSecret });
+    const ids = `--phone-number-id ${phoneNumberId} --business-id ${businessId}`;
+    await product.ops(`provider set ${second} --account ${product.account} --base-url ${provider.url}/v23.0 ${ids}`);
+    const to = '919876543230';
+    const template = { to, template: 'order_update', language: 'en_US', params: ['Asha', '1234'] };
+    const accepted = (path: string, body: object): Promise<Answer['body']> =>
+      eventually(
+        async () => {
+          const answer = await product.post(`/v2/chatapp/${path}`, body);
+          if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+          return answer.body;
+        },
+        'an accepted message',
+        SETTLED_MS,
+      );
+    // Until every process knows the number, and its templates are copied.
+    const named = await accepted('send', { ...template, from: second });
+    await reaches(named.message_id, 'read');
+    const unnamed = await accepted('send', template);
+    await reaches(unnamed.message_id, 'read');
+    expect(
+      provider
+        .taken()
+        .slice(-2)
+        .map(({ from }) => from),
+    ).deep.equal([second, first]);
+    for (const [id, from] of [
+      [named.message_id, second],
+      [unnamed.message_id, first],
+    ]) {
+      await eventually(() => postsOf(id).some(({ json }) => json.event === 'message.read'), 'its events', SETTLED_MS);
+      expect(new Set(postsOf(id).map(({ json }) => json.from))).deep.equal(new Set([from]));
+    }
+
+    provider.says(to, 'Is anybody there?', second);
+    const text = await accepted('send-text', { to, message: 'Yes.', from: second });
+    await reaches(text.message_id, 'read');
+    const closed = await product.post('/v2/chatapp/send-text', { to, message: 'And here?', from: first });
+    expect([closed.status, closed.body.code]).deep.equal([403, 'session_closed']);
+    const answer = await accepted('send-text', { to, message: 'The number that was written to last.' });
+    await reaches(answer.message_id, 'read');
+    expect(
+      provider
+        .taken()
+        .slice(-2)
+        .map(({ from }) => from),
+    ).deep.equal([second, second]);
+    const { body: inbox } = await product.get(`/v2/account/inbox?number=${second}`);
+    expect(inbox.data).lengthOf(1);
+    expect(inbox).nested.include({ 'data[0].to': to, 'data[0].number': second, 'data[0].session_open': true });
+    const { body: thread } = await product.get(`/v2/account/inbox/${to}?number=${first}`);
+    expect(thread).deep.include({ number: first, session_open: false });
+    expect(thread.data).lengthOf(1);
+
+    const before = await balance();
+    await product.ops(`provider pause ${second}`);
+    const waits = await accepted('send', { ...template, to: '919876543231', from: second });
+    await product.ops(`provider remove ${second}`);
+    const removed = await reaches(waits.message_id, 'rejected');
+    expect(removed).include({ error_code: 'number_removed' });
+    await eventually(async () => (await balance()) === before, 'the refund', SETTLED_MS);
+    expect(await verifyLedger(product.db, product.account)).deep.include({ problems: [] });
   });
 
   it('media that the provider takes and cannot fetch: what was sent in the conversation keeps it paid, again and again', async () => {

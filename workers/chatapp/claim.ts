@@ -85,6 +85,23 @@ export class ChatClaimer {
   }
 }
 
+/** Most messages that end together. */
+const OTHERS_MAX = 200;
+
+/** The oldest queued messages of an account that are to leave from none of these numbers. One read of the queue's index. */
+export function queuedFromOthers(
+  db: Db,
+  account: AccountId,
+  numbers: readonly BusinessNumber[],
+): Promise<ChatMessageDocument[]> {
+  return db
+    .collection<ChatMessageDocument>('messages')
+    .find({ ...QUEUE, account, from: { $nin: [...numbers] } })
+    .sort(IN_ORDER)
+    .limit(OTHERS_MAX)
+    .toArray();
+}
+
 /** Messages that one read covers, of any number of accounts. */
 const PAGE = 32;
 

@@ -8,11 +8,11 @@ import type { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
 import type { MessageLog } from '../../shared/messages/settlement/log-store.ts';
 import { LeasedWorker, type LeasedWorkerOptions } from '../../shared/platform/leases/leased-worker.ts';
 import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
-import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import { type AccountId, isTestAccount } from '../../shared/platform/runtime/ids.ts';
 import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import { dueChatTemplateRequests, refuseRequest } from '../../shared/templates/chat/request-store.ts';
-import { accountsWithWork } from './claim.ts';
+import { type AccountWork, accountsWithWork } from './claim.ts';
 import { Customers } from './customers.ts';
 import { Fallbacks } from './fallbacks.ts';
 import { HeldPartitions } from './held-partition.ts';
@@ -20,6 +20,7 @@ import { Inbox } from './inbox.ts';
 import { InboxRotation } from './inbox-rotation.ts';
 import { type ChatMetrics, createChatMetrics } from './metrics.ts';
 import { type KnownNumber, NumberRuns } from './number-runs.ts';
+import { refuseRemoved } from './removed-numbers.ts';
 import type { HeaderSamples } from './samples/header-samples.ts';
 import type { SendLoopOptions } from './send-loop.ts';
 import { decideUnknownsOf, isAnyClaimed } from './unknowns.ts';
@@ -55,6 +56,8 @@ const NOTES = {
 const PRICES_MS = 5_000;
 const PRICES_MAX = 1_000;
 const UNKNOWNS_MS = 10_000;
+/** How often messages of removed numbers are looked for. */
+const REMOVED_MS = 2_000;
 /** How often requests for templates are looked for, and how many at once. */
 const TEMPLATES_MS = 2_000;
 const TEMPLATES_MAX = 100;
@@ -89,6 +92,9 @@ export class ChatWorker extends LeasedWorker<AccountId> {
   /** The account at which the look through the queue stopped. */
   #lookedUpTo = '';
   #claimsSeen = 0;
+  /** Accounts that may have queued messages of numbers that they have no more. */
+  readonly #suspects = new Set<AccountId>();
+  #removedMs = Number.NEGATIVE_INFINITY;
   #inboxEmptyMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ChatWorkerOptions) {
@@ -163,9 +169,13 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     this.#runs.probe(this.#numbers, (account) => this.#held.of(account));
     this.#gauges();
     this.#fallbacks.look();
-    if (this.#numbers.size === 0) return 'idle';
+    if (this.#numbers.size === 0) {
+      await this.#refuseRemoved();
+      return 'idle';
+    }
     const [sending, received] = await Promise.all([this.#lookForWork(), this.#workInbox()]);
     await this.#askForTemplates();
+    await this.#refuseRemoved();
     await this.#decideUnknowns();
     if (sending || received === 'more') return 'more';
     const waiting = received === 'waiting' || this.#lookedUpTo !== '' || this.#runs.closing;
@@ -186,7 +196,10 @@ export class ChatWorker extends LeasedWorker<AccountId> {
   async #lookForWork(): Promise<boolean> {
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       const { accounts, more } = await accountsWithWork(this.#options.db, this.#lookedUpTo);
-      for (const work of accounts) this.#runs.wake(work);
+      for (const work of accounts) {
+        this.#runs.wake(work);
+        if (this.#mayBeStray(work)) this.#suspects.add(work.account);
+      }
       this.#lookedUpTo = more ? (accounts.at(-1)?.account ?? '') : '';
       if (!more) break;
     }
@@ -194,6 +207,30 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     const claimed = this.#runs.claimed > this.#claimsSeen;
     this.#claimsSeen = this.#runs.claimed;
     return claimed;
+  }
+
+  /** Test messages wait in the same queue, and maintenance decides them. */
+  #mayBeStray({ account, numbers }: AccountWork): boolean {
+    if (isTestAccount(account)) return false;
+    return numbers === 'any' || [...numbers].some((number) => this.#numbers.get(number)?.provider.account !== account);
+  }
+
+  async #refuseRemoved(): Promise<void> {
+    const { clock, db, log } = this.#options;
+    if (clock.monotonicMs() - this.#removedMs < REMOVED_MS) return;
+    this.#removedMs = clock.monotonicMs();
+    // Without numbers nobody else looks at the queue.
+    if (this.#numbers.size === 0) await this.#lookForWork();
+    for (const account of this.#suspects) {
+      this.#suspects.delete(account);
+      const partition = this.#held.of(account);
+      if (partition === undefined) continue;
+      const own = [...this.#numbers.values()].flatMap(({ provider }) =>
+        provider.account === account ? [provider._id] : [],
+      );
+      const refused = await refuseRemoved(db, clock, partition, account, own);
+      if (refused > 0) log.info('removed_number_refused', { account, messages: refused });
+    }
   }
 
   /** `more`: there were items. `waiting`: it is too early for another look. */

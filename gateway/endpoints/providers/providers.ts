@@ -205,7 +205,7 @@ export const deleteProvider = endpoint({
   tag: 'Operators',
   summary: 'Take a chat-app number from its account',
   description:
-    'Extension. What the provider posts for it from now on is refused. Messages that wait to leave from it expire, and their conversations are given back. What was sent and received stays in lists and in the inbox.',
+    'Extension. What the provider posts for it from now on is refused. Messages that wait to leave from it are rejected within seconds (`number_removed`), and their conversations are given back. What was sent and received stays in lists and in the inbox.',
   scopes: ['admin:routing'],
   confirmed: true,
   params: NUMBER_IN_PATH,

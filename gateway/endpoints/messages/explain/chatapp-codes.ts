@@ -16,6 +16,11 @@ export const CHATAPP_CODES: readonly ExplainedCodes[] = [
     'Send templates only to customers who agreed to receive them.',
   ),
   explained(
+    'number_removed',
+    'The number that the message was to leave from was taken from the account while it waited.',
+    'Send it from another number: `GET /v2/chatapp/numbers` lists those that the account has.',
+  ),
+  explained(
     'undeliverable',
     'The provider cannot deliver to this number.',
     'Check that the recipient uses the app, has accepted its terms and has a current version.',

@@ -1,12 +1,14 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import type { ProviderDocument } from '../../../../shared/carriers/providers/provider.ts';
 import { findProvider } from '../../../../shared/carriers/providers/store.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { isoTimestamp, systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type ConversationId, idTime, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { HourCounter } from '../../../../workers/maintenance/statistics/count-hours.ts';
 import { makeProvider, NUMBER, TEST_BOX } from '../../../support/chatapp.ts';
+import { makeAccount } from '../../../support/make.ts';
 import { makeChatMessage } from '../../../workers/chatapp/make.ts';
 import { operatorAtGateway } from '../operators-world.ts';
 
@@ -56,6 +58,32 @@ describe('chat-app numbers, by operators', () => {
     const audit = JSON.stringify(await world.lastAudit());
     for (const said of [text, later.text, audit]) expect(said).not.to.match(/EAAtoken|appsecret|v1\./);
     expect((await set({ new_verify_token: true })).body.verify_token).to.be.a('string');
+  });
+
+  it('belong to one account: of operators who add one at once, one is told whose it is', async () => {
+    const other = await makeAccount(world.db, 0);
+    const settings = { base_url: baseUrl, business_id: '2055', token: 'EAAtoken', app_secret: 'appsecret' };
+    const add = (number: string, account_id: string, phone_number_id: string) =>
+      world.patch(`/providers/${number}`, { account_id, phone_number_id, ...settings });
+    for (const [second, field] of [
+      [NUMBER, 'account_id'],
+      ['918000000002', 'phone_number_id'],
+    ] as const) {
+      await world.db.collection('providers').deleteMany({});
+      const both = await Promise.all([add(NUMBER, world.account, '1055'), add(second, other, '1055')]);
+
+      expect(both.map(({ status }) => status).sort()).to.deep.equal([200, 400]);
+      const [made] = await world.db.collection<ProviderDocument>('providers').find().toArray();
+      const refused = both.find(({ status }) => status === 400);
+      expect(refused?.body.errors).to.have.length(1);
+      expect(refused?.body.errors[0]).to.include({ field });
+      expect(JSON.stringify(refused?.body.errors[0])).to.include(made?.account);
+    }
+    const [first, again] = await Promise.all([
+      add('918000000003', world.account, '1057'),
+      add('918000000003', world.account, '1057'),
+    ]);
+    expect([first?.body.created, again?.body.created].sort()).to.deep.equal([false, true]);
   });
 
   it('keep the token from another address', async () => {

@@ -99,8 +99,8 @@ export function ProviderPage({ params: { number = '' } }: PageProps) {
           onClose={close}
         >
           <p>
-            What the provider posts for it from now on is refused. Messages that wait to leave from it expire, and their
-            conversations are given back. What was sent and received stays.
+            What the provider posts for it from now on is refused. Messages that wait to leave from it are rejected, and
+            their conversations are given back. What was sent and received stays.
           </p>
         </Confirm>
       )}
