@@ -91,6 +91,10 @@ export const MessageReceivedEvent = z
       })
       .meta({ description: 'Of an answer to a message.' })
       .optional(),
+    reply_to: text(
+      'Chat-app: your message that it quotes or reacts to, or whose button was pressed. Absent if it is none of yours, or not known any more.',
+      { example: 'msg_01m7znjn7hdb5pft3awkb6pgvz' },
+    ).optional(),
     customer: Customer.optional().meta({ description: 'Chat-app: who wrote, as far as the provider tells it.' }),
     group_id: text(
       "Chat app: the provider's id of the group that it was written in. Absent where the customer wrote to you alone. It opens no session: `send-text` to the customer does not answer in the group.",
@@ -99,7 +103,7 @@ export const MessageReceivedEvent = z
   .meta({
     id: 'MessageReceivedEvent',
     description:
-      "An SMS has `channel` too. On the chat-app channel, types other than `text` have one more member, named like the type, with the details. The file of an `image`, `video`, `audio`, `document` or `sticker` is at `GET /v2/chatapp/media/{message_id}`, for some days. A quick reply of a template has the type `button`: `body` and `button.text` are its label, `button.payload` is the payload that you gave it. A button of `send-buttons` has the type `interactive`, with `interactive.button_reply.id`. Answers also have a `context`, whose `id` is the provider's id of the message that they answer.",
+      "An SMS has `channel` too. On the chat-app channel, types other than `text` have one more member, named like the type, with the details. The file of an `image`, `video`, `audio`, `document` or `sticker` is at `GET /v2/chatapp/media/{message_id}`, for some days. A quick reply of a template has the type `button`: `body` and `button.text` are its label, `button.payload` is the payload that you gave it. A button of `send-buttons` has the type `interactive`, with `interactive.button_reply.id`. Answers also have `reply_to`, your message that they answer, and a `context`, whose `id` is the provider's id of it.",
   });
 
 /** `word`: what the example's customer wrote. */

@@ -1,5 +1,7 @@
 import type { Db } from 'mongodb';
 import { errorRule, isAccountWide } from '../../shared/carriers/providers/error-table.ts';
+import { objectOf } from '../../shared/carriers/providers/graph-error.ts';
+import { chatMessageKey } from '../../shared/carriers/providers/message-key.ts';
 import type { PriceList } from '../../shared/carriers/providers/price-list.ts';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import {
@@ -9,7 +11,11 @@ import {
   type StatusItem,
 } from '../../shared/messages/chat-inbox-item.ts';
 import { openItems, pricedStatuses } from '../../shared/messages/chat-inbox-store.ts';
-import type { ChatMessageDocument, InboundMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type {
+  Answered,
+  ChatMessageDocument,
+  InboundMessageDocument,
+} from '../../shared/messages/document/chat-message.ts';
 import { isNext } from '../../shared/messages/document/status.ts';
 import { LeaseLostError } from '../../shared/messages/settlement/intents.ts';
 import type { Settler } from '../../shared/messages/settlement/settle.ts';
@@ -86,8 +92,11 @@ export class Inbox {
 
   async #receive(items: readonly InboxItemDocument[]): Promise<void> {
     const { db, announcer, customers, finish, metrics } = this.#options;
+    const answered = await findAnswered(db, items);
     const received = items.flatMap((item) =>
-      item.what.kind === 'message' ? [{ item, message: inboundMessage(item.account, item.what, item.at) }] : [],
+      item.what.kind === 'message'
+        ? [{ item, message: inboundMessage(item.account, item.what, item.at, answered.get(item._id)) }]
+        : [],
     );
     if (received.length === 0) return;
     // Who is told of a customer's other names finds what is open and paid under all of them.
@@ -274,6 +283,35 @@ function missingOf({ message, statuses }: MatchedMessage): readonly string[] {
   return of('read').flatMap((id) => (delivered.includes(id) ? [] : [itemId(message.account, 'delivered', id)]));
 }
 
+/**
+ * The messages of ours that customers' messages quote, react to or were caused by (a button), by the ids of their items. Asks the
+ * store, once, only about those that say so.
+ */
+async function findAnswered(db: Db, items: readonly InboxItemDocument[]): Promise<ReadonlyMap<string, Answered>> {
+  const asked = items.flatMap(({ _id, account, what }) => {
+    const upstreamId = what.kind === 'message' ? answeredId(what) : undefined;
+    return upstreamId === undefined ? [] : [{ _id, upstreamId, key: chatMessageKey(account, upstreamId) }];
+  });
+  if (asked.length === 0) return new Map();
+  const found = await db
+    .collection<ChatMessageDocument>('messages')
+    .find({ 'parts.key': { $in: asked.map(({ key }) => key) } }, { projection: { 'parts.key': 1 } })
+    .toArray();
+  const messages = new Map(found.flatMap(({ _id, parts = [] }) => parts.map(({ key }) => [key, _id] as const)));
+  return new Map(
+    asked.flatMap(({ _id, upstreamId, key }) => {
+      const message = messages.get(key);
+      return message === undefined ? [] : [[_id, { message, upstreamId }]];
+    }),
+  );
+}
+
+/** The provider's id of the message that this one answers. Own messages of the customer may be quoted too. */
+function answeredId({ type, more }: InboundItem): string | undefined {
+  const id = type === 'reaction' ? objectOf(more?.reaction)?.message_id : objectOf(more?.context)?.id;
+  return typeof id === 'string' ? id : undefined;
+}
+
 /** A provider may deliver a message late, but not later than this. Older and future times come from a wrong clock. */
 const OLDEST_MS = 30 * 86_400_000;
 
@@ -285,6 +323,7 @@ export function inboundMessage(
   account: AccountId,
   { number, upstreamId, from, sentAt, type, body, more }: InboundItem,
   receivedAt: Date,
+  replyTo?: Answered,
 ): InboundMessageDocument {
   const receivedMs = receivedAt.getTime();
   const at = new Date(Math.min(Math.max(sentAt.getTime(), receivedMs - OLDEST_MS), receivedMs));
@@ -299,6 +338,7 @@ export function inboundMessage(
     to: number,
     upstreamId,
     inbound: { type, body, ...(more === undefined ? {} : { more }) },
+    ...(replyTo && { replyTo }),
     state: 'received',
     v: 0,
     tries: 0,

@@ -32,7 +32,7 @@ export const WRITTEN = {
     })
     .optional(),
   reply_to: text(
-    'Chat-app: the message of ours or of the customer that this one of ours answers or reacts to.',
+    'Chat-app: the message that this one answers or reacts to, or whose button was pressed. Of what a customer wrote: only if it is one of yours.',
   ).optional(),
   group_id: text(
     'Chat-app: the group that it was written in. An answer goes to its author alone, and needs a session with the author.',

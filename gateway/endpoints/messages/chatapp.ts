@@ -26,7 +26,7 @@ export const chatapp: View<TextlessChatMessage | TextlessInbound> = {
   status: (message) => ({ ...always(message), ...fallbackRecord(message) }),
 
   whole(message) {
-    if (message.direction === 'in') return {};
+    if (message.direction === 'in') return { reply_to: message.replyTo?.message };
     const { account, validUntil, path, content, replyTo, heldBack, pricing, tries, parts = [] } = message;
     return {
       valid_until: isoTimestamp(validUntil),

@@ -260,7 +260,7 @@ export const WholeMessage = z
     fallback: FallbackShown.optional(),
     fallback_of: id('msg', 'SMS: the chat-app message in whose place it goes.').optional(),
     resend_of: text('SMS: the message that it repeats (`POST /v2/messages/{message_id}/resend`).').optional(),
-    reply_to: text('Chat-app: the message that this one answers or reacts to.').optional(),
+    reply_to: text('Chat-app: the message that this one answers or reacts to, or whose button was pressed.').optional(),
     template: text('Chat-app: its name.').optional(),
     language: text('Chat-app: of the template.').optional(),
     held_back: text(

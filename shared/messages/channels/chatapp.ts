@@ -11,7 +11,9 @@ export const chatapp: Channel<ChatMessageDocument | InboundMessageDocument> = {
   partsOf: () => 1,
   deliveredBy: () => CHAT_OPERATOR,
   eventMembers: (message) =>
-    message.direction === 'in' ? { to: message.to } : { conversation_id: message.conversation, from: message.from },
+    message.direction === 'in'
+      ? { to: message.to, reply_to: message.replyTo?.message }
+      : { conversation_id: message.conversation, from: message.from },
   async customersOf(db, account, messages) {
     const named = messages.flatMap(({ _id, direction, from, to }) => {
       const customer = direction === 'in' ? from : to;

@@ -262,6 +262,8 @@ export interface InboundMessageDocument extends StoredMessage {
   /** The provider's id. */
   readonly upstreamId: string;
   readonly inbound: InboundContent;
+  /** The message of ours that it quotes, reacts to, or whose button was pressed. Absent when the account has none with that id. */
+  readonly replyTo?: Answered;
 }
 
 /**

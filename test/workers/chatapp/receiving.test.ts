@@ -71,6 +71,40 @@ describe('chatapp worker: receiving', () => {
     expect(delivered).to.deep.include({ pricing, cost: '0.0014 USD' });
   });
 
+  it('what customers answer names our message: a quote, a reaction, a button; in the message and in the event', async () => {
+    const [account, other] = [await world.openAccount(), await world.openAccount()];
+    const ours = await sent(account, 7);
+    await sent(other, 8);
+    const wrote = (upstreamId: string, type: string, more: Readonly<Record<string, unknown>>) =>
+      makeItem(account.id, {
+        ...{ kind: 'message', number: account.number, upstreamId, from: '919876543210', sentAt: new Date() },
+        ...{ type, body: type, more },
+      });
+    await world.post([
+      wrote('wamid.a', 'text', { context: { id: 'wamid.7' } }),
+      wrote('wamid.b', 'reaction', { reaction: { message_id: 'wamid.7', emoji: '👍' } }),
+      wrote('wamid.c', 'button', { context: { id: 'wamid.7' }, button: { payload: 'YES', text: 'Yes' } }),
+      wrote('wamid.d', 'foreign', { context: { id: 'wamid.8' } }),
+      wrote('wamid.e', 'forwarded', { context: { forwarded: true } }),
+    ]);
+    await world.startWorker();
+    await workedOff();
+
+    const told = (await world.events(account)).map(({ type, reply_to }) => [type, reply_to]);
+    expect(told).to.have.deep.members([
+      ['text', ours._id],
+      ['reaction', ours._id],
+      ['button', ours._id],
+      ['foreign', undefined],
+      ['forwarded', undefined],
+    ]);
+    const stored = await world.store.db
+      .collection('messages')
+      .find({ account: account.id, direction: 'in', 'replyTo.message': ours._id })
+      .toArray();
+    expect(stored).to.have.length(3);
+  });
+
   it('what a customer wants of marketing is kept, the newest wish, and told once', async () => {
     const account = await world.openAccount();
     const begun = Date.now();

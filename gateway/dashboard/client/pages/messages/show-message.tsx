@@ -190,7 +190,7 @@ function factsOf(message: WholeMessage): readonly Fact[] {
   const all: readonly Fact[] = [
     ['Status', <Badge tone={STATUS_TONES[status]}>{status}</Badge>],
     ['Channel', channel === 'sms' ? 'SMS' : 'Chat-app'],
-    direction === 'in' ? ['From', message.from ?? 'unknown'] : ['Sender', message.sender],
+    direction === 'in' ? ['From', message.from ?? 'unknown'] : ['Sender', message.sender ?? message.from],
     ['To', message.to],
     [
       'Customer',
@@ -212,6 +212,7 @@ function factsOf(message: WholeMessage): readonly Fact[] {
     ['Reference', message.reference],
     ['If it does not arrive', message.fallback && <FallbackFact fallback={message.fallback} />],
     ['In place of', message.fallback_of && <a href={messageHref(message.fallback_of)}>a chat-app message</a>],
+    ['Answers', message.reply_to && <a href={messageHref(message.reply_to)}>another message</a>],
     ['Repeats', message.resend_of && <a href={messageHref(message.resend_of)}>an earlier message</a>],
     ['Repeated by', message.resent_as && <MessageLinks ids={message.resent_as} />],
     ['Batch', batch && <a href={`/dashboard/batches/${batch}`}>{batch}</a>],
