@@ -46,6 +46,7 @@ export interface TrafficKind {
   /** In `ALL` only. */
   readonly account?: AccountId;
   /** The two that follow are not in `ALL`. */
+  /** Of the chat apps the number that it left from. */
   readonly sender?: string;
   /** DLT id, or the name of a template of the chat apps. */
   readonly template?: string;

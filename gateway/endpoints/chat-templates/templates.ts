@@ -12,11 +12,13 @@ import { findChatTemplateRequests, listChatTemplateRequests } from '../../../sha
 import { findChatTemplate, findChatTemplates, listChatTemplatePage } from '../../../shared/templates/chat/store.ts';
 import { describeParam, paramsOf } from '../../../shared/templates/chat/template-params.ts';
 import type { ChatTemplateRequestDocument, TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
-import { endpoint, type Shown } from '../../api/endpoint.ts';
+import { endpoint, invalid, type Shown } from '../../api/endpoint.ts';
 import { flag, named, pageShape, text, time } from '../../api/shapes.ts';
+import { FieldProblems } from '../../http/field-problems.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
+import { numberMeant, templatesOfNumber } from '../chatapp/numbers.ts';
 import { HEADERS } from './draft.ts';
 
 /** An account's chat-app templates, as the provider lists them and as the account asked for them. How they are asked for: requests.ts. */
@@ -122,24 +124,31 @@ export const ownChatTemplates = endpoint({
   tag: 'Account',
   summary: 'Chat-app templates with their states',
   description:
-    'Extension. What the provider lists, with what was asked for and is not listed yet, by name and language. A page counts as one request for each 100 of `limit`.',
+    'Extension. What the provider lists, with what was asked for and is not listed yet, by business account, name and language. With `from` only those of that number’s business account. A page counts as one request for each 100 of `limit`.',
   scopes: ['read', 'manage'],
   test: 'same',
   query: {
     state: word('Templates of this state.'),
     language: word('Templates of this language.'),
+    from: templatesOfNumber,
     limit,
     cursor: cursorOf('chat_templates', isPlace),
   },
   reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
   answer: pageShape('OwnChatTemplatePage', OwnChatTemplate),
-  async handle({ db }, { caller, query: { state, language, limit, cursor: after } }) {
-    const { page, last } = await readPage(db, caller.account._id, { state, language, after }, limit);
+  async handle({ db }, { caller, query: { state, language, from, limit, cursor: after } }) {
+    const account = caller.account._id;
+    const problems = new FieldProblems();
+    const number = from === undefined ? undefined : await numberMeant({ db }, account, from, problems);
+    if (problems.count > 0) return invalid(problems);
+    const business = number?.businessId;
+    const { page, last } = await readPage(db, account, { business, state, language, after }, limit);
     return pageOf('chat_templates', page.map(chatTemplateRecord), last && placeOf(last));
   },
 });
 
 interface Wanted {
+  readonly business: string | undefined;
   readonly state: string | undefined;
   readonly language: string | undefined;
   readonly after: string | undefined;
@@ -152,11 +161,12 @@ interface Page {
 }
 
 /** What the provider lists, merged with what it was asked for and does not list (yet). A page may be empty and not the last. */
-async function readPage(db: Db, account: AccountId, { state, language, after }: Wanted, limit: number): Promise<Page> {
+async function readPage(db: Db, account: AccountId, wanted: Wanted, limit: number): Promise<Page> {
+  const { business, state, language, after } = wanted;
   const most = limit + 1;
   const [listed, asked] = await Promise.all([
-    listChatTemplatePage(db, account, { language, status: state }, after, most),
-    listChatTemplateRequests(db, account, { language, after }, most),
+    listChatTemplatePage(db, account, { business, language, status: state }, after, most),
+    listChatTemplateRequests(db, account, { business, language, after }, most),
   ]);
   const [templates, requests] = await Promise.all([
     findChatTemplates(

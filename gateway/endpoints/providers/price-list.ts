@@ -43,7 +43,7 @@ export const providerPrices = endpoint({
   tag: 'Operators',
   summary: "The provider's price list",
   description:
-    'Extension. What the provider takes for a delivered message, by market and category. The longest prefix decides, else the country, else all other markets.',
+    'Extension. What the provider takes for a delivered message, by market and category. One list for all numbers of the account: rate cards differ by market and currency, not by number. The longest prefix decides, else the country, else all other markets.',
   scopes: ['admin:read'],
   params: ACCOUNT_IN_PATH,
   answer: ProviderPrices,

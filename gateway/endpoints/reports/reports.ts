@@ -98,7 +98,7 @@ function queryOf<N extends Names>(names: N) {
     to: optional(day('The last day, included. Left out: today.')),
     zone: withDefault(zone, 'UTC'),
     channel: optional(choice(CHANNEL_NAMES)),
-    sender: oneOf('Only of this sender.'),
+    sender: oneOf('Only of this sender; of the chat-app number that it left from.'),
     template_id: oneOf('Only of this template: its DLT id, or the name of a chat-app template.'),
     route: optional(choice(ROUTES)),
     carrier: oneOf('Only of this carrier.'),

@@ -65,18 +65,18 @@ export async function findByRequest(
   account: AccountId,
   request: RequestId,
 ): Promise<ChatTemplateRequestDocument | undefined> {
-  return (await requests(db).findOne({ _id: idsBehind(account, ''), request })) ?? undefined;
+  return (await requests(db).findOne({ _id: idsBehind(account), request })) ?? undefined;
 }
 
-/** An account's requests by business account, name and language, behind `after`. */
+/** An account's requests, of one business account or all, by business account, name and language, behind `after`. */
 export async function listChatTemplateRequests(
   db: Db,
   account: AccountId,
-  { language, after }: { readonly language?: string | undefined; readonly after?: string | undefined },
+  { business, language, after }: { readonly [_ in 'business' | 'language' | 'after']?: string | undefined },
   limit: number,
 ): Promise<readonly ChatTemplateRequestDocument[]> {
   return requests(db)
-    .find({ _id: idsBehind(account, after ?? ''), ...(language === undefined ? {} : { language }) })
+    .find({ _id: idsBehind(account, after, business), ...(language === undefined ? {} : { language }) })
     .sort({ _id: 1 })
     .limit(limit)
     .toArray();
@@ -154,8 +154,9 @@ export async function forgetTemplate(db: Db, { _id, request }: ChatTemplateReque
 }
 
 /** Compared with ids only. The semicolon is the character after the colon. */
-function idsBehind(account: AccountId, after: string): { readonly $gt: Id; readonly $lt: Id } {
-  return { $gt: `${account}:${after}` as Id, $lt: `${account};` as Id };
+function idsBehind(account: AccountId, after?: string, business?: string): { readonly $gt: Id; readonly $lt: Id } {
+  const owner = business === undefined ? account : `${account}:${business}`;
+  return { $gt: (after === undefined ? `${owner}:` : `${account}:${after}`) as Id, $lt: `${owner};` as Id };
 }
 
 function requests(db: Db): Collection<ChatTemplateRequestDocument> {

@@ -248,19 +248,19 @@ export async function noteHeldBack(
   );
 }
 
-/** A page of an account's templates by business account, name and language, behind `after`. */
+/** A page of an account's templates, of one business account or all, by business account, name and language, behind `after`. */
 export async function listChatTemplatePage(
   db: Db,
   account: AccountId,
-  filter: { readonly language?: string | undefined; readonly status?: string | undefined },
+  filter: { readonly [_ in 'business' | 'language' | 'status']?: string | undefined },
   after: string | undefined,
   limit: number,
 ): Promise<readonly ChatTemplateDocument[]> {
-  const { $lt } = idsOf(account);
-  const { language, status } = filter;
+  const { business, language, status } = filter;
+  const { $gt, $lt } = idsOf(account, business);
   return templates(db)
     .find({
-      _id: { $gt: `${account}:${after ?? ''}` as TemplateId, $lt }, // only compared with
+      _id: { $gt: after === undefined ? $gt : (`${account}:${after}` as TemplateId), $lt }, // only compared with
       ...defined({ language, status }),
     })
     .sort({ _id: 1 })

@@ -23,6 +23,8 @@ export type Counted = Pick<
   | 'givenUp'
 > &
   Partial<Pick<MessageDocument, 'sender' | 'route' | 'routed' | 'segments' | 'template' | 'credits'>> & {
+    /** Of a chat-app message that left: the account's number. */
+    readonly from?: ChatMessageDocument['from'];
     readonly direction?: 'in' | 'out';
     readonly content?: { readonly name?: string };
     readonly claim?: Pick<NonNullable<MessageDocument['claim']>, 'carrier'>;
@@ -36,7 +38,7 @@ export const COUNTED_FIELDS = {
   ...{ conversation: 1, pricing: 1, cost: 1, 'fallback.ended.kind': 1 },
   ...{ 'claim.carrier': 1, 'opened.credits': 1, 'parts.state': 1, 'earlier.parts.state': 1, 'earlier.carrier': 1 },
   ...{ 'givenUp.carrier': 1, 'givenUp.parts.state': 1 },
-  ...{ to: 1, sender: 1, route: 1, routed: 1, segments: 1, template: 1, credits: 1, 'content.name': 1 },
+  ...{ to: 1, from: 1, sender: 1, route: 1, routed: 1, segments: 1, template: 1, credits: 1, 'content.name': 1 },
 } as const;
 
 /** What a message cost the account. */
@@ -75,7 +77,7 @@ export function sorted(
 
 /** What reports group a message by. */
 function kindOf(message: Counted, names: ReadonlyMap<string, string>): Kind {
-  const { _id, channel, to, operator, claim, sender, route, routed, template, content, pricing } = message;
+  const { _id, channel, to, operator, claim, from, sender = from, route, routed, template, content, pricing } = message;
   const half = idTime(_id).getTime() % HOUR_MS < HOUR_MS / 2 ? 0 : 1;
   // A carrier's own name is no network: it is in `carrier`.
   const carrier = channel === 'sms' ? claim?.carrier : undefined;

@@ -8,3 +8,8 @@ type ChatNumbers = AnswerOf<typeof chatNumbers>;
 export function useChatNumbers(): ChatNumbers['numbers'] {
   return useLoad<ChatNumbers>('/v2/chatapp/numbers').data?.numbers ?? [];
 }
+
+/** For a field to choose one. */
+export function optionsOf(numbers: ChatNumbers['numbers']): readonly (readonly [value: string, label: string])[] {
+  return numbers.map(({ number }) => [number, number]);
+}

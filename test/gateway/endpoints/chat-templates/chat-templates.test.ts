@@ -5,7 +5,7 @@ import { finishRequest, wishChatTemplate } from '../../../../shared/templates/ch
 import { replaceChatTemplates, replaceListed } from '../../../../shared/templates/chat/store.ts';
 import type { ChatTemplateRequestDocument } from '../../../../shared/templates/chat/template-request.ts';
 import { announceTemplates } from '../../../../workers/maintenance/announce-templates.ts';
-import { makeChatTemplate, makeProvider, ownerOf } from '../../../support/chatapp.ts';
+import { makeChatTemplate, makeProvider, NUMBER, ownerOf } from '../../../support/chatapp.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { tellDeps } from '../../../support/tell-deps.ts';
 import { settingsWorld } from '../settings-world.ts';
@@ -50,6 +50,16 @@ describe('chat-app templates of an account', () => {
     }
     throw new Error('the list does not end');
   }
+
+  it('are listed of one business account, by a number of it', async () => {
+    await makeProvider(site.db, site.account, { number: '918100000002', phoneNumberId: '1099', businessId: '2099' });
+    const other = makeChatTemplate(site.account, { business: '2099', name: 'of_the_second' });
+    await replaceListed(site.db, [makeChatTemplate(site.account), other], new Date());
+
+    expect(await walk('from=918100000002')).to.deep.equal(['of_the_second']);
+    expect(await walk(`from=${NUMBER}`)).to.deep.equal(['order_update']);
+    expect((await ask('get', `${PATH}?from=918100000003`)).status).to.equal(400);
+  });
 
   it('are listed by state to the end, also behind pages of requests of which none has that state', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `n${String(i).padStart(2, '0')}`);

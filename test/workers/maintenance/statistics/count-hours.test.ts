@@ -74,7 +74,7 @@ describe('maintenance: what became of the messages of each hour', () => {
   });
 
   it('does not mix a carrier of SMS that is named like the chat-app channel with that channel', async () => {
-    await put(delivered(10, 4, 'chatapp'), chat('read'), chat('failed'));
+    await put(delivered(10, 4, 'chatapp'), chat('read', { from: '918000000001' }), chat('failed'));
 
     await counter().run();
 
@@ -83,6 +83,8 @@ describe('maintenance: what became of the messages of each hour', () => {
       ['chatapp', 'chatapp', 2],
       ['chatapp', 'sms', 1],
     ]);
+    const senders = (await trafficOf(account)).map(({ sender }) => sender);
+    expect(senders, 'a chat-app message has its number').to.include('918000000001');
   });
 
   it('counts by hour, state, carrier and error, what it cost, and how long it took', async () => {

@@ -3,18 +3,23 @@ import { useLocation } from 'preact-iso/router';
 import { useLive } from '../../api/live.ts';
 import { usePages } from '../../api/pages.ts';
 import { LinkButton } from '../../parts/button.tsx';
+import { optionsOf, useChatNumbers } from '../../parts/chat-numbers.ts';
 import { calledOf, customerAsked } from '../../parts/customer.ts';
-import { Empty } from '../../parts/empty.tsx';
+import { Empty, NoResults } from '../../parts/empty.tsx';
+import { FilterBar, FilterSelect } from '../../parts/filter.tsx';
 import { PageHead } from '../../parts/page.tsx';
 import { type Column, PagedTable } from '../../parts/table.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { Time } from '../../parts/time.tsx';
+import { useUrlFilter } from '../../parts/url-filter.ts';
 import { INBOX_TABS, type InboxRow, shortly } from './customer.ts';
 import { SessionBadge } from './session-badge.tsx';
 
 /** Who wrote on the chat-app channel. */
 export function InboxPage() {
-  const list = usePages<InboxRow>('/v2/account/inbox');
+  const filter = useUrlFilter('number');
+  const numbers = useChatNumbers();
+  const list = usePages<InboxRow>('/v2/account/inbox', filter.values);
   const newest = useLive<{ readonly message_id: string | null }>('inbox')?.message_id;
   useEffect(() => {
     if (newest !== undefined) list.follow();
@@ -27,15 +32,24 @@ export function InboxPage() {
       />
       <Tabs label="Channel" tabs={INBOX_TABS} />
       <FindCustomer />
+      {(numbers.length > 1 || filter.isSet) && (
+        <FilterBar filter={filter}>
+          <FilterSelect filter={filter} name="number" label="Your number" options={optionsOf(numbers)} />
+        </FilterBar>
+      )}
       <PagedTable
         list={list}
         caption="Customers who wrote"
         rowKey={({ customer, number }) => `${customer.id} ${number}`}
         columns={COLUMNS}
         empty={
-          <Empty icon="inbox" action={<LinkButton href="/docs#inbox">Read how messages come in</LinkButton>}>
-            Nobody has written yet. Send a template; the answer appears here.
-          </Empty>
+          filter.isSet ? (
+            <NoResults clear={filter.clear} />
+          ) : (
+            <Empty icon="inbox" action={<LinkButton href="/docs#inbox">Read how messages come in</LinkButton>}>
+              Nobody has written yet. Send a template; the answer appears here.
+            </Empty>
+          )
         }
       />
     </>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { create, patch } from '../../api/http.ts';
 import { Button } from '../../parts/button.tsx';
-import { useChatNumbers } from '../../parts/chat-numbers.ts';
+import { optionsOf, useChatNumbers } from '../../parts/chat-numbers.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Select, TextArea } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
@@ -69,7 +69,7 @@ export function ChatForm({ edits, onClose, onDone }: ChatFormProps) {
               <Select
                 name="from"
                 label="For number"
-                options={numbers.map(({ number }) => [number, number])}
+                options={optionsOf(numbers)}
                 hint="All numbers of its business account can send it."
               />
             )}

@@ -4,10 +4,11 @@ import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
+import { optionsOf, useChatNumbers } from '../../parts/chat-numbers.ts';
 import { Empty, NoResults } from '../../parts/empty.tsx';
 import { FilterBar, FilterSelect, FilterText } from '../../parts/filter.tsx';
 import { PageHead } from '../../parts/page.tsx';
-import { PagedTable } from '../../parts/table.tsx';
+import { type Column, PagedTable } from '../../parts/table.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { useUrlFilter } from '../../parts/url-filter.ts';
 import { ChatForm } from './chat-form.tsx';
@@ -18,7 +19,9 @@ import { TABS } from './template.ts';
 
 /** Templates of the chat-app channel, as the provider has them and as they were asked for. */
 export function ChatTemplatesPage() {
-  const filter = useUrlFilter('state', 'language');
+  const filter = useUrlFilter('from', 'state', 'language');
+  const numbers = useChatNumbers();
+  const isOneBusiness = new Set(numbers.map(({ business_id }) => business_id)).size < 2;
   const list = usePages<ChatTemplate>(CHAT_TEMPLATES_PATH, filter.values);
   const [open, setOpen] = useState<'new' | ChatTemplate>();
   const counted = JSON.stringify(useLive('chat_templates'));
@@ -43,6 +46,9 @@ export function ChatTemplatesPage() {
       />
       <Tabs label="Channels" tabs={TABS} />
       <FilterBar filter={filter}>
+        {(!isOneBusiness || filter.values.from !== '') && (
+          <FilterSelect filter={filter} name="from" label="For number" options={optionsOf(numbers)} />
+        )}
         <FilterSelect filter={filter} name="state" label="Status" options={CHAT_STATES} />
         <FilterText filter={filter} name="language" label="Language" placeholder="en_US" />
       </FilterBar>
@@ -68,6 +74,7 @@ export function ChatTemplatesPage() {
               </button>
             ),
           },
+          ...(isOneBusiness ? [] : [BUSINESS]),
           { head: 'Language', cell: ({ language }) => language },
           { head: 'Category', cell: ({ category }) => category },
           { head: 'Status', cell: (row) => <ChatState of={row} /> },
@@ -79,6 +86,11 @@ export function ChatTemplatesPage() {
     </>
   );
 }
+
+const BUSINESS: Column<ChatTemplate> = {
+  head: 'Business account',
+  cell: ({ business_id }) => <code>{business_id}</code>,
+};
 
 function Quality({ of }: { readonly of: string | null }) {
   const known = QUALITY[of ?? ''];
