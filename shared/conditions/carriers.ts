@@ -169,7 +169,7 @@ export const CARRIER_CONDITIONS = {
   },
   'carrier.decided': {
     title: 'Submits were never answered, and their policy decided',
-    how: 'In the last hour, the setting unknown-policy of a carrier decided about messages.',
+    how: 'In the last hour, the unknown policy of a carrier decided about messages.',
     concerns: {
       operator: {
         severity: 'look',
@@ -179,7 +179,7 @@ export const CARRIER_CONDITIONS = {
     find: ({ carriers }) =>
       carriers.flatMap(({ carrier, decided }) =>
         decided > 0
-          ? of(carrier, `${carrier.name} never answered some submits; its unknown-policy decided about them.`)
+          ? of(carrier, `${carrier.name} never answered some submits; its unknown policy decided about them.`)
           : [],
       ),
   },
@@ -215,11 +215,11 @@ export const CARRIER_CONDITIONS = {
   },
   'carrier.unanswered': {
     title: 'A carrier has not answered submits',
-    how: 'Submits were written and never answered, and wait for an answer, a receipt or its unknown-policy.',
+    how: 'Submits were written and never answered, and wait for an answer, a receipt or its unknown policy.',
     concerns: {
       operator: {
         severity: 'look',
-        todo: 'Its setting unknown-policy decides about them when unknown-wait is over. Ask the carrier whether it has them. The manual, "Submits without an answer".',
+        todo: 'Its unknown policy decides about them when the unknown wait is over. Ask the carrier whether it has them. The manual, "Submits without an answer".',
       },
     },
     find: ({ carriers }) =>

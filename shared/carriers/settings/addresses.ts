@@ -63,7 +63,7 @@ export const ADDRESSES = {
   sourceNational: setting(
     addressForm,
     form(1, 1),
-    'a sender that is a number of --country, or begins with 0 but not with 00',
+    'a sender that is a number of the carrier’s country, or begins with 0 but not with 00',
     {
       kannel: 'source-addr-ton, -npi',
       jasmin: 'src_ton, src_npi',
@@ -76,7 +76,7 @@ export const ADDRESSES = {
   destinationNational: setting(
     addressForm,
     form(1, 1),
-    'a recipient with a number of --country, or one from 0 but not from 00',
+    'a recipient with a number of the carrier’s country, or one from 0 but not from 00',
     {
       kannel: 'dest-addr-ton, -npi',
       jasmin: 'dst_ton, dst_npi',

@@ -70,5 +70,9 @@ export const BASICS = {
     'for a submit without an answer: count it as sent (it is lost if it never left), or send it again (it may arrive twice)',
     { kannel: 'wait-ack-expire', jasmin: 'always sent again' },
   ),
-  unknownWaitMs: setting(whole('MS', 0, WEEK_MS), 3_600_000, `how long --unknown-policy waits for an answer, ${IS_MS}`),
+  unknownWaitMs: setting(
+    whole('MS', 0, WEEK_MS),
+    3_600_000,
+    `how long the unknown policy waits for an answer, ${IS_MS}`,
+  ),
 };

@@ -25,13 +25,13 @@ export const LINKS = {
   otherHosts: setting(
     listOf(hostAndPort, MAX_HOSTS),
     [],
-    'tried in this order when --host does not let us bind, then --host again',
+    'tried in this order when the host does not let us bind, then the host again',
     { kannel: 'a group smsc each', jasmin: 'a connector each' },
   ),
   receiverHosts: setting(
     listOf(hostAndPort, MAX_HOSTS),
     [],
-    'of --bind-kind pair: where the receiver binds, in order; none: where the transmitter does',
+    'with the bind kind pair: where the receiver binds, in order; none: where the transmitter does',
     { kannel: 'receive-port', jasmin: 'a connector each' },
   ),
   reconnectMs: setting(

@@ -23,7 +23,7 @@ const OWN_TAGS: ReadonlySet<number> = new Set([0x020c, 0x020e, 0x020f, 0x0424]);
 
 const staticTlv: Shape<StaticTlv> = {
   value: 'TAG:TYPE:VALUE',
-  form: `like 0x1403:string:40410, of the types ${Object.keys(TLV_VALUES).join(', ')}; not those of --long-text (sar_*, message_payload)`,
+  form: `like 0x1403:string:40410, of the types ${Object.keys(TLV_VALUES).join(', ')}; not those of long texts (sar_*, message_payload)`,
   parse: (text) => {
     const [, digits, word, value = ''] = /^0x([0-9a-f]{4}):([a-z0-9]+):(.*)$/i.exec(text) ?? [];
     const [type, pattern] = Object.entries(TLV_VALUES).find(([name]) => name === word) ?? [];
@@ -71,7 +71,7 @@ export const SUBMITS = {
     kannel: 'dlr-mask',
     jasmin: 'dlr-level',
   }),
-  priorities: setting(priorities, [0, 0, 0, 0, 0], 'priority_flag by lane', {
+  priorities: setting(priorities, [0, 0, 0, 0, 0], 'the priority_flag of each priority', {
     kannel: 'priority',
     jasmin: 'priority',
   }),

@@ -159,24 +159,24 @@ describe('the dashboard: operators', function () {
     await page.getByRole('link', { name: 'Airtel' }).click();
     await page.getByRole('heading', { name: 'Settings' }).waitFor();
     expect(await dashboard.look(page, 'operators-carrier')).to.deep.equal([]);
-    await page.getByRole('button', { name: 'windowSize' }).click();
-    await page.getByRole('textbox', { name: 'windowSize' }).fill('0');
+    await page.getByRole('button', { name: 'Window size' }).click();
+    await page.getByRole('textbox', { name: 'Window size' }).fill('0');
     await page.getByRole('button', { name: 'Change setting' }).click();
     await page.getByText('It must be 1 to 10000.', { exact: true }).waitFor();
     expect(await dashboard.look(page, 'operators-setting')).to.deep.equal([]);
-    await page.getByRole('textbox', { name: 'windowSize' }).fill('20');
+    await page.getByRole('textbox', { name: 'Window size' }).fill('20');
     await page.getByRole('button', { name: 'Change setting' }).click();
-    await page.getByText('windowSize is changed.').waitFor();
+    await page.getByText('Window size is changed.').waitFor();
 
-    await page.getByRole('button', { name: 'port', exact: true }).click();
-    await page.getByRole('textbox', { name: 'port', exact: true }).fill('2776');
-    await page.getByText('port decides where the password is sent').waitFor();
+    await page.getByRole('button', { name: 'Port', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Port', exact: true }).fill('2776');
+    await page.getByText('Port decides where the password is sent').waitFor();
     await page.getByRole('button', { name: 'Change setting' }).click();
     await page.getByText("Give the carrier's password in the same request.").waitFor();
     expect(await dashboard.look(page, 'operators-setting-password')).to.deep.equal([]);
     await page.getByLabel('Password of the bind').fill('hunter2!');
     await page.getByRole('button', { name: 'Change setting' }).click();
-    await page.getByText('port is changed.').waitFor();
+    await page.getByText('Port is changed.').waitFor();
 
     await setCarrierStatus(db, 'airtel', 'paused');
     await page.getByRole('button', { name: 'Resume carrier' }).waitFor();
@@ -195,7 +195,7 @@ describe('the dashboard: operators', function () {
     await dialog.getByLabel('Preset').selectOption('sinch');
     await dialog.getByLabel('host').fill('127.0.0.1');
     await dialog.getByLabel('port').fill('1');
-    await dialog.getByLabel('systemId').fill('us');
+    await dialog.getByLabel('System id').fill('us');
     await dialog.getByLabel('tls').selectOption('no');
     await dialog.getByLabel('Password of the bind').fill('simulate');
     await dialog.getByLabel('DLT ids').fill('0x1400,0x1401');

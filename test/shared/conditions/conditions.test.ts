@@ -87,7 +87,7 @@ const CASES: readonly (readonly [ConditionName, Partial<Installation>, words: Re
   ['carrier.breaking', airtel({ binds30: 7 }), /broke again and again/],
   ['carrier.throttling', airtel({ quarter: answers(89, 0, 11) }), /throttled/],
   ['carrier.unanswered', airtel({ unknown: { count: 1_000, oldest: ago(5) } }), /at least 1,000 submits/],
-  ['carrier.decided', airtel({ decided: 1 }), /unknown-policy decided/],
+  ['carrier.decided', airtel({ decided: 1 }), /unknown policy decided/],
   ['messages.retrying', airtel({ retrying: { count: 60, oldest: ago(1) } }), /60 messages of Airtel wait/],
   ['receipts.stopped', airtel({ receipts: 0 }), /sends no receipts/],
   ['receipts.unmatched', airtel({ orphans: 51 }), /fit no message/],

@@ -84,7 +84,7 @@ export function HoldsCard({ holds, path, mayRelease, onDone }: HoldsProps) {
               </>
             ),
           },
-          { head: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
+          { head: 'Status', cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
           { head: 'Since', cell: ({ since }) => <Time at={since} /> },
           {
             head: 'Messages in two hours',

@@ -42,18 +42,10 @@ export function Deliveries({ webhook, path }: { readonly webhook: Webhook; reado
           {
             head: 'Event',
             cell: ({ event, event_id, message_id }) => (
-              <>
-                <button type="button" class="row-link" onClick={() => setShown(event_id)}>
-                  {event}
-                </button>
-                {message_id !== null && (
-                  <div>
-                    <a href={`/dashboard/messages/${message_id}`}>
-                      <code>{message_id}</code>
-                    </a>
-                  </div>
-                )}
-              </>
+              <button type="button" class="row-link" onClick={() => setShown(event_id)}>
+                {event}
+                {message_id !== null && <code class="soft">{message_id}</code>}
+              </button>
             ),
           },
           { head: 'Stored', cell: (row) => <Time at={row.created_at} /> },

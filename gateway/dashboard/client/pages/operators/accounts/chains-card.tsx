@@ -29,7 +29,7 @@ export function ChainsCard({ account }: { readonly account: string }) {
   return (
     <Card
       title="Telemarketers (DLT chain)"
-      lead="For the chain hash of India's DLT, where they differ from the carrier's own (its setting dltChain)."
+      lead="For the chain hash of India's DLT, where they differ from the carrier's own (its setting “DLT chain”)."
       actions={may('admin:routing') && <Button onClick={() => setEdited('new')}>Set telemarketers</Button>}
     >
       <Loading of={loaded}>

@@ -15,6 +15,15 @@ export type CarrierDetail = AnswerOf<typeof showCarrier>;
 /** The answer to each change of one. */
 export type ChangedCarrier = AnswerOf<typeof changeCarrier>;
 
+const ACRONYMS: Readonly<Record<string, string>> = { dlt: 'DLT', tls: 'TLS', ca: 'CA', tlvs: 'TLVs' };
+
+/** `windowSize` of the API, `--window-size` of `ops carrier`: "Window size". */
+export function settingName(name: string): string {
+  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).split(' ');
+  const said = words.map((word) => ACRONYMS[word] ?? word).join(' ');
+  return said.charAt(0).toUpperCase() + said.slice(1);
+}
+
 export function toneOf(condition: string): Tone {
   if (condition === 'bound') return 'good';
   if (condition === 'paused') return 'plain';

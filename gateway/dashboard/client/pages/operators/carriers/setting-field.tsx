@@ -1,5 +1,5 @@
 import { Field, Select, TextArea } from '../../../parts/field.tsx';
-import type { Setting } from './carrier.ts';
+import { type Setting, settingName } from './carrier.ts';
 
 /** The tags that carriers use for DLT's ids. */
 export const DLT_TAGS: readonly string[] = ['off', '0x1400,0x1401', '0x1400,0x1401,0x1402'];
@@ -16,7 +16,7 @@ export function SettingField({ setting, initial }: SettingFieldProps) {
   const words = `${about.charAt(0).toUpperCase()}${about.slice(1)}.`;
   const field = {
     name: `settings.${name}`,
-    label: name,
+    label: settingName(name),
     hint: choices === null ? `${words} It must be ${form}.` : words,
   };
   if (secret) return <TextArea {...field} hint={`${words} Paste the PEM text, or write off.`} rows={8} />;

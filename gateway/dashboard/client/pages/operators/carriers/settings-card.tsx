@@ -11,7 +11,7 @@ import { Card } from '../../../parts/page.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import { type BindTest, BindTestResult, testBind } from './bind-test.tsx';
-import type { CarrierDetail, ChangedCarrier, Setting } from './carrier.ts';
+import { type CarrierDetail, type ChangedCarrier, type Setting, settingName } from './carrier.ts';
 import { SettingField } from './setting-field.tsx';
 
 interface SettingsCardProps {
@@ -39,10 +39,10 @@ export function SettingsCard({ carrier, onChange }: SettingsCardProps) {
             cell: (row) =>
               may('admin:routing') ? (
                 <button type="button" class="row-link" onClick={() => setShown(row)}>
-                  {row.name}
+                  {settingName(row.name)}
                 </button>
               ) : (
-                row.name
+                settingName(row.name)
               ),
           },
           { head: 'Group', cell: ({ group }) => group },
@@ -80,7 +80,7 @@ function ChangeDialog({ setting, carrier, onChange, onClose }: ChangeProps & { r
   };
   const save = async (values: FormValues) => {
     await change(carrier, asked(values), onChange);
-    toast(`${name} is changed.`);
+    toast(`${settingName(name)} is changed.`);
     onClose();
   };
   const test = async (values: FormValues) => {
@@ -88,7 +88,7 @@ function ChangeDialog({ setting, carrier, onChange, onClose }: ChangeProps & { r
     setTested(await testBind({ carrier_id: carrier.carrier_id, ...asked(values) }));
   };
   return (
-    <Dialog title={`Change ${name} of ${carrier.name}`} onClose={onClose}>
+    <Dialog title={`${settingName(name)} of ${carrier.name}`} onClose={onClose}>
       {standard !== null && !secret && <p class="soft">Default: {standard === '' ? 'empty' : standard}</p>}
       {/* What decides where the password goes can be tried before it is saved. */}
       <Form
@@ -109,7 +109,7 @@ function ChangeDialog({ setting, carrier, onChange, onClose }: ChangeProps & { r
             label="Password of the bind"
             type="password"
             autoComplete="off"
-            hint={`${name} decides where the password is sent, so it is needed here. The stored one is not sent to a new place.`}
+            hint={`${settingName(name)} decides where the password is sent, so it is needed here. The stored one is not sent to a new place.`}
           />
         )}
         {tested && <BindTestResult of={tested} />}

@@ -85,7 +85,7 @@ export function MailPage() {
           },
           { head: 'To', cell: ({ to }) => to },
           { head: 'Happened', cell: (row) => <Time at={row.at} /> },
-          { head: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
+          { head: 'Status', cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
           { head: 'What went wrong', cell: ({ error }) => error ?? '–' },
         ]}
       />

@@ -17,7 +17,7 @@ export function Queues({ queues }: { readonly queues: readonly Queue[] }) {
       rows={queues}
       rowKey={({ path, lane }) => `${path} ${lane}`}
       columns={[
-        { head: 'Lane', cell: ({ lane }) => lane },
+        { head: 'Priority', cell: ({ lane }) => lane },
         { head: 'For', cell: ({ path, carriers }) => carriers?.join(', then ') ?? path },
         {
           head: 'Waiting',

@@ -29,7 +29,7 @@ export function RoutesPage() {
       <Loading of={loaded}>
         {({ routes }) =>
           routes.length === 0 ? (
-            <Empty icon="carrier">No routes: each carrier takes what its own paths say.</Empty>
+            <Empty icon="carrier">No routes: each carrier takes what its setting “Paths” says.</Empty>
           ) : (
             <RouteTable routes={routes} edit={setEdited} remove={setRemoved} />
           )
