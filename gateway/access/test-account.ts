@@ -56,7 +56,8 @@ export function asLiveAccount<Account extends Pick<AccountDocument, '_id'>>(acco
 
 /** What of a live account's settings holds for its test messages too. The rest is about traffic and money that there is none of. */
 export function asTestAccount(live: AccountDocument) {
-  const { name, senders, dlt, entityId, numberCheck, country, countries, lineBreaks, texts, secondFactor } = live;
-  const set = defined({ dlt, entityId, numberCheck, country, countries, lineBreaks, texts, secondFactor });
+  const { name, senders, dlt, entityId, numberCheck, country, countries, lineBreaks, ctaCheck, texts, secondFactor } =
+    live;
+  const set = defined({ dlt, entityId, numberCheck, country, countries, lineBreaks, ctaCheck, texts, secondFactor });
   return { _id: testAccountOf(live._id), name, senders, ...set };
 }

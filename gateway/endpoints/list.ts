@@ -35,6 +35,8 @@ import { chatappTemplates } from './chatapp/templates.ts';
 import { chatappTestReceived } from './chatapp/test-received.ts';
 import { chatappWebhook } from './chatapp/webhook.ts';
 import { chatappCallback, chatappCallbackVerify } from './chatapp-callbacks/callback.ts';
+import { ctaDecision, ctas, giveCta, removeOwnCta, requestCta } from './ctas/ctas.ts';
+import { importCtasFor, importOwnCtas } from './ctas/import.ts';
 import { docs, llms, openapi } from './docs/docs.ts';
 import { erase, eraseEverywhere, erasures, erasuresEverywhere } from './erasures/erasures.ts';
 import { dropExport, exportCsv, exportList, showExport, startExport } from './exports/exports.ts';
@@ -213,6 +215,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   senders,
   requestSender,
   removeSender,
+  ctas,
+  requestCta,
+  importOwnCtas,
+  removeOwnCta,
   keys,
   createKey,
   showKey,
@@ -264,6 +270,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   approvals,
   giveSender,
   senderDecision,
+  giveCta,
+  ctaDecision,
+  importCtasFor,
   templateDecision,
   listCarriers,
   newCarrier,

@@ -43,6 +43,7 @@ export type CallerAccount = Pick<
   | 'numberCheck'
   | 'country'
   | 'lineBreaks'
+  | 'ctaCheck'
   | 'optOuts'
   | 'optOutExempt'
   | 'secondFactor'

@@ -14,6 +14,7 @@ export const FIELD_CODES = {
   invalid_text: 'The text contains characters that cannot be sent.',
   invalid_time: 'The value is not an ISO 8601 date-time with a UTC offset.',
   template_mismatch: 'The text matches no approved template. The member `mismatch` says where it differs.',
+  cta_not_registered: 'A link or a number of the text is not registered to the account.',
   template_not_found: 'The account has no such template, or not for this sender and route, or not in this language.',
   template_not_approved: 'The template is not approved yet, or no longer.',
   template_not_supported: 'The template has a part that cannot be sent.',

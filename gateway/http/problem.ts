@@ -43,6 +43,12 @@ export const PROBLEMS = {
     'No route',
     'No carrier delivers to this recipient. Check the number, or ask your service provider for a route.',
   ),
+  cta_not_registered: fault(
+    '4007',
+    400,
+    'Link or number not registered',
+    'Register the link or number that `detail` names (`POST /v2/account/ctas`), or remove it from the text. Operators refuse it too.',
+  ),
   key_missing: fault('4010', 401, 'API key missing', 'Send the header `Authorization: Bearer <API_KEY>`.'),
   key_invalid: fault(
     '4011',

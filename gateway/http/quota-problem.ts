@@ -8,6 +8,10 @@ const WORDS: Readonly<Record<Quota, { readonly what: string; readonly todo: stri
     what: 'senders that are not approved',
     todo: 'Remove one that was rejected or is not needed (`DELETE /v2/account/senders/{sender_id}`), or wait for the decisions. Your service provider can register senders without this limit.',
   },
+  ctas: {
+    what: 'registered links and numbers',
+    todo: 'Remove some (`DELETE /v2/account/ctas/{cta_id}`). One link covers all that begins with it.',
+  },
   templates: {
     what: 'DLT templates that are not approved',
     todo: 'Remove some that were rejected or are not needed (`DELETE /v2/account/templates/{template_id}`), wait for the decisions, or divide the file. Your service provider can import a file without this limit.',

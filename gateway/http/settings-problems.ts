@@ -99,6 +99,18 @@ export const SETTINGS_PROBLEMS = {
     'Sender exists',
     'The account has this sender already. To ask for other routes, remove it first; it then waits for an approval again.',
   ),
+  cta_not_found: fault(
+    '4052',
+    404,
+    'Link or number not found',
+    'Check the cta_id: the account has none of this id. `GET /v2/account/ctas` lists them.',
+  ),
+  cta_exists: fault(
+    '4123',
+    409,
+    'Link or number exists',
+    'The account has it already: `GET /v2/account/ctas` has its state.',
+  ),
   secret_unreadable: fault(
     '5035',
     503,

@@ -126,6 +126,36 @@ const SENDER: readonly Act[] = [
   },
 ];
 
+const CTA: readonly Act[] = [
+  {
+    ...{ command: 'cta create', operation: 'giveCta', args: ['value'] },
+    about: 'Registers a link, an app or a callback number to an account. It is approved.',
+    say: ({ cta_id, kind, value }) => `${value} (${kind}) is registered (${cta_id}).`,
+  },
+  {
+    ...{ command: 'cta import', operation: 'importCtasFor', args: ['csv'] },
+    about: 'Registers the links and numbers of a CSV file to an account; all are approved, also what it asked for.',
+    prepare: async (asked, { csv }) => ({
+      ...asked,
+      body: { ...asked.body, csv: (await readOctets(String(csv))).toString('utf8') },
+    }),
+    say: ({ imported, known, approved, dry_run }) =>
+      `${imported} ${dry_run ? 'would be registered' : 'registered'}, ${known} known, of which ${approved} ${dry_run ? 'would be' : 'were'} approved.`,
+  },
+  {
+    ...{ command: 'cta list', operation: 'ctas', about: 'Shows the registered links and numbers of an account.' },
+    columns: ['value', 'kind', 'state', 'reason', 'cta_id'],
+  },
+  ...(['approve', 'reject'] as const).map((verb): Act => {
+    const decision = verb === 'approve' ? 'approved' : 'rejected';
+    return {
+      ...{ command: `cta ${verb}`, operation: 'decideCta', fixed: { decision } },
+      about: `${verb === 'approve' ? 'Approves' : 'Rejects'} a link or number that an account asked for.`,
+      say: ({ value }) => `${value} is ${decision}.`,
+    };
+  }),
+];
+
 const NUMBER: readonly Act[] = [
   {
     ...{ command: 'number add', operation: 'addNumber', args: ['number', 'account_id'] },
@@ -599,6 +629,7 @@ export const ACTS: readonly Act[] = [
     ACCOUNT,
     CREDITS,
     SENDER,
+    CTA,
     NUMBER,
     RECEIVED,
     CARRIER,

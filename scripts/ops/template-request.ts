@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import type { CtaDocument } from '../../shared/carriers/cta.ts';
 import type { SenderDocument } from '../../shared/carriers/sender.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { type AccountId, isTemplateRequestId, type TemplateRequestId } from '../../shared/platform/runtime/ids.ts';
@@ -81,7 +82,7 @@ export const TEMPLATE_REQUEST_COMMANDS: readonly Command[] = [
   }),
 ];
 
-type WaitingTemplate = Exclude<Waiting, SenderDocument>;
+type WaitingTemplate = Exclude<Waiting, SenderDocument | CtaDocument>;
 
 interface Listed {
   readonly found: readonly { readonly one: WaitingTemplate; readonly waiting: number }[];
@@ -113,7 +114,7 @@ async function readQueue(
 
 /** The queue of templates has no senders, which the type does not know. */
 function isTemplate(one: Waiting): one is WaitingTemplate {
-  return !('sender' in one);
+  return 'content' in one;
 }
 
 function requestId(text: string): TemplateRequestId {

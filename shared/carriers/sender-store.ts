@@ -1,8 +1,7 @@
 import type { Collection, Db } from 'mongodb';
-import { QuotaReached, withinQuota } from '../money/accounts/quotas.ts';
-import { isDuplicateKey } from '../platform/mongo/errors.ts';
 import type { Clock } from '../platform/runtime/clock.ts';
 import { type AccountId, newId, type SenderId } from '../platform/runtime/ids.ts';
+import { decideRegistration, insertRegistration } from './registration-store.ts';
 import type { SenderDocument } from './sender.ts';
 
 export type NewSender = Pick<SenderDocument, 'account' | 'sender' | 'routes' | 'status'> & {
@@ -30,17 +29,11 @@ export async function createSender(db: Db, clock: Clock, sender: NewSender): Pro
     ...(sender.requested && { requested: true }),
     createdAt: now,
   };
-  try {
-    if (document.requested === undefined) await senders(db).insertOne(document);
-    else {
-      await withinQuota(db, 'senders', document.account, (place) => senders(db).insertOne({ ...document, place }));
-    }
-  } catch (error) {
-    // An account without a place for another one is told that it has this one already.
-    const mayExist = error instanceof QuotaReached && (await findSender(db, document.account, document.sender));
-    if (!mayExist && !isDuplicateKey(error)) throw error;
-    throw new SenderExists(`sender "${sender.sender}" is already registered to ${sender.account}`, { cause: error });
-  }
+  const isNew = await insertRegistration(db, 'senders', document, {
+    inPlace: document.requested !== undefined,
+    find: () => findSender(db, document.account, document.sender),
+  });
+  if (!isNew) throw new SenderExists(`sender "${sender.sender}" is already registered to ${sender.account}`);
   return document;
 }
 
@@ -57,18 +50,12 @@ export async function decideSender(
   reason?: string,
   id?: SenderId,
 ): Promise<boolean> {
-  const at = clock.now();
-  const act = { event: `sender.${status}`, at, told: { sender, reason: reason ?? null } };
-  const gone = [...(reason === undefined ? ['reason'] : []), ...(status === 'approved' ? ['place'] : [])];
-  const { matchedCount } = await senders(db).updateOne(
+  return decideRegistration(
+    db,
+    'senders',
     { account, sender, ...(id && { _id: id }) },
-    {
-      $set: { status, decidedAt: at, ...(reason === undefined ? {} : { reason }) },
-      $push: { unannounced: act },
-      ...(gone.length === 0 ? {} : { $unset: Object.fromEntries(gone.map((name) => [name, ''])) }),
-    },
+    { status, reason, at: clock.now(), event: `sender.${status}`, told: { sender }, freesPlace: true },
   );
-  return matchedCount === 1;
 }
 
 /** All senders of an account, by name. */

@@ -175,6 +175,11 @@ const SENDER_MEMBERS = {
   reason: { about: 'Why. Null: nobody said.', example: 'The header is not yours.', nullable: true },
 } as const;
 
+const CTA_MEMBERS = {
+  value: { about: 'The link, app or number, as it is compared.', example: 'acme.in/offers' },
+  reason: { about: 'Why. Null: nobody said.', example: 'The host is not yours.', nullable: true },
+} as const;
+
 const PREFIX = { about: 'How the numbers begin: the country code and three digits.', example: '994771' };
 const TRAFFIC_MEMBERS = {
   prefix: PREFIX,
@@ -256,6 +261,31 @@ const ACCOUNT_EVENTS = {
         'To ask once more, remove the sender first.',
       ],
       page: '/senders',
+    }),
+  }),
+  'cta.approved': accountEvent({
+    when: 'A link, an app or a callback number is registered from now on.',
+    members: CTA_MEMBERS,
+    mayGet: ACCOUNT_ROLES,
+    getsUnasked: [],
+    words: ({ value }) => ({
+      subject: `${value} is registered`,
+      text: [`Messages may hold ${value} from now on.`],
+      page: '/ctas',
+    }),
+  }),
+  'cta.rejected': accountEvent({
+    when: 'A link, an app or a callback number was refused; `reason` says why.',
+    members: CTA_MEMBERS,
+    mayGet: ACCOUNT_ROLES,
+    getsUnasked: SETTERS,
+    words: ({ value, reason }) => ({
+      subject: `${value} is refused`,
+      text: [
+        `Messages should not hold ${value}.${reason ? ` The reason: ${reason}` : ''}`,
+        'To ask once more, remove it first.',
+      ],
+      page: '/ctas',
     }),
   }),
   'traffic.held': accountEvent({
@@ -390,12 +420,14 @@ const ACCOUNT_EVENTS = {
 /** What operators alone are told of. They have no account, so no webhooks. */
 const OPERATOR_NOTICES = {
   'approval.waiting': {
-    when: 'An account asks for a sender or a DLT template. Told at most once an hour.',
+    when: 'An account asks for a sender, a CTA or a DLT template. Told at most once an hour.',
     mayGet: OPERATOR_ROLES.filter((role) => role !== 'operator_desk'),
     getsUnasked: ON_CALL,
-    words: ({ senders, templates }) => ({
+    words: ({ senders, ctas, templates }) => ({
       subject: 'Something waits for your decision',
-      text: [`Senders that wait: ${senders}. DLT templates that wait: ${templates}.`],
+      text: [
+        `Senders that wait: ${senders}. Links and numbers that wait: ${ctas}. DLT templates that wait: ${templates}.`,
+      ],
       page: '/admin/approvals',
     }),
   },

@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import { createCta } from '../../gateway/endpoints/sms/ctas/cta-store.ts';
 import { createEndpoint } from '../../shared/events/webhooks/endpoint-store.ts';
 import type { KeyScope } from '../../shared/people/keys/key.ts';
 import { createKey } from '../../shared/people/keys/store.ts';
@@ -19,10 +20,11 @@ export async function makeOwnThings(db: Db, account: AccountId) {
     channel: 'sms',
     events: ['message.sent'],
   });
+  const cta = await createCta(db, systemClock, { account, requested: true }, { kind: 'url', value: 'thing.in' });
   const { user, session } = await signedIn(db, 'viewer', account);
   const ids: Readonly<Record<string, string>> = {
     ...{ key_id: key.id, webhook_id: endpoint._id },
-    ...{ user_id: user._id, session_id: session._id },
+    ...{ user_id: user._id, session_id: session._id, cta_id: cta._id },
     month: new Date().toISOString().slice(0, 7),
   };
   return { key: caller.key, ids };

@@ -1,3 +1,4 @@
+import type { CtaDocument } from '../../shared/carriers/cta.ts';
 import type { SenderDocument } from '../../shared/carriers/sender.ts';
 import { ACCOUNT_EVENT_NAMES, type AccountEventName, type NoticeName } from '../../shared/events/catalogue.ts';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
@@ -14,13 +15,14 @@ export interface AnnounceDeps extends TellDeps {
 }
 
 /**
- * Announces what happened to keys, users, senders and held prefixes: each is an entry of `unannounced` in the thing's own document,
+ * Announces what happened to keys, users, senders, CTAs and held prefixes: each is an entry of `unannounced` in the thing's own document,
  * added by the update that decided. Announced twice, it is one delivery and one mail to each. Returns of how many things.
  */
 export async function announceActs(deps: AnnounceDeps): Promise<number> {
   const counts = await Promise.all([
     announceUnannounced<KeyDocument>(deps.db, 'keys', (keys) => tellEach(deps, keys)),
     announceUnannounced<SenderDocument>(deps.db, 'senders', (senders) => tellEach(deps, senders)),
+    announceUnannounced<CtaDocument>(deps.db, 'ctas', (ctas) => tellEach(deps, ctas)),
     announceUnannounced<HoldDocument>(deps.db, 'traffic_holds', (holds) => tellEach(deps, holds)),
     announceUnannounced<UserDocument>(deps.db, 'users', async (users) => {
       await tellEach(deps, users);

@@ -8,7 +8,7 @@ const NEW_MS = 2 * HOUR_MS;
 const COUNTED_MAX = 1_000;
 
 /**
- * Mails operators that accounts ask for senders or DLT templates: when something waits that came after the last such mail, and an hour
+ * Mails operators that accounts ask for senders, CTAs or DLT templates: when something waits that came after the last such mail, and an hour
  * after it. If the process dies between the mails and the note of them, the same mails are made again, which adds nothing.
  */
 export async function announceApprovals(deps: TellDeps): Promise<void> {
@@ -19,10 +19,11 @@ export async function announceApprovals(deps: TellDeps): Promise<void> {
   if (last !== undefined && now.getTime() - last.toldAt.getTime() < HOUR_MS) return;
   const at = await newestWaiting(db, last?.at ?? new Date(now.getTime() - NEW_MS));
   if (at === undefined) return;
-  const [senders, templates] = await Promise.all([
+  const [senders, ctas, templates] = await Promise.all([
     countWaiting(db, 'senders', COUNTED_MAX),
+    countWaiting(db, 'ctas', COUNTED_MAX),
     countWaiting(db, 'templates', COUNTED_MAX),
   ]);
-  await mailNotice(deps, { ...what, at, told: { senders, templates } });
+  await mailNotice(deps, { ...what, at, told: { senders, ctas, templates } });
   await noteTold(db, { ...what, at }, now);
 }

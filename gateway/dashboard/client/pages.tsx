@@ -5,6 +5,7 @@ import { BatchesPage } from './pages/batches/batches.tsx';
 import { BatchPage } from './pages/batches/show-batch.tsx';
 import { CreditsPage } from './pages/credits/credits.tsx';
 import { AdminStatementPage, StatementPage } from './pages/credits/statement-page.tsx';
+import { CtasPage } from './pages/ctas/ctas.tsx';
 import { ErasuresPage, OperatorErasuresPage } from './pages/erasures/erasures.tsx';
 import { ConversationPage } from './pages/inbox/conversation.tsx';
 import { InboxPage } from './pages/inbox/inbox.tsx';
@@ -181,6 +182,13 @@ export const PAGES: readonly Page[] = [
     needs: 'read',
     nav: { group: 'Settings', icon: 'sender' },
     view: SendersPage,
+  },
+  {
+    path: '/dashboard/ctas',
+    title: 'Links and numbers',
+    needs: 'read',
+    nav: { group: 'Settings', icon: 'link' },
+    view: CtasPage,
   },
   {
     path: '/dashboard/numbers',

@@ -133,6 +133,11 @@ const NUMBER_CHECK = choice(
   "`on`: recipients must be numbers of their country's plan. `mobile`: they must be mobile numbers too.",
 );
 
+const CTA_CHECK = choice(
+  ['off', 'warn', 'refuse'],
+  'Links, apps and callback numbers in texts that the account has not registered (`/v2/account/ctas`). `warn`: a dry run and the page of the message name them. `refuse`: such a text is refused, and costs nothing.',
+);
+
 const WARNINGS = { warnings: z.array(text()).meta({ description: 'What should be looked at again.' }).optional() };
 
 export const newAccount = endpoint({
@@ -233,6 +238,7 @@ export const changeAccount = endpoint({
     dlt: optional(DLT),
     entity_id: optional(entityId),
     number_check: optional(NUMBER_CHECK),
+    cta_check: optional(CTA_CHECK),
     country: optional(country),
     line_breaks: optional(
       choice(
@@ -275,6 +281,7 @@ export const changeAccount = endpoint({
       expiry_date,
       entity_id,
       number_check,
+      cta_check,
       line_breaks,
       opt_out_exempt,
       key_per_minute,
@@ -297,6 +304,7 @@ export const changeAccount = endpoint({
         expiryDate: expiry_date,
         entityId: entity_id,
         numberCheck: number_check,
+        ctaCheck: cta_check,
         lineBreaks: line_breaks,
         optOutExempt: opt_out_exempt,
         keyPerMinute: key_per_minute,

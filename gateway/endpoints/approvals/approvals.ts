@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CTA_KINDS } from '../../../shared/carriers/cta.ts';
 import { findAccounts } from '../../../shared/money/accounts/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, isAccountId } from '../../../shared/platform/runtime/ids.ts';
@@ -14,10 +15,10 @@ import { pageOf, pageOfFound } from '../../http/page.ts';
 import { AccountTemplate, templateRecord } from '../account-templates/templates.ts';
 import { AccountIdText, accountId } from '../operators/fields.ts';
 
-/** Senders and DLT templates that wait for a decision. The decision itself: decisions.ts. */
+/** Senders, CTAs and DLT templates that wait for a decision. The decision itself: decisions.ts. */
 
 const Approval = named('Approval', 'What an account asked for and operators have to decide.', {
-  kind: z.enum(['sender', 'template']).meta({ example: 'template' }),
+  kind: z.enum(['sender', 'cta', 'template']).meta({ example: 'template' }),
   account_id: AccountIdText,
   account_name: text(undefined, { example: 'Asha Stores' }),
   account_waiting: whole('How many things of this account wait, this one included. Counted up to 1,000 of each kind.', {
@@ -25,6 +26,7 @@ const Approval = named('Approval', 'What an account asked for and operators have
   }),
   requested_at: time(undefined, '2026-11-22T10:00:00+00:00'),
   sender: z.strictObject({ sender_id: id('snd'), sender: text(), routes: z.array(text()) }).optional(),
+  cta: z.strictObject({ cta_id: id('cta'), kind: z.enum(CTA_KINDS), value: text() }).optional(),
   template: AccountTemplate.meta({
     example: {
       template_id: 'tpr_01m7znjn7hdb5pft3awkb6pgvz',
@@ -52,7 +54,7 @@ export const approvals = endpoint({
   tag: 'Operators',
   summary: 'What waits for a decision',
   description:
-    "Extension. Senders and DLT templates that accounts asked for. Each account is shown once, with the oldest three that wait and how many wait in all (`account_waiting`), so that one that asks for thousands hides nobody. Pages go by the accounts' ids; on a page the account that has waited longest comes first. With `account_id` all of that account, oldest first.",
+    "Extension. Senders, links and numbers (CTAs), and DLT templates that accounts asked for. Each account is shown once, with the oldest three that wait and how many wait in all (`account_waiting`), so that one that asks for thousands hides nobody. Pages go by the accounts' ids; on a page the account that has waited longest comes first. With `account_id` all of that account, oldest first.",
   scopes: ['admin:read'],
   query: {
     account_id: optional(accountId('All that this account waits for.')),
@@ -116,7 +118,9 @@ function approvalRecord(one: Waiting, name: string, waiting: number): Shown<type
     account_waiting: waiting,
     requested_at: isoTimestamp(one.createdAt),
   };
-  return 'sender' in one
-    ? { kind: 'sender', ...about, sender: { sender_id: one._id, sender: one.sender, routes: one.routes } }
-    : { kind: 'template', ...about, template: templateRecord(one) };
+  if ('sender' in one) {
+    return { kind: 'sender', ...about, sender: { sender_id: one._id, sender: one.sender, routes: one.routes } };
+  }
+  if ('value' in one) return { kind: 'cta', ...about, cta: { cta_id: one._id, kind: one.kind, value: one.value } };
+  return { kind: 'template', ...about, template: templateRecord(one) };
 }

@@ -19,14 +19,14 @@ import { ACCOUNT_IN_PATH, AccountIdText, line, matching } from '../operators/fie
 
 /** Approves or rejects what accounts asked for. What waits: approvals.ts. */
 
-const DECISIONS = ['approved', 'rejected'] as const;
+export const DECISIONS = ['approved', 'rejected'] as const;
 
-const DECISION = {
+export const DECISION = {
   decision: required(choice(DECISIONS, 'A later decision replaces an earlier one.')),
   reason: optional(line('Why. The account reads it. Required with `rejected`.', 200)),
 };
 
-const reasonToReject: Rule<typeof DECISION> = ({ decision }, has, problems) => {
+export const reasonToReject: Rule<typeof DECISION> = ({ decision }, has, problems) => {
   if (decision === 'rejected' && !has('reason')) {
     problems.add('reason', 'missing_field', 'Say why, so that the account knows what to change.');
   }

@@ -47,6 +47,7 @@ export const fallback = optional(
 /** Why an SMS can be refused that would go in place of a message. */
 export const FALLBACK_REFUSALS = [
   'template_mismatch',
+  'cta_not_registered',
   'no_route',
   'template_not_found',
   'sender_not_allowed',

@@ -12,8 +12,7 @@ import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, type GroupId, idTime, isBatchId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
 import { isLooking } from '../../access/looking.ts';
-import { endpoint, refused, type Shown } from '../../api/endpoint.ts';
-import type { GatewayDeps } from '../../http/deps.ts';
+import { endpoint, type Gateway, refused, type Shown } from '../../api/endpoint.ts';
 import { choice, Fault, optional, string, type Values } from '../../http/fields/field.ts';
 import { changeId, cursorOf, limit, queryTime } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
@@ -342,7 +341,7 @@ export const message = endpoint({
 });
 
 export async function wholeRecord(
-  deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,
+  gateway: Gateway,
   whole: Whole,
   forOperator: boolean,
 ): Promise<Shown<typeof WholeMessage>> {
@@ -350,7 +349,7 @@ export async function wholeRecord(
   return {
     ...messageRecord(message, customer),
     ...said,
-    explanation: await explainWhole(deps, whole, forOperator),
+    explanation: await explainWhole(gateway, whole, forOperator),
     ...viewOf(message).whole(message),
     ...(pricing === undefined ? {} : { pricing }),
     cost: forOperator && 'cost' in message ? message.cost : undefined,

@@ -9,9 +9,12 @@ import type { LogRecord } from '../../../shared/messages/settlement/message-log.
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { findAccount } from '../../../shared/money/accounts/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { readPausedTemplates } from '../../../shared/templates/sms/store.ts';
-import type { Shown } from '../../api/endpoint.ts';
-import type { GatewayDeps } from '../../http/deps.ts';
+import { foldLineBreaks } from '../../../shared/templates/sms/line-breaks.ts';
+import { parseContent } from '../../../shared/templates/sms/pattern.ts';
+import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/sms/slot.ts';
+import { findTemplate, readPausedTemplates } from '../../../shared/templates/sms/store.ts';
+import type { Gateway, Shown } from '../../api/endpoint.ts';
+import { CTA_ADVICE, ctaCheckOf, ctaWords } from '../sms/ctas/check.ts';
 import { explain } from './explain/explain.ts';
 import type { WholeMessage } from './read-whole.ts';
 import type { Explanation as Shape } from './shapes.ts';
@@ -43,24 +46,28 @@ interface CarrierFacts extends Pick<ListedCarrier, 'condition' | 'words'> {
   readonly binds: readonly { readonly trouble?: { readonly since: Date } }[];
 }
 
-type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
-
 /** Undefined when all is well. */
-export async function explainWhole(deps: Deps, whole: WholeMessage, forOperator: boolean): Promise<Told | undefined> {
+export async function explainWhole(
+  gateway: Gateway,
+  whole: WholeMessage,
+  forOperator: boolean,
+): Promise<Told | undefined> {
   const { message, log } = whole;
   const said = explain(message);
   if (message.channel !== 'sms' || !('path' in message)) return said;
   const isWaiting = message.state === 'queued' || message.state === 'waiting';
-  if (!isWaiting && said === undefined) return undefined;
-  const { db, clock, config } = deps;
+  if (!isWaiting && said === undefined && message.state !== 'sent') return undefined;
+  const { db, clock, config } = gateway;
+  const account = await findAccount(db, message.account);
+  if (account === undefined) return said;
+  const unregistered = await unregisteredIn(gateway, account, message, whole.said);
+  if (!isWaiting && said === undefined) return unregistered;
   const now = clock.now();
-  const [account, paused, all, conditions] = await Promise.all([
-    findAccount(db, message.account),
+  const [paused, all, conditions] = await Promise.all([
     readPausedTemplates(db),
     listConditions(db, now),
     readCarrierConditions(db),
   ]);
-  if (account === undefined) return said;
   const list = listOfPath(message.path)?.carriers;
   const carriers = all.filter(({ carrier }) =>
     list === undefined ? carrier.paths.includes(message.path) : list.includes(carrier._id),
@@ -72,7 +79,26 @@ export async function explainWhole(deps: Deps, whole: WholeMessage, forOperator:
     isTemplatePaused: template !== undefined && paused.get(message.account)?.includes(template) === true,
     hours: message.lane === HOURS_LANE ? promotionalDeferral(promotionalHours(config), now) : undefined,
   };
-  return (isWaiting ? waitsFor(facts, forOperator) : refusedBy(facts, said, forOperator)) ?? said;
+  if (isWaiting) return waitsFor(facts, forOperator) ?? said ?? unregistered;
+  const named = CTA_CODES.includes(message.errorCode ?? '') ? unregistered : undefined;
+  return refusedBy(facts, said, forOperator) ?? named ?? said;
+}
+
+const CTA_CODES: readonly string[] = ['642', '700', '701'];
+
+/** The first link or number of its text that the account did not register, if anybody looks and may read the text. */
+async function unregisteredIn(
+  gateway: Gateway,
+  account: AccountDocument,
+  { template }: Pick<TextlessSms, 'template'>,
+  { text, text_shown: shown }: WholeMessage['said'],
+): Promise<Told | undefined> {
+  if (account.ctaCheck === undefined || shown !== 'whole' || typeof text !== 'string') return undefined;
+  const found = template === undefined ? undefined : await findTemplate(gateway.db, account._id, template);
+  const parsed = found && parseContent(foldLineBreaks(found.content), DEFAULT_SLOT_LIMITS, found.slots);
+  const pattern = parsed?.kind === 'pattern' ? parsed.pattern : undefined;
+  const [first] = (await ctaCheckOf(gateway, account, pattern))?.(text) ?? [];
+  return first && { cause: ctaWords(first), advice: CTA_ADVICE };
 }
 
 const AS_SOON = 'It leaves by itself as soon as it may, until its `valid_until`; then it expires and is refunded.';

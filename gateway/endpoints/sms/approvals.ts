@@ -26,7 +26,9 @@ export interface TemplateIds {
 
 type Account = Caller['account'];
 
-export type Approval = { readonly kind: 'approved'; readonly ids: TemplateIds } | Refused;
+export type Approval =
+  /** `template`: what the text matches, or is rendered from. */
+  { readonly kind: 'approved'; readonly ids: TemplateIds; readonly template?: IndexedTemplate } | Refused;
 
 const REMEMBERED_SENDERS = 20_000;
 
@@ -130,9 +132,10 @@ export class Approvals {
  * Approves what matches an approved template or is rendered from one. With DLT a message needs a PE id: the
  * template's, else the account's.
  */
-function approveTemplate(account: Account, { dltId, entityId = account.entityId }: IndexedTemplate): Approval {
-  if (entityId !== undefined) return { kind: 'approved', ids: { template: dltId, entityId } };
-  if (account.dlt !== 'on') return { kind: 'approved', ids: { template: dltId } };
+function approveTemplate(account: Account, template: IndexedTemplate): Approval {
+  const { dltId, entityId = account.entityId } = template;
+  if (entityId !== undefined) return { kind: 'approved', ids: { template: dltId, entityId }, template };
+  if (account.dlt !== 'on') return { kind: 'approved', ids: { template: dltId }, template };
   const detail = `The template ${dltId} has no PE id, and neither has the account. ${PROBLEMS.entity_id_missing.advice}`;
   return { kind: 'refused', problem: ['entity_id_missing', { detail }] };
 }

@@ -1,6 +1,7 @@
 import type { BatchContent, BatchEntry } from '../../../shared/messages/batch.ts';
 import type { Encoding } from '../../../shared/messages/sms-plan.ts';
 import { inSlices } from '../../../shared/platform/runtime/turns.ts';
+import { renderTemplate } from '../../../shared/templates/sms/render.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
 import { type PlannedText, renderText } from '../../http/fields/message-fields.ts';
 import type { IndexedTemplate } from './matching/template-index.ts';
@@ -12,10 +13,18 @@ export interface BulkContent {
   readonly segments: number;
   /** Of the text of one entry. */
   segmentsOf(entry: BatchEntry): number;
+  /** The text of one entry, rendered anew. */
+  textOf(entry: BatchEntry): string;
 }
 
 export function plainContent({ text, plan: { encoding, segments } }: PlannedText): BulkContent {
-  return { content: { kind: 'text', text, encoding, segments }, encoding, segments, segmentsOf: () => segments };
+  return {
+    content: { kind: 'text', text, encoding, segments },
+    encoding,
+    segments,
+    segmentsOf: () => segments,
+    textOf: () => text,
+  };
 }
 
 /** The parts of a request that determine the texts. */
@@ -51,6 +60,10 @@ export async function planTemplate(
   const own = new Map<BatchEntry, number>();
   const usual = shared?.plan.segments ?? 0;
   const segmentsOf = (entry: BatchEntry): number => own.get(entry) ?? usual;
+  const textOf = ({ params = given.params ?? [] }: BatchEntry): string => {
+    const rendered = renderTemplate(pattern, params);
+    return rendered.kind === 'text' ? rendered.text : '';
+  };
   await inSlices(entries, (entry, index) => {
     const { params } = entry;
     if (params === undefined) return;
@@ -61,9 +74,21 @@ export async function planTemplate(
   });
   if (problems.count > before) return undefined;
   if (alike && shared !== undefined) {
-    return { content: { kind: 'text', text: shared.text, encoding, segments, dltId }, encoding, segments, segmentsOf };
+    return {
+      content: { kind: 'text', text: shared.text, encoding, segments, dltId },
+      encoding,
+      segments,
+      segmentsOf,
+      textOf,
+    };
   }
-  return { content: { kind: 'template', dltId, pattern, params: given.params ?? [] }, encoding, segments, segmentsOf };
+  return {
+    content: { kind: 'template', dltId, pattern, params: given.params ?? [] },
+    encoding,
+    segments,
+    segmentsOf,
+    textOf,
+  };
 }
 
 function addMissingParams(entries: readonly BatchEntry[], problems: FieldProblems): void {

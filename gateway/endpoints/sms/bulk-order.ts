@@ -8,6 +8,7 @@ import { keysOf } from '../../../shared/money/ledger/spending.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId, BatchId } from '../../../shared/platform/runtime/ids.ts';
 import { inSlices } from '../../../shared/platform/runtime/turns.ts';
+import type { Pattern } from '../../../shared/templates/sms/pattern.ts';
 import type { Gateway, Shown } from '../../api/endpoint.ts';
 import { named, whole as wholeNumber } from '../../api/shapes.ts';
 import type { Caller } from '../../http/context.ts';
@@ -31,6 +32,7 @@ import type { Refused } from '../../http/idempotency/action.ts';
 import { beyondLimits, type PlaceOf } from '../limits/recipients.ts';
 import { approvalsOf } from './approvals.ts';
 import { type BulkContent, plainContent, planTemplate } from './bulk-content.ts';
+import { ctaCheckOf, MissingCtas } from './ctas/check.ts';
 import { DRY_RUN } from './message-order.ts';
 import { noRoute } from './no-route.ts';
 import { optedOutEntries, optedOutOf, placeOf } from './opted-out.ts';
@@ -130,6 +132,8 @@ export interface BulkOrder {
   >;
   /** For the dry run: the longest text. */
   readonly longest: Pick<BulkContent, 'encoding' | 'segments'>;
+  /** Of an account that is warned of them. */
+  readonly missing: MissingCtas;
 }
 
 /** Checks a bulk request. Goes over the entries in slices. */
@@ -155,6 +159,9 @@ export async function orderBulk(
   if (approval.kind === 'refused') return approval;
   assert(content !== undefined, 'what was approved has a text');
   const { template: dltId, entityId } = approval.ids;
+  const missing = await missingIn(gateway, account, approval.template?.pattern, all, content);
+  const unregistered = account.ctaCheck === 'refuse' ? missing.refusal() : undefined;
+  if (unregistered !== undefined) return unregistered;
 
   // Messages of a batch leave after single messages of all accounts.
   const lane = laneOf(route, 'low', account.dlt);
@@ -196,7 +203,29 @@ export async function orderBulk(
     ...keysOf(caps),
     ...(await bulkPrice(account.prices, route, entries, content.segmentsOf)),
   };
-  return { kind: 'bulk', entries, placeOf: (index) => placeIn(entries[index]), batch, longest: content };
+  return { kind: 'bulk', entries, placeOf: (index) => placeIn(entries[index]), batch, longest: content, missing };
+}
+
+/** The links and numbers of all texts that are not registered. A text that several recipients get is looked at once. */
+async function missingIn(
+  gateway: Gateway,
+  account: Caller['account'],
+  pattern: Pattern | undefined,
+  all: readonly BatchEntry[],
+  { content, textOf }: BulkContent,
+): Promise<MissingCtas> {
+  const missing = new MissingCtas();
+  const check = await ctaCheckOf(gateway, account, pattern);
+  if (check === undefined) return missing;
+  let isCommonSeen = false;
+  await inSlices(all, (entry, index) => {
+    const isOwn = content.kind === 'template' && entry.params !== undefined;
+    if (!isOwn && isCommonSeen) return;
+    isCommonSeen ||= !isOwn;
+    const common = content.kind === 'text' && content.dltId === undefined ? 'message' : 'params';
+    missing.add(isOwn ? `recipients[${index}].params` : common, check(textOf(entry)));
+  });
+  return missing;
 }
 
 /** What all entries cost, with the list that says so: the worker prices each message by it. Nothing without a list. */
@@ -248,6 +277,7 @@ export function newBatch(_id: BatchId, account: AccountId, order: BulkOrder, val
 export function bulkDryRun({
   batch: { total, credits, duplicates, skipped, content },
   longest,
+  missing,
 }: BulkOrder): Shown<typeof BulkDryRun> {
   return {
     status: 'success',
@@ -258,6 +288,7 @@ export function bulkDryRun({
     segments: longest.segments,
     encoding: longest.encoding,
     template_id: content.dltId ?? null,
+    ...missing.predicted(),
     ...defined({ duplicates, skipped }),
   };
 }

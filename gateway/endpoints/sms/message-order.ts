@@ -37,6 +37,7 @@ import type { ProblemSlug } from '../../http/problem.ts';
 import { beyondLimits, type PlaceOf, RECIPIENT_LIMITS, tooManyNow } from '../limits/recipients.ts';
 import { Encoding } from '../messages/shapes.ts';
 import { approvalsOf } from './approvals.ts';
+import { ctaCheckOf, MissingCtas } from './ctas/check.ts';
 import { noRoute } from './no-route.ts';
 import { optedOutOf } from './opted-out.ts';
 
@@ -45,6 +46,7 @@ import { optedOutOf } from './opted-out.ts';
 /** Why SMS can be refused. */
 export const REFUSALS = [
   'template_mismatch',
+  'cta_not_registered',
   'no_route',
   'template_not_found',
   'insufficient_credits',
@@ -68,6 +70,15 @@ export const DEFERRED_UNTIL = text(
   { format: 'date-time' },
 ).optional();
 
+const PredictedRefusal = named('PredictedRefusal', 'What operators will, or may, refuse the message for.', {
+  scrub_code: text('The code that their receipt would have.', { example: '642' }),
+  certainty: z.enum(['sure', 'possible']).meta({
+    description: '`possible`: it is up to what only the operators know, such as the preferences of the recipient.',
+  }),
+  cause: text('One sentence.', { example: 'The link "acme.in/offers" is not registered to the account.' }),
+  advice: text('What to do.', { example: 'Register it (`POST /v2/account/ctas`), or remove it from the text.' }),
+});
+
 /** The members of every answer to a dry run. */
 export const DRY_RUN = {
   status: z.literal('success'),
@@ -77,6 +88,10 @@ export const DRY_RUN = {
   segments: wholeNumber('For the longest text.', { minimum: 1, example: 1 }),
   encoding: Encoding,
   template_id: text().nullable(),
+  predicted_refusals: z
+    .array(PredictedRefusal)
+    .meta({ description: 'What the operators would refuse it for, as far as is known here. Absent: nothing.' })
+    .optional(),
 };
 
 export const SendDryRun = named('SendDryRun', 'The answer to `dry_run`.', {
@@ -127,6 +142,8 @@ export const MESSAGE_RULES: readonly Rule<MessageFields>[] = [paramsNeedTemplate
 export interface MessageOrder {
   readonly kind: 'message';
   readonly message: Omit<MessageDraft, '_id' | 'batch' | 'validUntil'>;
+  /** Of an account that is warned of them. */
+  readonly missing: MissingCtas;
 }
 
 /** Checks a request for one message. */
@@ -151,6 +168,11 @@ export async function orderMessage(
   const approval = await approvals.approve(account, { sender, route }, template ?? given.message?.text);
   if (approval.kind === 'refused') return approval;
   assert(text !== undefined, 'what was approved has a text');
+  const missing = new MissingCtas();
+  const check = await ctaCheckOf(gateway, account, approval.template?.pattern);
+  if (check !== undefined) missing.add(template === undefined ? 'message' : 'params', check(text.text));
+  const unregistered = account.ctaCheck === 'refuse' ? missing.refusal() : undefined;
+  if (unregistered !== undefined) return unregistered;
   const lane = laneOf(route, priority, account.dlt);
   // Before the routes, as in `orderBulk`: nobody should ask for a route to a customer who wants no messages.
   const optedOut = await optedOutOf(db, account, { sender, route, lane }, [to]);
@@ -174,17 +196,14 @@ export async function orderMessage(
     ...keysOf(caps),
   };
   const price = smsPrice(account.prices, { route, segments: message.segments, country: countryOf(to) });
-  return { kind: 'message', message: { ...message, ...pricedAt(price) } };
+  return { kind: 'message', message: { ...message, ...pricedAt(price) }, missing };
 }
 
 /** The answer to a dry run. It has no ids, because nothing is stored. */
 export function messageDryRun({
-  text,
-  segments,
-  encoding,
-  template,
-  credits,
-}: MessageOrder['message']): Shown<typeof SendDryRun> {
+  message: { text, segments, encoding, template, credits },
+  missing,
+}: MessageOrder): Shown<typeof SendDryRun> {
   return {
     status: 'success',
     dry_run: true,
@@ -195,6 +214,7 @@ export function messageDryRun({
     units: planText(text).units,
     unicode_characters: unicodeCharacters(text),
     template_id: template ?? null,
+    ...missing.predicted(),
   };
 }
 

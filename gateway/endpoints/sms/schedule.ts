@@ -126,7 +126,7 @@ export const schedule = endpoint({
         const placeOf = order.kind === 'bulk' ? order.placeOf : () => 'to';
         // Checked before a batch is stored, so that accounts without credits cannot fill the disk.
         if (dry || order.kind === 'bulk') {
-          const shown = order.kind === 'bulk' ? bulkDryRun(order) : messageDryRun(order.message);
+          const shown = order.kind === 'bulk' ? bulkDryRun(order) : messageDryRun(order);
           const body: Shown<typeof ScheduleDryRun> = { ...shown, scheduled_for: time.scheduledFor };
           const verdict = await dryRun(deps, { caller, id, credits, recipients, placeOf }, body);
           if (dry || verdict.kind === 'refused') return verdict;

@@ -128,7 +128,7 @@ export async function sendOne(
   const placeOf = () => 'to';
   if (dry) {
     const price = { caller, id, credits: creditsOf(message), recipients, placeOf };
-    return dryRun(deps, price, messageDryRun(message));
+    return dryRun(deps, price, messageDryRun(order));
   }
 
   told.messageId = id;

@@ -35,7 +35,11 @@ const OperatorOverview = named('OperatorOverview', {
   ...PresentConditions,
   carriers: z.strictObject({ all: whole(undefined, { example: 2 }), bound: whole(undefined, { example: 1 }) }),
   queues: z.array(OperatorQueue),
-  approvals: z.strictObject({ senders: whole(undefined, { example: 1 }), templates: whole(undefined, { example: 3 }) }),
+  approvals: z.strictObject({
+    senders: whole(undefined, { example: 1 }),
+    ctas: whole('Links, apps and callback numbers.'),
+    templates: whole(undefined, { example: 3 }),
+  }),
   accounts: z.strictObject({
     all: whole(undefined, { example: 12 }),
     held: whole('Suspended or paused.', { example: 1 }),
@@ -59,11 +63,12 @@ const COUNTED_MAX = 1_000;
 
 /** Contains no current time and no ages: the stream sends it whenever its JSON differs from the last one (endpoints/live/source.ts). */
 export async function readOverview(db: Db, clock: Clock): Promise<Shown<typeof OperatorOverview>> {
-  const [present, carriers, queues, senders, templates, accounts, tests, held] = await Promise.all([
+  const [present, carriers, queues, senders, ctas, templates, accounts, tests, held] = await Promise.all([
     presentRecords(db, clock),
     listConditions(db, clock.now()),
     readQueues(db),
     countWaiting(db, 'senders', COUNTED_MAX),
+    countWaiting(db, 'ctas', COUNTED_MAX),
     countWaiting(db, 'templates', COUNTED_MAX),
     db.collection<AccountDocument>('accounts').estimatedDocumentCount(),
     db.collection<AccountDocument>('accounts').countDocuments({ test: true }),
@@ -76,7 +81,7 @@ export async function readOverview(db: Db, clock: Clock): Promise<Shown<typeof O
       bound: carriers.filter(({ condition }) => condition === 'bound').length,
     },
     queues: queues.map(queueRecord),
-    approvals: { senders, templates },
+    approvals: { senders, ctas, templates },
     accounts: { all: accounts - tests, held },
   };
 }

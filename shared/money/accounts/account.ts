@@ -55,6 +55,11 @@ export interface AccountDocument {
   readonly country?: string;
   /** `exact`: a template's CR LF and LF are different characters. Absent: `any`, all line breaks are one (templates/sms/line-breaks.ts). */
   readonly lineBreaks?: 'any' | 'exact';
+  /**
+   * What becomes of texts with a link or number that is not registered (carriers/cta.ts). `warn`: a dry run and the message's page tell.
+   * Absent: nobody looks.
+   */
+  readonly ctaCheck?: 'warn' | 'refuse';
   /** PE id of the business on the operators' DLT platform. Used for templates without a PE id of their own. */
   readonly entityId?: string;
   /**

@@ -4,11 +4,13 @@ import type { AccountId } from '../../platform/runtime/ids.ts';
 
 /**
  * How many things an account may have made itself, by their collection (docs/decisions/0024). What operators made or approved is not
- * among them. Each thing has a place (platform/mongo/places.ts), but opt-outs, which are too many for that, are counted in the account.
+ * among them, but CTAs. Each thing has a place (platform/mongo/places.ts), but opt-outs, which are too many for that, are counted in the account.
  */
 export const QUOTAS = {
   /** Senders that nobody has approved: they wait, or were rejected. */
   senders: 100,
+  /** Links, apps and callback numbers: all of them, since each process that checks texts keeps an account's in memory. */
+  ctas: 2_000,
   /** DLT templates that nobody has approved: they wait, or were rejected. */
   templates: 200,
   /** Requests for DLT templates that have no id of the DLT platform. */

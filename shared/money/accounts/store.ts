@@ -92,15 +92,18 @@ export type AccountChanges = {
     | 'messageDays'
     | 'texts'
     | 'billing']?: AccountDocument[Name];
-} & { readonly numberCheck?: 'off' | NonNullable<AccountDocument['numberCheck']> };
+} & {
+  readonly [Name in (typeof CHECKS)[number]]?: 'off' | NonNullable<AccountDocument[Name]>;
+};
+/** Those that are off are not stored. */
+const CHECKS = ['numberCheck', 'ctaCheck'] as const;
 
 /** Changes settings; gateways see them within seconds. False when there is no such account. Idempotent. */
-export async function updateAccount(db: Db, id: AccountId, { numberCheck, ...rest }: AccountChanges): Promise<boolean> {
-  const set = numberCheck === undefined || numberCheck === 'off' ? rest : { ...rest, numberCheck };
-  const { matchedCount } = await accounts(db).updateOne(
-    { _id: id },
-    numberCheck === 'off' ? { $set: set, $unset: { numberCheck: '' } } : { $set: set },
-  );
+export async function updateAccount(db: Db, id: AccountId, changes: AccountChanges): Promise<boolean> {
+  const off = CHECKS.filter((name) => changes[name] === 'off');
+  const set = Object.fromEntries(Object.entries(changes).filter(([name]) => off.every((one) => one !== name)));
+  const unset = Object.fromEntries(off.map((name) => [name, '' as const]));
+  const { matchedCount } = await accounts(db).updateOne({ _id: id }, { $set: set, $unset: unset });
   return matchedCount === 1;
 }
 

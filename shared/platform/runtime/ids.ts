@@ -24,6 +24,8 @@ export type CallbackId = Id<'cbk'>;
 export type CustomerId = Id<'cus'>;
 export type EventId = Id<'evt'>;
 export type SenderId = Id<'snd'>;
+/** A link, an app or a callback number that is registered to an account. */
+export type CtaId = Id<'cta'>;
 /** An account's request for a DLT template that has no id of an operator yet. */
 export type TemplateRequestId = Id<'tpr'>;
 /** A deliver_sm with a handset's message. */
@@ -288,6 +290,12 @@ const SENDER_ID = /^snd_[0-9a-hjkmnp-tv-z]{26}$/;
 
 export function isSenderId(value: string): value is SenderId {
   return SENDER_ID.test(value);
+}
+
+const CTA_ID = /^cta_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isCtaId(value: string): value is CtaId {
+  return CTA_ID.test(value);
 }
 
 const TEMPLATE_REQUEST_ID = /^tpr_[0-9a-hjkmnp-tv-z]{26}$/;

@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import type { CtaDocument } from '../../carriers/cta.ts';
 import type { SenderDocument } from '../../carriers/sender.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
@@ -7,15 +8,16 @@ import type { TemplateDocument } from './template.ts';
 import type { TemplateRequestDocument } from './template-request.ts';
 
 /** What waits for an operator's decision. */
-export type Waiting = SenderDocument | TemplateDocument | TemplateRequestDocument;
+export type Waiting = SenderDocument | CtaDocument | TemplateDocument | TemplateRequestDocument;
 
 /** Where such things are, and their status while they wait. Each has the index `queue`. */
 interface Source {
-  readonly collection: 'senders' | 'templates' | 'template_requests';
+  readonly collection: 'senders' | 'ctas' | 'templates' | 'template_requests';
   readonly status: 'submitted' | 'requested';
 }
 
 const SENDERS: readonly Source[] = [{ collection: 'senders', status: 'submitted' }];
+const CTAS: readonly Source[] = [{ collection: 'ctas', status: 'submitted' }];
 const TEMPLATES: readonly Source[] = [
   { collection: 'template_requests', status: 'requested' },
   { collection: 'templates', status: 'submitted' },
@@ -24,8 +26,9 @@ const TEMPLATES: readonly Source[] = [
 /** Which part of the queue somebody looks at. */
 const QUEUES = {
   senders: SENDERS,
+  ctas: CTAS,
   templates: TEMPLATES,
-  all: [...SENDERS, ...TEMPLATES],
+  all: [...SENDERS, ...CTAS, ...TEMPLATES],
 } as const;
 export type Queue = keyof typeof QUEUES;
 

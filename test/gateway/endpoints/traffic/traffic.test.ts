@@ -193,13 +193,13 @@ describe('what waits and what does not fit, for operators', () => {
     for (const bad of ['account_id=1', 'limit=0', 'cursor=abc', `account_id=${world.account}&cursor=abc`]) {
       expect((await world.get(`/approvals?${bad}`)).body.code, bad).to.equal('invalid_request');
     }
-    expect(await counted()).to.deep.equal({ senders: 2, templates: 0 });
+    expect(await counted()).to.deep.equal({ senders: 2, ctas: 0, templates: 0 });
     expect((await world.post(path('HARKRA'), { decision: 'rejected' })).body.errors[0].field).to.equal('reason');
     const rejected = await world.post(path('HARKRA'), { decision: 'rejected', reason: 'Another brand' });
     expect(rejected.body).to.include({ decision: 'rejected', reason: 'Another brand' });
     expect((await world.post(path('A/B C'), { decision: 'approved' })).status).to.equal(200);
     expect(await waiting()).to.deep.equal([]);
-    expect(await counted()).to.deep.equal({ senders: 0, templates: 0 });
+    expect(await counted()).to.deep.equal({ senders: 0, ctas: 0, templates: 0 });
     const { senders } = (await world.get(`/accounts/${world.account}`)).body;
     expect(senders).to.deep.include({
       sender: 'HARKRA',
@@ -218,7 +218,7 @@ describe('what waits and what does not fit, for operators', () => {
     });
     const path = `/accounts/${world.account}/templates/${made._id}/decision`;
     const [waiting] = (await world.get('/approvals')).body.data;
-    expect((await world.get('/overview')).body.approvals).to.deep.equal({ senders: 0, templates: 1 });
+    expect((await world.get('/overview')).body.approvals).to.deep.equal({ senders: 0, ctas: 0, templates: 1 });
 
     expect(waiting).to.deep.include({ kind: 'template', account_id: world.account, account_name: 'Test' });
     expect((await world.post(path, { decision: 'approved' })).body.errors[0].field).to.equal('dlt_id');

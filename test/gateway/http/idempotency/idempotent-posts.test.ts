@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 /** Anything that a POST did twice would show in one of these collections, in the statement, or as a new account. */
 const COLLECTIONS = [
   ...['messages', 'batches', 'schedules', 'endpoints', 'conversations', 'opt_outs', 'keys', 'users', 'audit'],
-  ...['templates', 'template_requests', 'chat_template_requests', 'webhook_replays', 'senders'],
+  ...['templates', 'template_requests', 'chat_template_requests', 'webhook_replays', 'senders', 'ctas'],
 ];
 type Documents = Readonly<Record<string, readonly Document[]>>;
 

@@ -138,6 +138,12 @@ export const POSTS: Readonly<Record<string, Post>> = {
     body: () => ({ sender: 'ASHA', routes: ['transactional'] }),
     other: { routes: ['promotional'] },
   },
+  '/v2/account/ctas': { body: () => ({ value: 'https://acme.in/offers' }), other: { value: '1800 123 4567' } },
+  '/v2/account/ctas/import': {
+    body: () => ({ csv: 'value\nacme.in\n' }),
+    other: { csv: 'value\nacme.in\n9876543210\n' },
+    behind: 'again',
+  },
   '/v2/account/templates': {
     body: () => ({ name: 'Bye', senders: ['HARKRA'], category: 'service_implicit', content: 'Bye {#var#}' }),
     other: { content: 'Farewell {#var#}' },
@@ -199,6 +205,8 @@ export const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
     '/v2/admin/accounts/:account_id/status',
     '/v2/admin/accounts/:account_id/opt-ins',
     '/v2/admin/accounts/:account_id/senders/:sender/decision',
+    '/v2/admin/accounts/:account_id/ctas/:cta_id/decision',
+    '/v2/admin/accounts/:account_id/ctas/import',
     '/v2/admin/accounts/:account_id/templates/:template_id/decision',
     '/v2/account/traffic-holds/:prefix/release',
     '/v2/admin/accounts/:account_id/traffic-holds/:prefix/release',
@@ -210,6 +218,7 @@ export const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
   'the first one used up what it needs, or made what there can be one of: the second is refused, with the reason': [
     '/v2/admin/accounts/:account_id/close',
     '/v2/admin/accounts/:account_id/senders',
+    '/v2/admin/accounts/:account_id/ctas',
     '/v2/admin/carriers',
     '/v2/admin/numbers',
     '/v2/admin/users',

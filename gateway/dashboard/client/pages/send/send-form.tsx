@@ -20,6 +20,11 @@ interface DryRun {
   readonly encoding?: 'GSM7' | 'UCS2';
   readonly template_id?: string | null;
   /** Of the SMS that goes if a chat-app message does not arrive. */
+  readonly predicted_refusals?: readonly {
+    readonly scrub_code: string;
+    readonly cause: string;
+    readonly advice: string;
+  }[];
   readonly fallback?: Pick<DryRun, 'credits_required' | 'segments' | 'encoding'>;
   readonly total?: number;
   readonly duplicates?: number;
@@ -107,6 +112,11 @@ export function SendForm({ path, bodyOf, nameOf, onDone, placed, faultOf, childr
         {says && (
           <Card title="Checked" lead="Nothing was sent yet. Press Send to send it like this.">
             <Facts facts={factsOf(says, nameOf)} />
+            {says.predicted_refusals?.map(({ scrub_code, cause, advice }) => (
+              <Notice tone="warn" key={`${scrub_code} ${cause}`}>
+                {cause} {advice}
+              </Notice>
+            ))}
             {placeholder && (
               <Notice tone="warn">
                 {placeholder} goes out as it is written. Choose a template to fill in a value for each recipient.

@@ -9,7 +9,7 @@ import type { FormValues } from '../../../parts/form-values.ts';
 import { Card } from '../../../parts/page.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import type { AccountDetail, ChangedAccount } from './account.ts';
-import { LINE_BREAKS, LOGS, NUMBER_CHECKS, SENDER_RULES, SWITCH, TEXTS } from './settings-fields.ts';
+import { CTA_CHECKS, LINE_BREAKS, LOGS, NUMBER_CHECKS, SENDER_RULES, SWITCH, TEXTS } from './settings-fields.ts';
 
 interface SettingsCardProps {
   readonly account: AccountDetail;
@@ -37,6 +37,7 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
       entity_id: values.text('entity_id'),
       number_check: values.text('number_check'),
       country: values.text('country').toUpperCase(),
+      cta_check: values.text('cta_check'),
       line_breaks: values.text('line_breaks'),
       log: values.text('log'),
       message_days: values.number('message_days'),
@@ -82,6 +83,13 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
           label="Line breaks of DLT texts"
           options={LINE_BREAKS}
           initial={settings.line_breaks}
+        />
+        <Select
+          name="cta_check"
+          label="Texts with a link or number that is not registered"
+          options={CTA_CHECKS}
+          initial={settings.cta_check}
+          hint="The account registers them under Links and numbers. A warning is told by a dry run and on the message's page."
         />
         <Field
           name="message_days"

@@ -12,6 +12,11 @@ export const NUMBER_CHECKS = [
   ['on', "Numbers of their country's plan"],
   ['mobile', 'Mobile numbers only'],
 ] as const;
+export const CTA_CHECKS = [
+  ['off', 'Not looked at'],
+  ['warn', 'Warned of'],
+  ['refuse', 'Refused'],
+] as const;
 export const LINE_BREAKS = [
   ['any', 'CR LF and LF are one line break'],
   ['exact', 'CR LF and LF differ, as a few operators want it'],

@@ -10,17 +10,17 @@ import { PageHead } from '../../../parts/page.tsx';
 import { PagedTable } from '../../../parts/table.tsx';
 import { Time } from '../../../parts/time.tsx';
 import { useUrlFilter } from '../../../parts/url-filter.ts';
-import { type Approval, keyOf, nameOf } from './approval.ts';
+import { type Approval, KINDS, keyOf, nameOf } from './approval.ts';
 import { DecideDialog } from './decide-dialog.tsx';
 
-/** Senders and DLT templates that accounts asked for. */
+/** Senders, CTAs and DLT templates that accounts asked for. */
 export function ApprovalsPage() {
   const filter = useUrlFilter('account_id');
   const list = usePages<Approval>('/v2/admin/approvals', filter.values);
   const [shown, setShown] = useState<Approval>();
   const lead = filter.isSet
     ? 'All that this account asked for, the oldest first.'
-    : 'Senders and DLT templates that accounts asked for: of each account the oldest few.';
+    : 'Senders, links and numbers, and DLT templates that accounts asked for: of each account the oldest few.';
   return (
     <>
       <PageHead title="Approvals" lead={lead} />
@@ -49,7 +49,7 @@ export function ApprovalsPage() {
               </a>
             ),
           },
-          { head: 'Kind', cell: ({ kind }) => (kind === 'sender' ? 'Sender' : 'DLT template') },
+          { head: 'Kind', cell: ({ kind }) => KINDS[kind] },
           { head: 'What', cell: nameOf },
           ...(may('admin:support')
             ? [

@@ -8,13 +8,16 @@ import { Field, Select } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
 import type { FormValues } from '../../../parts/form-values.ts';
 import { toast } from '../../../parts/toast.tsx';
-import { type Approval, nameOf, pathOf } from './approval.ts';
+import { type Approval, KINDS, nameOf, pathOf } from './approval.ts';
 
 interface DecideDialogProps {
   readonly of: Approval;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
+
+/** As the operators' platforms call them. */
+const CTA_KINDS = { url: 'Link', app: 'App', number: 'Callback number' } as const;
 
 const DECISIONS = [
   ['approved', 'Approve'],
@@ -39,7 +42,7 @@ export function DecideDialog({ of, onClose, onDone }: DecideDialogProps) {
     onClose();
   };
   return (
-    <Dialog title={`${of.kind === 'sender' ? 'Sender' : 'DLT template'} ${nameOf(of)}`} side="right" onClose={onClose}>
+    <Dialog title={`${KINDS[of.kind]} ${nameOf(of)}`} side="right" onClose={onClose}>
       <Facts facts={factsOf(of)} />
       {of.template && <CodeBlock text={of.template.content} label="The text" />}
       <Form
@@ -67,11 +70,11 @@ export function DecideDialog({ of, onClose, onDone }: DecideDialogProps) {
   );
 }
 
-function factsOf({ account_name, sender, template }: Approval): readonly (readonly [string, string])[] {
+function factsOf({ account_name, sender, cta, template }: Approval): readonly (readonly [string, string])[] {
   const { routes = [], senders = [], category, entity_id } = { ...sender, ...template };
   return [
     ['Account', account_name],
-    ['Routes', routes.join(', ')],
+    ...(cta === undefined ? [['Routes', routes.join(', ')] as const] : [['Kind', CTA_KINDS[cta.kind]] as const]),
     ...(template === undefined
       ? []
       : ([

@@ -45,14 +45,14 @@ export function OperatorOverviewPage() {
 
 function Totals({ now }: { readonly now: Overview }) {
   const { carriers, approvals, accounts } = now;
-  const waiting = approvals.senders + approvals.templates;
+  const waiting = approvals.senders + approvals.ctas + approvals.templates;
   return (
     <Stats>
       <Stat label="Carriers bound" value={`${carriers.bound} of ${carriers.all}`} href="/dashboard/admin/carriers" />
       <Stat
         label="Waiting for a decision"
         value={number(waiting)}
-        note={`${counted(approvals.senders, 'sender')}, ${counted(approvals.templates, 'template')}`}
+        note={`${counted(approvals.senders, 'sender')}, ${counted(approvals.ctas, 'link')}, ${counted(approvals.templates, 'template')}`}
         href="/dashboard/admin/approvals"
       />
       <Stat

@@ -1,0 +1,188 @@
+import { useState } from 'preact/hooks';
+import { decodeFile } from '../../../../../shared/platform/sheets/encoding.ts';
+import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
+import type { ctas } from '../../../../endpoints/ctas/ctas.ts';
+import type { importOwnCtas } from '../../../../endpoints/ctas/import.ts';
+import { create, remove } from '../../api/http.ts';
+import { usePages } from '../../api/pages.ts';
+import { type ApiProblem, asProblem } from '../../api/problem.ts';
+import { may } from '../../api/session.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Field } from '../../parts/field.tsx';
+import { FileField } from '../../parts/file-field.tsx';
+import { Form } from '../../parts/form.tsx';
+import { counted } from '../../parts/number.ts';
+import { PageHead } from '../../parts/page.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { PagedTable } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { toast } from '../../parts/toast.tsx';
+
+type Cta = EntryOf<typeof ctas>;
+type Imported = AnswerOf<typeof importOwnCtas>;
+
+const PATH = '/v2/account/ctas';
+const STATES = {
+  submitted: ['In review', 'info'],
+  approved: ['Registered', 'good'],
+  rejected: ['Rejected', 'bad'],
+} as const;
+const KINDS = { url: 'Link', app: 'App', number: 'Number' } as const;
+
+/** The links, apps and callback numbers that texts may hold. */
+export function CtasPage() {
+  const list = usePages<Cta>(PATH);
+  const [open, setOpen] = useState<'one' | 'file'>();
+  const [asked, setAsked] = useState<Cta>();
+  const close = () => setOpen(undefined);
+  const act = may('manage') && (
+    <>
+      <Button onClick={() => setOpen('file')}>Import file</Button>
+      <Button look="primary" icon="plus" onClick={() => setOpen('one')}>
+        Register
+      </Button>
+    </>
+  );
+  return (
+    <>
+      <PageHead
+        title="Links and numbers"
+        lead="The links, apps and callback numbers that you registered on the DLT platform. Operators refuse a text with another one; your service provider may have such texts warned of, or refused before they cost anything."
+        actions={act}
+      />
+      <PagedTable
+        list={list}
+        caption="Links and numbers"
+        rowKey={({ cta_id }) => cta_id}
+        empty={
+          <Empty icon="link" action={act}>
+            Nothing registered yet.
+          </Empty>
+        }
+        columns={[
+          { head: 'Link or number', cell: ({ value }) => <strong>{value}</strong> },
+          { head: 'Kind', cell: ({ kind }) => KINDS[kind] },
+          { head: 'Status', cell: ({ state }) => <Badge tone={STATES[state][1]}>{STATES[state][0]}</Badge> },
+          { head: 'Requested', cell: (row) => <Time at={row.requested_at} /> },
+          { head: 'Reason', cell: ({ reason }) => reason ?? '–' },
+          ...(may('manage')
+            ? [
+                {
+                  head: 'Actions',
+                  kind: 'actions' as const,
+                  cell: (row: Cta) => (
+                    <Button look="quiet" onClick={() => setAsked(row)}>
+                      Remove <span class="hidden">{row.value}</span>
+                    </Button>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      {open === 'one' && <RegisterDialog onClose={close} onDone={list.reload} />}
+      {open === 'file' && <ImportDialog onClose={close} onDone={list.reload} />}
+      {asked && (
+        <Confirm
+          title={`Remove ${asked.value}?`}
+          act="Remove"
+          onClose={() => setAsked(undefined)}
+          onConfirm={async () => {
+            await remove(`${PATH}/${asked.cta_id}`);
+            toast(`${asked.value} is removed.`);
+            list.reload();
+          }}
+        >
+          <p>Texts with it count as not registered within seconds. To have it back it must be approved again.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+interface DialogProps {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function RegisterDialog({ onClose, onDone }: DialogProps) {
+  return (
+    <Dialog title="Register a link or number" onClose={onClose}>
+      <Form
+        submit="Register"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          await create(PATH, { value: values.text('value') });
+          toast('It counts when it is approved.');
+          onDone();
+          onClose();
+        }}
+      >
+        <Field
+          name="value"
+          label="Link, app or number"
+          mono
+          hint="As on the DLT platform. A link covers all that begins with it; give its fixed part. Of a shortener or a store, the part that is yours."
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** First what the file would do, then the import itself. */
+function ImportDialog({ onClose, onDone }: DialogProps) {
+  const [csv, setCsv] = useState<string>();
+  const [preview, setPreview] = useState<Imported>();
+  const [problem, setProblem] = useState<ApiProblem>();
+  const [busy, setBusy] = useState(false);
+  const run = async (file: string, dryRun: boolean) => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      const done = await create<Imported>(`${PATH}/import`, { csv: file, dry_run: dryRun });
+      setPreview(done);
+      if (!dryRun) {
+        toast(`${counted(done.imported, 'line')} requested.`);
+        onDone();
+        onClose();
+      }
+    } catch (error) {
+      setProblem(asProblem(error));
+    }
+    setBusy(false);
+  };
+  const choose = (octets: Uint8Array) => {
+    const file = decodeFile(octets);
+    const text = file.kind === 'text' ? file.text : new TextDecoder('windows-1252').decode(octets);
+    setCsv(text);
+    setPreview(undefined);
+    return run(text, true);
+  };
+  return (
+    <Dialog title="Import links and numbers" side="right" onClose={onClose}>
+      <p class="soft">
+        A CSV file with a column for the link or number, such as your export of the DLT platform. Nothing is requested
+        before you see what is in it.
+      </p>
+      <FileField label="CSV file" onRead={choose} />
+      {problem && <Problem problem={problem} />}
+      {preview && (
+        <p role="status">
+          {counted(preview.imported, 'new one')}; {preview.known} known already.
+        </p>
+      )}
+      {csv !== undefined && preview && (
+        <div class="form-actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" busy={busy} disabled={preview.imported === 0} onClick={() => run(csv, false)}>
+            Request {counted(preview.imported, 'line')}
+          </Button>
+        </div>
+      )}
+    </Dialog>
+  );
+}

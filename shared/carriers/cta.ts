@@ -1,0 +1,143 @@
+import { homeOf, inCountry, isInternational, type NumberRules } from '../money/accounts/number-check.ts';
+import type { CtaId } from '../platform/runtime/ids.ts';
+import type { Registration } from './registration-store.ts';
+
+/**
+ * A CTA (call to action): a link, an app or a callback number that an account registered on the DLT platform, so that its messages may
+ * hold it. All of an account have places, approved ones too, because every gateway keeps them in memory.
+ */
+export interface CtaDocument extends Registration {
+  readonly _id: CtaId;
+  readonly kind: CtaKind;
+  /** As it is compared: `acme.in/offers`, `acme:pay`, `919876543210`. An account has it once. */
+  readonly value: string;
+}
+
+export const CTA_KINDS = ['url', 'app', 'number'] as const;
+export type CtaKind = (typeof CTA_KINDS)[number];
+
+export type ReadCta =
+  | { readonly kind: CtaKind; readonly value: string }
+  /** What is wrong with it, in a sentence. */
+  | { readonly kind: 'fault'; readonly detail: string };
+
+export const CTA_MAX = 300;
+
+/**
+ * Hosts where everybody has pages: shorteners, stores, messengers, social networks. Such a host alone says nothing of whose link it
+ * is, so operators register it with a path: `https://bit.ly/HEADER/…`, `https://wa.me/919494410631` (MSG91, "How to Whitelist URLs and
+ * Callback Numbers on DLT"; msgclub, "CTA"). Links are never followed.
+ */
+const SHORTENERS: ReadonlySet<string> = new Set([
+  ...['bit.ly', 'tinyurl.com', 't.co', 'goo.gl', 'ow.ly', 'is.gd', 'v.gd', 'buff.ly', 'rebrand.ly', 'cutt.ly', 't.ly'],
+  ...['rb.gy', 'shorturl.at', 'short.gy', 'tiny.cc', 'bl.ink', 'adf.ly', 's.id', 'lnkd.in', 'linktr.ee', 'bitly.com'],
+  ...['j.mp', 'dub.sh', 'tny.im', 'urlzs.com', 'smsw.in', 'amzn.to', 'fkrt.it', 'youtu.be', 'forms.gle', 'page.link'],
+]);
+const OF_EVERYBODY: ReadonlySet<string> = new Set([
+  ...['wa.me', 'api.whatsapp.com', 't.me', 'telegram.me', 'm.me', 'play.google.com', 'apps.apple.com', 'github.com'],
+  ...['docs.google.com', 'drive.google.com', 'sites.google.com', 'instagram.com', 'www.instagram.com', 'facebook.com'],
+  ...['www.facebook.com', 'fb.com', 'youtube.com', 'www.youtube.com', 'x.com', 'twitter.com', 'linkedin.com'],
+]);
+
+/** Reads what somebody registers. `home`: the country of numbers without a code. */
+export function readCta(written: string, home: string): ReadCta {
+  const text = written.trim();
+  if (text === '') return fault('It is empty.');
+  if (text.length > CTA_MAX) return fault(`It has ${text.length} characters; ${CTA_MAX} are allowed.`);
+  if (/^[+(]?[0-9][0-9 ()-]*$/.test(text)) {
+    const digits = text.replaceAll(/\D/g, '');
+    if (digits.length < 3 || digits.length > 15) return fault('A number has 3 to 15 digits.');
+    return { kind: 'number', value: numberValue(text, home) };
+  }
+  if (/\s/.test(text)) return fault('It must have no spaces.');
+  const link = readLink(text);
+  if (link === undefined) {
+    return fault('It is neither a link (https://acme.in/offers), nor an app (https://acme.in/acme.apk), nor a number.');
+  }
+  if (link.isAddress) return fault('Operators register names of hosts only, no IP addresses.');
+  const { host, path } = link;
+  if (link.scheme === undefined) {
+    if (!host.includes('.')) return fault(`"${host}" is no name of a host.`);
+    const isShared = isShort(host) || OF_EVERYBODY.has(host);
+    if (isShared && path === '') {
+      return fault(`Everybody can have links at ${host}: give the whole link, or the part that is yours.`);
+    }
+    if (host === 'play.google.com' && !/[?&]id=\w/.test(path)) return fault('Give the link with the `id` of your app.');
+  }
+  return { kind: isApp(link) ? 'app' : 'url', value: host + path };
+}
+
+function fault(detail: string): ReadCta {
+  return { kind: 'fault', detail };
+}
+
+export function isShort(host: string): boolean {
+  return SHORTENERS.has(host.replace(/^www\./, ''));
+}
+
+function isApp({ scheme, host, path }: Link): boolean {
+  return (
+    scheme !== undefined ||
+    /\.(apk|ipa)$/i.test(path) ||
+    (host === 'play.google.com' && path.startsWith('/store/apps')) ||
+    host === 'apps.apple.com'
+  );
+}
+
+/** The country of numbers without a code. */
+export function homeOfCtas(account: Pick<NumberRules, 'country' | 'dlt'>): string {
+  return homeOf(account) ?? 'IN';
+}
+
+/** A number with its country code where it is one of a plan; else its digits, without a 0 in front. */
+export function numberValue(written: string, home: string): string {
+  const digits = written.replaceAll(/\D/g, '');
+  if (written.startsWith('+') && isInternational(digits)) return digits;
+  return inCountry(digits, home) ?? (isInternational(digits) ? digits : digits.replace(/^0+(?=\d)/, ''));
+}
+
+/** A link as it is compared. */
+export interface Link {
+  /** Of an app (`acme:`); undefined for the web. */
+  readonly scheme?: string;
+  /** In lower case, in ASCII (punycode), with a port if it has one. Of an app its scheme. */
+  readonly host: string;
+  /** As it is written, capitals too, without what may end it (`/`, `?`, `#`). Empty, or begins with `/`, `?` or `#`. */
+  readonly path: string;
+  /** The host is an IP address. */
+  readonly isAddress: boolean;
+}
+
+const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
+
+/** What stands before an @ is no host: browsers open what follows. Undefined for what is no link. */
+export function readLink(written: string): Link | undefined {
+  const scheme = SCHEME.exec(written)?.[1]?.toLowerCase();
+  if (scheme !== undefined && scheme !== 'http' && scheme !== 'https') {
+    const rest = trimmed(written.slice(scheme.length + 3));
+    return { scheme, host: `${scheme}:`, path: rest === '' ? '' : `/${rest}`, isAddress: false };
+  }
+  const whole = scheme === undefined ? `https://${written}` : written;
+  if (!URL.canParse(whole)) return undefined;
+  const { host, pathname, search, hash, hostname } = new URL(whole);
+  const isAddress = hostname.startsWith('[') || /^\d+(\.\d+){3}$/.test(hostname);
+  return { host: host.replace(/\.$/, ''), path: trimmed(pathname + search + hash), isAddress };
+}
+
+function trimmed(path: string): string {
+  return path.replace(/[/?#]+$/, '');
+}
+
+/** Where a registered beginning may end: the rest is what differs from message to message. */
+const BOUNDARY = /[/?#&]|(?<==)/g;
+/** More beginnings of one link are not compared, but the whole. */
+const BEGINNINGS_MAX = 16;
+
+/**
+ * What could be registered so that the link is covered, the most general first: the host, each beginning of its path at a boundary, the
+ * whole. `acme.in/t?id=7` is covered by `acme.in`, `acme.in/t`, `acme.in/t?id=` and itself.
+ */
+export function coveringLink({ host, path }: Link): readonly string[] {
+  const ends = [...path.matchAll(BOUNDARY)].map(({ index }) => index).slice(0, BEGINNINGS_MAX);
+  return [...new Set([...ends.map((end) => host + path.slice(0, end)), host + path])];
+}
