@@ -48,13 +48,15 @@ describe('maintenance: what became of the messages of each hour', () => {
     ];
     return made(minutesAgo, { state: 'delivered', operator, history, parts: [{ state: 'delivered' }] });
   };
-  const chat = (state: AnyMessage['state'], more: Partial<ChatMessageDocument> = {}) =>
-    ({
-      ...made(1, { state }),
+  const chat = (state: AnyMessage['state'], more: Partial<ChatMessageDocument> = {}) => {
+    const { sender: _, ...base } = made(1, { state });
+    return {
+      ...base,
       ...{ channel: 'chatapp', direction: 'out', conversation: newId('cnv'), path: 'chatapp', lane: 0 },
       content: { kind: 'text', text: 'x' },
       ...more,
-    }) as ChatMessageDocument;
+    } as ChatMessageDocument;
+  };
   const trafficOf = async (counter: Counter) =>
     (await hourCollection(db).findOne({ _id: `${counter}:2026-11-21T10` }))?.traffic ?? [];
   const hours = () => readHours(db, account, new Date(0));
