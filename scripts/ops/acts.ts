@@ -1,6 +1,6 @@
 import { newId } from '../../shared/platform/runtime/ids.ts';
 import type { Act, Told } from './act.ts';
-import { listText, recordText } from './answer-text.ts';
+import { answerText, listText, recordText } from './answer-text.ts';
 import { bindsText } from './bind-text.ts';
 import { SETTING_OPTIONS, settingsText, withSettings } from './carrier-settings.ts';
 import { Failure } from './command.ts';
@@ -154,6 +154,44 @@ const CTA: readonly Act[] = [
       say: ({ value }) => `${value} is ${decision}.`,
     };
   }),
+];
+
+const READ_NOTE =
+  'What the account asked for itself needs --version, of the text that you read: the account may take it back and ask for another at any time.\n' +
+  '`approval list` shows both. A request (tpr_…) has no id of the DLT platform yet: give it with --dlt-id.';
+
+const TEMPLATE: readonly Act[] = [
+  {
+    ...{ command: 'template approve', operation: 'decideTemplate', fixed: { decision: 'approved' }, notes: READ_NOTE },
+    about: 'Lets an account send texts of a template. Gateways see it within seconds, webhooks are told.',
+    say: ({ template_id: id }) => `${id} is approved.`,
+  },
+  {
+    ...{ command: 'template reject', operation: 'decideTemplate', fixed: { decision: 'rejected', dlt_id: undefined } },
+    about: 'Lets nobody send texts of a template any more, or refuses what an account asked for. Webhooks are told.',
+    say: ({ template_id: id }) => `${id} is rejected.`,
+  },
+  {
+    ...{ command: 'approval list', operation: 'approvals', names: { account_id: 'account' } },
+    about: 'Shows senders, CTAs and DLT templates that wait for you: of each account the oldest three, or all of one.',
+    say({ data, ...page }) {
+      const rows = data.map(({ sender, cta, template, ...one }: Told) => ({
+        ...{ ...one, ...template, text: template?.content ?? sender?.sender ?? cta.value },
+        id: template?.template_id ?? sender?.sender_id ?? cta.cta_id,
+      }));
+      const columns = [
+        'account_id',
+        'account_waiting',
+        'requested_at',
+        'kind',
+        'id',
+        'senders',
+        'entity_id',
+        'version',
+      ];
+      return answerText({ ...page, data: rows }, { columns: [...columns, 'text'] });
+    },
+  },
 ];
 
 const NUMBER: readonly Act[] = [
@@ -605,7 +643,6 @@ const INSTALLATION: readonly Act[] = [
     columns: ['opened_at', 'account_id', 'messages', 'credits', 'earned', 'cost', 'lost', 'currency', 'opener'],
   },
   { command: 'queue list', operation: 'operatorQueues' },
-  { command: 'approval list', operation: 'approvals' },
   { command: 'mail list', operation: 'mails' },
   { command: 'account close', operation: 'closeAccount' },
   { command: 'account limits', operation: 'operatorLimits', say: (limits) => recordText(limits) },
@@ -630,6 +667,7 @@ export const ACTS: readonly Act[] = [
     CREDITS,
     SENDER,
     CTA,
+    TEMPLATE,
     NUMBER,
     RECEIVED,
     CARRIER,

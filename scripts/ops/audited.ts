@@ -7,10 +7,8 @@ import { beginEntry, completeEntry } from '../../shared/people/audit/store.ts';
 import { auditView } from '../../shared/people/audit/view.ts';
 import { findKey } from '../../shared/people/keys/store.ts';
 import { auditedUser } from '../../shared/people/users/audited-user.ts';
-import { systemClock } from '../../shared/platform/runtime/clock.ts';
-import { type AccountId, newId, type TemplateRequestId } from '../../shared/platform/runtime/ids.ts';
+import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
 import { maskNumber } from '../../shared/platform/runtime/log.ts';
-import { findTemplateRequest } from '../../shared/templates/sms/request-store.ts';
 import { findTemplate } from '../../shared/templates/sms/store.ts';
 import type { Answer, Command, Context, LongAnswer } from './command.ts';
 import { theUser } from './user.ts';
@@ -45,10 +43,6 @@ const THINGS: Readonly<Record<string, Thing>> = {
   user: {
     id: ({ username }) => username,
     read: async (db, words) => auditedUser(await theUser(db, words)),
-  },
-  'template-request': {
-    id: ({ account, request }) => named(account, request),
-    read: (db, values) => findTemplateRequest(db, systemClock, accountOf(values), values.request as TemplateRequestId), // its form is checked
   },
   template: {
     id: ({ account, template }) => named(account, template),

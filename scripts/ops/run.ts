@@ -23,7 +23,6 @@ import type { Canvas } from './store/progress.ts';
 import { STORE_COMMANDS } from './store.ts';
 import { STORE_MOVE_COMMANDS } from './store-move.ts';
 import { TEMPLATE_COMMANDS } from './template.ts';
-import { TEMPLATE_REQUEST_COMMANDS } from './template-request.ts';
 import { USER_COMMANDS } from './user.ts';
 
 const acts = [...ACTS, ...unnamedActs(ACTS)];
@@ -34,7 +33,6 @@ export const COMMANDS: readonly Command[] = [
   ...KEY_COMMANDS,
   ...USER_COMMANDS,
   ...TEMPLATE_COMMANDS,
-  ...TEMPLATE_REQUEST_COMMANDS,
   ...RECEIPT_COMMANDS,
   ...CARRIER_PAGE_COMMANDS,
   ...CARRIER_TEST_COMMANDS,

@@ -6,14 +6,7 @@ import {
   importTemplateCsv,
   type UnusableSender,
 } from '../../shared/templates/sms/export/import-csv.ts';
-import {
-  createTemplate,
-  decideTemplate,
-  findTemplate,
-  listTemplates,
-  setTemplatePaused,
-  TemplateExists,
-} from '../../shared/templates/sms/store.ts';
+import { createTemplate, listTemplates, setTemplatePaused, TemplateExists } from '../../shared/templates/sms/store.ts';
 import { type NewTemplate, type TemplateDocument, templateVersion } from '../../shared/templates/sms/template.ts';
 import { routesOfSenders, templateFaults } from '../../shared/templates/sms/template-form.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
@@ -102,8 +95,6 @@ export const TEMPLATE_COMMANDS: readonly Command[] = [
       };
     },
   }),
-  decision('approve', 'approved', 'Lets an account send texts of a template.'),
-  decision('reject', 'rejected', 'Lets nobody send texts of a template any more.'),
   pause('pause', true, 'Holds the messages of a template, those that are accepted now too, until it is resumed.'),
   pause('resume', false, 'Lets the messages of a paused template leave.'),
   defineCommand({
@@ -153,48 +144,6 @@ export const TEMPLATE_COMMANDS: readonly Command[] = [
     },
   }),
 ];
-
-function decision(verb: string, status: 'approved' | 'rejected', about: string): Command {
-  return defineCommand({
-    noun: 'template',
-    verb,
-    about: `${about} Gateways see it within seconds, webhooks are told.`,
-    args: { account, template },
-    options: {
-      reason: optional(text, 'for people'),
-      version: optional(
-        words('VERSION', 'as `template list --json` shows it', /^[0-9a-f]{12}$/),
-        'the text that you read; needed to approve what the account asked for itself',
-      ),
-    },
-    async run({ account, template, reason, version }, { db, clock }) {
-      const store = await db();
-      await existing(store, account);
-      const found = await findTemplate(store, account, template);
-      if (found === undefined) throw noTemplate(account, template);
-      if (version === undefined && found.requested && status === 'approved') throw unread(found);
-      if (version !== undefined && version !== templateVersion(found)) throw otherText(found);
-      const decided = await decideTemplate(store, clock, account, template, status, reason, found);
-      if (decided === 'not_found') throw noTemplate(account, template);
-      if (decided === 'changed') throw otherText(found);
-      return { text: `${template} is ${status}.`, json: { account, template, status, decision: decided } };
-    },
-  });
-}
-
-/**
- * Refuses to approve a text that the operator has perhaps not read: the account may take back a template that it asked for, and
- * ask for another text, at any time.
- */
-function unread(found: TemplateDocument): Failure {
-  return new Failure(
-    `Not approved: the account asked for ${found.dltId} itself. If this is the text on the DLT platform, of ${found.entityId ?? "the account's own PE id"}, add --version ${templateVersion(found)}:\n${found.content}`,
-  );
-}
-
-function otherText({ account, dltId }: TemplateDocument): Failure {
-  return new Failure(`${dltId} has another text by now. Read it again: \`template list ${account} --json\`.`);
-}
 
 function pause(verb: string, paused: boolean, about: string): Command {
   return defineCommand({

@@ -22,7 +22,6 @@ export const AUDIT_KINDS = [
   'webhook',
   'sender',
   'template',
-  'template-request',
   'chat-template',
   'number',
   'opt-out',

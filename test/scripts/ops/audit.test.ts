@@ -5,9 +5,7 @@ import { expect } from 'chai';
 import { COMMANDS } from '../../../scripts/ops/run.ts';
 import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
 import { beginEntry } from '../../../shared/people/audit/store.ts';
-import { systemClock } from '../../../shared/platform/runtime/clock.ts';
-import { type AccountId, minuteAuditId, newId } from '../../../shared/platform/runtime/ids.ts';
-import { createTemplateRequest } from '../../../shared/templates/sms/request-store.ts';
+import { minuteAuditId } from '../../../shared/platform/runtime/ids.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 /** Verbs of commands that only look and change nothing. */
@@ -103,12 +101,6 @@ describe('the audit', () => {
     for (const verb of ['approve', 'pause', 'resume']) await change(`template ${verb} ${account} 1007000000002`);
     await change(`template create ${account} 1007000000003 --content Bye --senders HARKRA --status submitted`);
     await change(`template reject ${account} 1007000000003 --reason wrong`);
-    for (const [i, verb] of ['name', 'refuse'].entries()) {
-      const _id = newId('tpr');
-      const text = { name: 'x', senders: ['HARKRA'], routes: ['transactional'], content: 'Bye' } as const;
-      await createTemplateRequest(world.store.db, systemClock, { _id, account: account as AccountId, ...text });
-      await change(`template-request ${verb} ${account} ${_id} ${i === 0 ? '1007000000004' : '--reason wrong'}`);
-    }
     await change('carrier create acme --host 127.0.0.1 --port 2775 --system-id us');
     const sealed = (await newest()).after?.password;
     await change('carrier update acme --password');

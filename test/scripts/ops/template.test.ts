@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createSender } from '../../../shared/carriers/sender-store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
-import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { createTemplateRequest } from '../../../shared/templates/sms/request-store.ts';
 import { findTemplate, listTemplates } from '../../../shared/templates/sms/store.ts';
 import { makeAccount } from '../../support/make.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
@@ -79,11 +80,22 @@ describe('npm run ops -- template', () => {
     expect((await ops('template', 'pause', account, '1107160000000000099')).err).to.include('has no template');
   });
 
-  it('approve: tells that there is no such template', async () => {
-    const { code, err } = await ops('template', 'approve', account, ID);
+  it('approve: gives a request its id, of the text that was read; reject refuses one', async () => {
+    const asked = async () => {
+      const _id = newId('tpr');
+      const text = { name: 'x', senders: ['HARKRA'], routes: ['transactional'], content: CONTENT } as const;
+      await createTemplateRequest(world.store.db, systemClock, { _id, account, ...text });
+      return _id;
+    };
+    const approved = ['template', 'approve', account, await asked(), '--dlt-id', ID];
+    const [{ template }] = await world.json(['approval', 'list', '--account', account]);
 
-    expect(code).to.equal(1);
-    expect(err).to.include(`${account} has no template ${ID}`);
+    expect((await ops(...approved)).err).to.match(/^--version: The account asked for it itself/);
+    expect((await ops(...approved, '--version', template.version)).out).to.equal(`${ID} is approved.\n`);
+    expect(await findTemplate(world.store.db, account, ID)).to.include({ status: 'approved' });
+    expect((await ops('template', 'reject', account, await asked(), '--reason', 'No such header')).code).to.equal(0);
+    expect((await ops('approval', 'list', '--account', account)).out).to.equal('There are none.\n');
+    expect((await ops('template', 'approve', account, newId('tpr'))).err).to.include('no such template');
   });
 
   it('list: shows all, or those of a status', async () => {
@@ -101,23 +113,23 @@ describe('npm run ops -- template', () => {
     return path;
   }
 
-  it('template-request list: the oldest few of each account, and all of one', async () => {
+  it('approval list: the oldest few of each account, and all of one', async () => {
     const other = await makeAccount(world.store.db, 0);
     for (let n = 1; n <= 5; n++) {
       await ops('template', 'create', account, `110716000000000010${n}`, ...WAITS);
     }
     await ops('template', 'create', other, ID, ...WAITS);
     const list = async (...more: string[]) => {
-      const all = await world.json(['template-request', 'list', ...more]);
-      return all.map((one: Record<string, unknown>) => [one.account, one.waiting]);
+      const all = await world.json(['approval', 'list', ...more]);
+      return all.map((one: Record<string, unknown>) => [one.account, one.account_waiting]);
     };
 
     const shown = await list();
     expect(shown.filter(([of]: string[]) => of === account)).to.deep.equal(Array(3).fill([account, 5]));
     expect(shown).to.deep.include([other, 1]);
     expect(await list('--account', account)).to.deep.equal(Array(5).fill([account, 5]));
-    expect((await ops('template-request', 'list')).out).to.include(
-      'All of one account: template-request list --account',
+    expect((await ops('approval', 'list')).out).to.match(
+      new RegExp(`^${other} +1 .* template +${ID} +HARKRA .* [0-9a-f]{12} +${CONTENT.slice(0, 5)}`, 'm'),
     );
   });
 
