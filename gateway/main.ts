@@ -13,7 +13,7 @@ import { listenForScrapes } from './metrics.ts';
 /** Hosts that only programs of this machine reach. */
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
-runApp('gateway', async ({ config, db, listen, clock, log, metrics, life, notes }) => {
+runApp('gateway', async ({ config, db, listen, clock, log, metrics, tracer, life, notes }) => {
   const accepter = new GroupAccepter({ db, clock, log });
   // Callers have their answers before their messages are inserted.
   life.onStop('accepted', () => accepter.settled());
@@ -26,7 +26,7 @@ runApp('gateway', async ({ config, db, listen, clock, log, metrics, life, notes 
   const threads = new Threads(log);
   life.onStop('threads', () => threads.close());
   const deps = {
-    ...{ db, listen, clock, log, config, metrics, notes, box, keyUses, threads },
+    ...{ db, listen, clock, log, config, metrics, tracer, notes, box, keyUses, threads },
     ...{ ...accepters, chatAccepter, resolveHost: createHostResolver(), stopping: life.stopping },
   };
   const server = new GatewayServer(createApp(deps));

@@ -1,4 +1,6 @@
 import type { Counter, Histogram } from 'prom-client';
+import { requestSpan } from '../../shared/events/webhooks/trace.ts';
+import { spanOfCaller } from '../../shared/platform/runtime/tracer.ts';
 import type { Reply } from './context.ts';
 import type { GatewayDeps } from './deps.ts';
 
@@ -16,7 +18,8 @@ export function accessLog({
   clock,
   log,
   metrics,
-}: Pick<GatewayDeps, 'clock' | 'log' | 'metrics'>): (res: Reply, status: number) => void {
+  tracer,
+}: Pick<GatewayDeps, 'clock' | 'log' | 'metrics' | 'tracer'>): (res: Reply, status: number) => void {
   const requests = metrics.counter('http_requests_total', 'Requests answered.', ['method', 'route', 'status']);
   const seconds = metrics.histogram('http_request_seconds', 'Time to the answer.', DURATION_BUCKETS, ['route']);
   /** By method, route and status, which are few. Looking a metric up by its labels costs more than counting. */
@@ -38,12 +41,20 @@ export function accessLog({
     }
     kind.requests.inc();
     kind.seconds.observe(ms / 1000);
+    const account = caller?.account?._id;
+    const subject = messageId ?? batchId ?? scheduleId;
+    // What the path names was there before.
+    const isMade = (id: string) => req.method === 'POST' && !Object.values(req.params).includes(id);
+    if (tracer && subject && isMade(subject) && tracer.records(subject)) {
+      const request = { made: subject, method: req.method, route, status, ms, end: clock.now(), account };
+      tracer.add([requestSpan({ ...request, caller: spanOfCaller(req.headers.traceparent) })]);
+    }
     log.info('request', {
       method: req.method,
       route,
       status,
       ms: Math.round(ms * 10) / 10,
-      account: caller?.account?._id,
+      account,
       key_id: caller?.who.kind === 'key' ? caller.who.id : undefined,
       user_id: caller?.who.kind === 'user' ? caller.who.id : undefined,
       message_id: messageId,

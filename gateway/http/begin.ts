@@ -9,7 +9,7 @@ import type { GatewayDeps } from './deps.ts';
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** The first handler of every request. Sets its id and its context. */
-export function begin(deps: Pick<GatewayDeps, 'clock' | 'log' | 'metrics' | 'stopping'>): Handler {
+export function begin(deps: Pick<GatewayDeps, 'clock' | 'log' | 'metrics' | 'tracer' | 'stopping'>): Handler {
   const { clock, stopping } = deps;
   const answered = accessLog(deps);
   return (req, res, next) => {

@@ -9,6 +9,7 @@ import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';
 import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
+import type { Tracer } from '../../shared/platform/runtime/tracer.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Threads } from './threads.ts';
 
@@ -57,6 +58,7 @@ export interface GatewayDeps {
   readonly resolveHost: ResolveHost;
   readonly keyUses: Pick<KeyUses, 'note'>;
   readonly metrics: Metrics;
+  readonly tracer?: Tracer | undefined;
   /** What the process has noticed for operators; each of its reports tells it. */
   readonly notes: ProcessNotes;
   /** For work that would hold the event loop. */

@@ -93,6 +93,8 @@ export interface ProductOptions {
   readonly mail?: true;
   /** Where the gateways show metrics; nowhere when left out. */
   readonly metricsPort?: number;
+  /** The collector of traces; no traces when left out. */
+  readonly otlpUrl?: string;
   readonly carrier?: Partial<CarrierDocument>;
   /** The processes reach their store through a proxy that, like the router of a sharded cluster, refuses what no cluster takes. */
   readonly sharded?: true;
@@ -119,6 +121,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       HARKARA_MONGODB_DATABASE: mongodbDatabase,
       HARKARA_PORT: String(port),
       HARKARA_METRICS_PORT: String(options.metricsPort ?? 0),
+      HARKARA_OTLP_URL: options.otlpUrl ?? '',
       HARKARA_WEBHOOK_ALLOW_HTTP: 'yes',
       HARKARA_WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
       ...(mailbox && mailSettings(mailbox)),

@@ -8,5 +8,5 @@ const PARTITIONS = 4;
 
 export function startBatches(deps: AppDeps): Promise<void> {
   const work = { app: 'background', name: 'batches', partitions: PARTITIONS };
-  return startLeased(deps, work, (given) => new BatchWorker({ ...given, announcer: createAnnouncer(given) }));
+  return startLeased(deps, work, (given) => new BatchWorker({ ...given, announcer: createAnnouncer(deps) }));
 }

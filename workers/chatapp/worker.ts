@@ -11,6 +11,7 @@ import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
 import { type AccountId, isTestAccount } from '../../shared/platform/runtime/ids.ts';
 import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
+import type { Tracer } from '../../shared/platform/runtime/tracer.ts';
 import { dueChatTemplateRequests, refuseRequest } from '../../shared/templates/chat/request-store.ts';
 import { type AccountWork, accountsWithWork } from './claim.ts';
 import { Customers } from './customers.ts';
@@ -26,6 +27,7 @@ import type { SendLoopOptions } from './send-loop.ts';
 import { decideUnknownsOf, isAnyClaimed } from './unknowns.ts';
 
 export interface ChatWorkerOptions extends LeasedWorkerOptions {
+  readonly tracer?: Tracer | undefined;
   readonly box: SecretBox;
   readonly gates: ClaimGates;
   readonly samples: HeaderSamples;
@@ -105,11 +107,11 @@ export class ChatWorker extends LeasedWorker<AccountId> {
       hears: ['messages/chat_queue', 'messages/fallback', 'chat_inbox', 'chat_template_requests'],
       stopMs: STOP_MS,
     });
-    const { db, clock, log } = options;
+    const { db, clock, log, tracer } = options;
     this.#options = options;
     const metrics = createChatMetrics(options.metrics);
     this.#metrics = metrics;
-    const announcer = createAnnouncer({ db, clock });
+    const announcer = createAnnouncer({ db, clock, tracer });
     const customers = new Customers(db, clock);
     this.#runs = new NumberRuns({ ...options, metrics, customers });
     const inbox = new Inbox({

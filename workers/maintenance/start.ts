@@ -21,10 +21,11 @@ export async function startMaintenance({
   clock,
   log,
   metrics,
+  tracer,
   notes,
   life,
 }: AppDeps): Promise<void> {
-  const announcer = createAnnouncer({ db, clock });
+  const announcer = createAnnouncer({ db, clock, tracer });
   const duties = new Duties({
     db,
     clock,

@@ -6,7 +6,7 @@ import { SmppWorker } from './worker.ts';
 /** How long the parts of a received SMS wait for those that are missing. Then it is told without them. */
 const INBOUND_PARTS_MS = 30 * 60_000;
 
-runApp('smpp', async ({ config, db, listen, clock, log, metrics, life }) => {
+runApp('smpp', async ({ config, db, listen, clock, log, metrics, tracer, life }) => {
   const box = await openSecretBox(config, db);
   const worker = new SmppWorker({
     db,
@@ -14,6 +14,7 @@ runApp('smpp', async ({ config, db, listen, clock, log, metrics, life }) => {
     clock,
     log,
     metrics,
+    tracer,
     box,
     promotionalHours: promotionalHours(config),
     messageLogDays: config.messageLogDays,

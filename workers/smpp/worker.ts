@@ -13,6 +13,7 @@ import { errorFields, type Log, unexpectedErrorFields } from '../../shared/platf
 import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import type { ProcessIdentity } from '../../shared/platform/runtime/process-identity.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
+import type { Tracer } from '../../shared/platform/runtime/tracer.ts';
 import { CarrierRun } from './carrier-run.ts';
 import { Departures } from './claim/departures.ts';
 import { Serving } from './claim/serving.ts';
@@ -28,6 +29,7 @@ export interface SmppWorkerOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly tracer?: Tracer | undefined;
   readonly box: SecretBox;
   readonly promotionalHours?: PromotionalHours;
   /** For how many days the message log is kept. */
@@ -86,8 +88,8 @@ export class SmppWorker {
   constructor(options: SmppWorkerOptions) {
     this.#options = options;
     this.#metrics = createSmppMetrics(options.metrics);
-    const { db, clock, promotionalHours: hours = DEFAULT_PROMOTIONAL_HOURS } = options;
-    this.#announcer = createAnnouncer({ db, clock });
+    const { db, clock, tracer, promotionalHours: hours = DEFAULT_PROMOTIONAL_HOURS } = options;
+    this.#announcer = createAnnouncer({ db, clock, tracer });
     this.#gates = new ClaimGates({ db, clock, hours });
     this.#serving = new Serving({ db, clock });
     this.#departures = new Departures({ db, clock });

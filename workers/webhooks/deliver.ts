@@ -3,10 +3,12 @@ import type { Completion, Outcome } from '../../shared/events/webhooks/delivery-
 import type { Poster, PostResult } from '../../shared/events/webhooks/posting/post.ts';
 import { signedPost } from '../../shared/events/webhooks/posting/signed-post.ts';
 import { isAcknowledged } from '../../shared/events/webhooks/result-words.ts';
+import { postSpan, postSpanKey } from '../../shared/events/webhooks/trace.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import type { EndpointId } from '../../shared/platform/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
+import { contextOf, type Tracer, traceparent } from '../../shared/platform/runtime/tracer.ts';
 import type { Completer } from './complete.ts';
 import type { EndpointQueues, InHand, Post } from './endpoint-queues.ts';
 import type { Health } from './health.ts';
@@ -23,6 +25,7 @@ export interface DelivererOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: WebhookMetrics;
+  readonly tracer?: Tracer | undefined;
   /** Whether this process currently posts to the endpoint. */
   owns(endpoint: EndpointId): boolean;
   /** From 0 to 1. */
@@ -125,7 +128,15 @@ export class Deliverer {
 
   async #post(target: Target, delivery: DeliveryDocument, at: Date): Promise<PostResult> {
     if (target.problem !== undefined) return { result: target.problem, durationMs: 0 };
-    return this.#options.poster.post(signedPost(target, delivery, at));
+    const { poster, tracer } = this.#options;
+    const post = signedPost(target, delivery, at);
+    const { message } = delivery;
+    if (message === undefined || !tracer?.records(message)) return poster.post(post);
+    // What the receiver does with it becomes a part of the trace.
+    post.headers.push('traceparent', traceparent(contextOf(message, postSpanKey(delivery))));
+    const posted = await poster.post(post);
+    tracer.add([postSpan(delivery, message, target.host, posted, at)]);
+    return posted;
   }
 }
 

@@ -6,6 +6,7 @@ import { LeasedWorker, type LeasedWorkerOptions } from '../../shared/platform/le
 import type { EndpointId } from '../../shared/platform/runtime/ids.ts';
 import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
+import type { Tracer } from '../../shared/platform/runtime/tracer.ts';
 import { Completer } from './complete.ts';
 import { Deliverer } from './deliver.ts';
 import { EndpointQueues } from './endpoint-queues.ts';
@@ -18,6 +19,7 @@ import { Targets } from './targets.ts';
 export interface WebhookWorkerOptions extends LeasedWorkerOptions {
   readonly box: SecretBox;
   readonly guard: AddressGuard;
+  readonly tracer?: Tracer | undefined;
   /** Limit of one post as a whole. */
   readonly timeoutMs: number;
   /** The most posts in flight to one host. */

@@ -11,6 +11,7 @@ import {
   type MessageId,
   thingEventId,
 } from '../../platform/runtime/ids.ts';
+import type { Tracer } from '../../platform/runtime/tracer.ts';
 import type { AccountChange } from '../account-event.ts';
 import {
   type AccountEventName,
@@ -31,6 +32,7 @@ import { type DeliveryDocument, deliveriesIn, deliveryId, type Stored } from './
 import { findDeliveries } from './delivery-store.ts';
 import { fitsFilter } from './filter.ts';
 import { createSubscriptions } from './subscriptions.ts';
+import { changeSpans } from './trace.ts';
 
 type AnyChange = StateChange | MarketingChange | TemplateChange | AccountChange<AccountEventName>;
 
@@ -77,8 +79,15 @@ interface Announced {
   body(customers: Customers): string;
 }
 
+interface AnnouncerDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  /** Gets the spans of every change of a message. Undefined: nobody wants traces. */
+  readonly tracer?: Tracer | undefined;
+}
+
 /** Create one per process: it caches the endpoints of accounts for half a second. */
-export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock: Clock }): Announcer {
+export function createAnnouncer({ db, clock, tracer }: AnnouncerDeps): Announcer {
   const subscriptions = createSubscriptions(db, clock);
   /** What was made of changes, for a repeat. */
   const made = new WeakMap<readonly AnyChange[], readonly Stored[]>();
@@ -119,6 +128,10 @@ export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock
       if (how === 'grouped') made.set(changes, documents);
       if (how === 'again') documents = await withoutGrouped(db, documents);
       await insertNew(db, 'deliveries', documents);
+      if (tracer === undefined) return;
+      for (const change of changes) {
+        if ('message' in change && tracer.records(change.message._id)) tracer.add(changeSpans(change));
+      }
     },
   };
 }

@@ -108,6 +108,24 @@ export const SETTINGS = {
     65_535,
     'TCP port of GET /metrics: any gateway answers there with the metrics of all processes. 0: no such port.',
   ),
+  otlpUrl: {
+    env: 'HARKARA_OTLP_URL',
+    fallback: '',
+    about:
+      'Address of an OpenTelemetry collector that traces of messages are posted to, such as http://127.0.0.1:4318/v1/traces (OTLP over HTTP, in JSON). Empty: no traces.',
+    form: 'an address like http://127.0.0.1:4318/v1/traces',
+    parse: (value: string) => {
+      const { protocol = '', username = '' } = URL.canParse(value) ? new URL(value) : {};
+      return /^https?:$/.test(protocol) && username === '' ? value : undefined;
+    },
+  },
+  otlpPercent: {
+    env: 'HARKARA_OTLP_PERCENT',
+    fallback: 100,
+    about: 'How many messages, batches and schedules of a hundred are traced: 1 or 0.1 with much traffic.',
+    form: 'a number up to 100 like 1 or 0.1',
+    parse: (value: string) => (/^\d{1,3}(\.\d{1,3})?$/.test(value) && Number(value) <= 100 ? Number(value) : undefined),
+  },
   gatewayInstances: integer(
     'HARKARA_GATEWAY_INSTANCES',
     0,

@@ -12,6 +12,8 @@ import { embeddedStoreDir } from '../runtime/embedded-socket.ts';
 import type { Lifecycle } from '../runtime/lifecycle.ts';
 import type { Log } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
+import { processName, thisProcess } from '../runtime/process-identity.ts';
+import { Tracer } from '../runtime/tracer.ts';
 import { type ProcessNotes, reportProcess } from './report.ts';
 
 /** What every process of the product has from the start. */
@@ -23,6 +25,8 @@ export interface AppDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Undefined: nobody wants traces. */
+  readonly tracer: Tracer | undefined;
   readonly life: Lifecycle;
   /** What the process has noticed for operators; each of its reports tells it. */
   readonly notes: ProcessNotes;
@@ -50,11 +54,15 @@ export function runApp(app: string, start: (deps: AppDeps) => Promise<void>): vo
     const [metrics, notes]: [Metrics, ProcessNotes] = [new Metrics(), {}];
     const report = await reportProcess(app, db, metrics, log, notes);
     life.onStop('report', () => report.end());
+    const { otlpUrl: url, otlpPercent: percent } = config;
+    const instance = processName(thisProcess());
+    const tracer = url === '' ? undefined : new Tracer({ url, percent, app, instance, log, metrics });
+    if (tracer !== undefined) life.onStop('tracer', () => tracer.stop());
     // After the report, so that whoever copies the store (`store export`) either sees this process or is seen by it.
     await ensureSchema(db);
     await ensureIndexes(db, (building) => log.info('index_building', { ...building }));
     const listen = embedded ? changeListener(embeddedStoreDir(config.dataDir), config.mongodbDatabase) : undefined;
-    await start({ config, db, listen, clock, log, metrics, life, notes });
+    await start({ config, db, listen, clock, log, metrics, tracer, life, notes });
     // Registered last, so it runs first at a stop: the processes that share its leases then leave none to this one.
     life.onStop('works', () => void report.setWorking(false));
     await report.setWorking(true);
