@@ -12,7 +12,7 @@ import { type CallOptions, Http, type Options, type Pages } from './http.js';
 export {
   type CallOptions, ConnectionError, HarkaraError, type Options, Pages, ProblemError,
 } from './http.js';
-export { verifyWebhook, WebhookVerificationError } from './webhooks.js';
+export { verifyWebhook, verifyWebhooks, WebhookVerificationError } from './webhooks.js';
 
 /** \`new ${MAIN}({ url, key })\`: the gateway's API for one account. */
 export class ${MAIN} {

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
+import { asPosted } from '../../shared/events/webhooks/posting/signed-post.ts';
 import { secretKey, signature } from '../../shared/events/webhooks/sign.ts';
 
 export interface Asked {
@@ -35,7 +36,7 @@ const POST_MS = 15_000;
  * Posts what happens from now on until it is stopped, each event once, oldest first. What the program answers is told and not tried
  * again: the next try of a developer is another send. Throws what the gateway refuses; while it cannot be reached, it waits.
  */
-export async function listen(asked: Asked, only: readonly string[]): Promise<void> {
+export async function listen(asked: Asked, only: readonly string[], eventsPerPost = 1): Promise<void> {
   const { tell, to, gateway, stop } = asked;
   const begin = Date.now();
   const seen = new Map<string, number>();
@@ -49,10 +50,13 @@ export async function listen(asked: Asked, only: readonly string[]): Promise<voi
       return undefined;
     });
     reachable = events !== undefined;
-    for (const event of events ?? []) {
-      if (seen.has(event.event_id) || (only.length > 0 && !only.includes(event.event))) continue;
-      seen.set(event.event_id, Date.now());
-      await post(asked, event);
+    const fresh = (events ?? []).filter(
+      ({ event_id, event }) => !seen.has(event_id) && (only.length === 0 || only.includes(event)),
+    );
+    for (let first = 0; first < fresh.length; first += eventsPerPost) {
+      const some = fresh.slice(first, first + eventsPerPost);
+      for (const { event_id } of some) seen.set(event_id, Date.now());
+      await post(asked, some, eventsPerPost);
     }
     for (const [id, at] of seen) if (at < Date.now() - 4 * LATE_MS) seen.delete(id);
     await setTimeout(PAUSE_MS, undefined, { signal: stop }).catch(() => {});
@@ -70,7 +74,7 @@ export async function trigger(asked: Asked, name: string): Promise<void> {
   const body = content.example ?? Object.values(content.examples ?? {})[0]?.value ?? {};
   const example = { ...body, timestamp: new Date().toISOString(), event_id: `evt_${randomBytes(13).toString('hex')}` };
   asked.tell(`Signed with ${secretOf(asked)}`);
-  await post(asked, { message_id: '', ...example, event: name });
+  await post(asked, [{ message_id: '', ...example, event: name }], 1);
 }
 
 interface Described {
@@ -116,9 +120,19 @@ async function get<T>({ gateway, key, stop }: Asked, path: string): Promise<T> {
   throw response.status === 429 || response.status >= 500 ? new Error(words) : new Refused(words);
 }
 
-/** The body is that of a webhook's post: all but the id, which is a header. */
-async function post({ to, tell, stop, ...asked }: Asked, { event_id: id, ...event }: Event): Promise<void> {
-  const body = Buffer.from(JSON.stringify(event));
+/** As a webhook with so many `events_per_post` gets them: one without its id, which is a header, or an array. */
+async function post(
+  { to, tell, stop, ...asked }: Asked,
+  events: readonly Event[],
+  eventsPerPost: number,
+): Promise<void> {
+  const [first, ...others] = events.map(({ event_id, ...event }) => ({
+    eventId: event_id,
+    body: JSON.stringify(event),
+  }));
+  if (first === undefined) return;
+  const { eventId: id, body: text } = asPosted({ eventsPerPost }, [first, ...others]);
+  const body = Buffer.from(text);
   const seconds = Math.floor(Date.now() / 1_000);
   const key = secretKey(secretOf({ to, tell, stop, ...asked }));
   const began = performance.now();
@@ -141,7 +155,8 @@ async function post({ to, tell, stop, ...asked }: Asked, { event_id: id, ...even
     (error: unknown) => wordsOf(error),
   );
   const tookMs = Math.round(performance.now() - began);
-  tell(`${event.timestamp}  ${event.event.padEnd(24)} ${event.message_id}  → ${answered} (${tookMs} ms)`);
+  for (const { timestamp, event, message_id } of events)
+    tell(`${timestamp}  ${event.padEnd(24)} ${message_id}  → ${answered} (${tookMs} ms)`);
 }
 
 function wordsOf(error: unknown): string {

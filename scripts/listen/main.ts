@@ -18,6 +18,7 @@ function keyOfUser(): string {
 interface Options {
   readonly gateway: string;
   readonly event?: string[];
+  readonly eventsPerPost: string;
 }
 
 const program = new Command('listen')
@@ -25,11 +26,16 @@ const program = new Command('listen')
   .argument('<url>', 'where your program listens, like http://localhost:8080/hook')
   .option('--gateway <url>', 'the gateway', process.env.HARKARA_URL ?? 'http://127.0.0.1:3000')
   .option('--event <name...>', 'only these kinds of events')
+  .option('--events-per-post <n>', 'above 1: arrays of so many events at most, as such a webhook gets them', '1')
   .addHelpText(
     'after',
     '\nThe key is read from HARKARA_KEY, or is that of `npm start` in this folder.\nnpm run listen -- trigger message.delivered URL posts an example of an event.',
   )
-  .action((url: string, options: Options) => run(url, options, (asked) => listen(asked, options.event ?? [])));
+  .action((url: string, options: Options) =>
+    run(url, options, (asked) =>
+      listen(asked, options.event ?? [], Math.max(1, Math.trunc(Number(options.eventsPerPost)) || 1)),
+    ),
+  );
 
 program
   .command('trigger')

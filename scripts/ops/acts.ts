@@ -506,7 +506,9 @@ const OPT_IN: readonly Act[] = [
 
 const OF_WEBHOOK = { account: ownerOfWebhook } as const;
 /** What enabling and disabling leave as it is. */
-const UNCHANGED = { events: undefined, headers: undefined, retry_seconds: undefined, filter: undefined };
+const UNCHANGED = Object.fromEntries(
+  ['events', 'headers', 'retry_seconds', 'events_per_post', 'gather_ms', 'filter'].map((name) => [name, undefined]),
+);
 
 const WEBHOOK: readonly Act[] = [
   {

@@ -1,7 +1,7 @@
 import type { DeliveryDocument } from '../../shared/events/webhooks/delivery.ts';
 import type { Completion, Outcome } from '../../shared/events/webhooks/delivery-store.ts';
 import type { Poster, PostResult } from '../../shared/events/webhooks/posting/post.ts';
-import { signedPost } from '../../shared/events/webhooks/posting/signed-post.ts';
+import { asPosted, signedPost } from '../../shared/events/webhooks/posting/signed-post.ts';
 import { isAcknowledged } from '../../shared/events/webhooks/result-words.ts';
 import { postSpan, postSpanKey } from '../../shared/events/webhooks/trace.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
@@ -33,7 +33,7 @@ export interface DelivererOptions {
 }
 
 /**
- * Takes what is due from its queue to the stored result: signs and posts each event, judges the answers, and completes the document by
+ * Takes what is due from its queue to the stored result: signs and posts the events, judges the answers, and completes the document by
  * one update when all have come. Each step that frees a place starts the next posts.
  */
 export class Deliverer {
@@ -78,13 +78,14 @@ export class Deliverer {
   /** Never rejects. */
   async #deliver(post: Post): Promise<void> {
     const { queues } = this.#options;
-    const { of, index, delivery } = post;
-    const outcome = await this.#attempt(delivery);
-    if (outcome !== undefined) crashPoint('webhook:posted');
-    of.outcomes[index] = outcome;
-    const isLast = queues.posted(post);
+    const outcomes = await this.#attempt(post);
+    if (outcomes !== undefined) crashPoint('webhook:posted');
+    post.parts.forEach(({ of, index }, i) => {
+      of.outcomes[index] = outcomes?.[i];
+    });
+    const ended = queues.posted(post);
     this.pump();
-    if (isLast) await this.#complete(of);
+    await Promise.all(ended.map((of) => this.#complete(of)));
   }
 
   /** Never rejects. */
@@ -103,39 +104,52 @@ export class Deliverer {
     this.pump();
   }
 
-  /** Posts one event. Undefined when this process must not post it, or not yet. Never rejects. */
-  async #attempt(delivery: DeliveryDocument): Promise<Outcome | undefined> {
+  /**
+   * One request, whose answer counts for each of its events: they are tried again at the same time, so that they are together then too.
+   * Undefined when this process must not post them, or not yet. Never rejects.
+   */
+  async #attempt({ endpoint, parts }: Post): Promise<readonly Outcome[] | undefined> {
     const { clock, health, log, metrics, owns, random, targets } = this.#options;
-    const target = targets.get(delivery.endpoint);
-    if (target === undefined || !owns(delivery.endpoint)) return undefined;
+    const target = targets.get(endpoint);
+    if (target === undefined || !owns(endpoint)) return undefined;
     if (!target.active) {
       // The endpoint may have been enabled before the delivery was due. The delivery stays due, and is found again.
       if (!targets.refreshed) return undefined;
-      log.info('delivery_discarded', { delivery: delivery._id, endpoint: target.id });
-      return { id: delivery._id, state: 'discarded' };
+      return parts.map(({ delivery }) => {
+        log.info('delivery_discarded', { delivery: delivery._id, endpoint: target.id });
+        return { id: delivery._id, state: 'discarded' };
+      });
     }
     const startedAt = clock.now();
-    const posted = await this.#post(target, delivery, startedAt);
+    const posted = await this.#post(target, parts, startedAt);
     const now = clock.now();
     metrics.post(posted.result, posted.durationMs);
     health.note(target, posted.result, isAcknowledged(posted.result), now);
-    const outcome = judge(delivery, posted, { retrySeconds: target.retrySeconds, startedAt, now, random: random() });
-    if (outcome.state === 'exhausted') {
-      log.info('delivery_exhausted', { delivery: delivery._id, endpoint: target.id, host: target.host });
-    }
-    return outcome;
+    const judged = { retrySeconds: target.retrySeconds, startedAt, now, random: random() };
+    return parts.map(({ delivery }) => {
+      const outcome = judge(delivery, posted, judged);
+      if (outcome.state === 'exhausted') {
+        log.info('delivery_exhausted', { delivery: delivery._id, endpoint: target.id, host: target.host });
+      }
+      return outcome;
+    });
   }
 
-  async #post(target: Target, delivery: DeliveryDocument, at: Date): Promise<PostResult> {
+  async #post(target: Target, [first, ...others]: Post['parts'], at: Date): Promise<PostResult> {
     if (target.problem !== undefined) return { result: target.problem, durationMs: 0 };
     const { poster, tracer } = this.#options;
-    const post = signedPost(target, delivery, at);
-    const { message } = delivery;
-    if (message === undefined || !tracer?.records(message)) return poster.post(post);
-    // What the receiver does with it becomes a part of the trace.
-    post.headers.push('traceparent', traceparent(contextOf(message, postSpanKey(delivery))));
+    const deliveries = [first.delivery, ...others.map(({ delivery }) => delivery)] as const;
+    const post = signedPost(target, asPosted(target, deliveries), at);
+    const traced = deliveries.flatMap((delivery) => {
+      const { message } = delivery;
+      return message !== undefined && tracer?.records(message) ? [{ delivery, message }] : [];
+    });
+    const [only] = others.length === 0 ? traced : [];
+    // What the receiver does with it becomes a part of the trace. Of several events there is no one trace.
+    if (only) post.headers.push('traceparent', traceparent(contextOf(only.message, postSpanKey(only.delivery))));
     const posted = await poster.post(post);
-    tracer.add([postSpan(delivery, message, target.host, posted, at)]);
+    if (traced.length > 0)
+      tracer?.add(traced.map(({ delivery, message }) => postSpan(delivery, message, target.host, posted, at)));
     return posted;
   }
 }

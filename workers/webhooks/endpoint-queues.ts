@@ -5,6 +5,7 @@ import {
   type Stored,
 } from '../../shared/events/webhooks/delivery.ts';
 import type { Outcome } from '../../shared/events/webhooks/delivery-store.ts';
+import type { PostTarget } from '../../shared/events/webhooks/posting/target.ts';
 import type { AccountId, EndpointId } from '../../shared/platform/runtime/ids.ts';
 
 /**
@@ -21,7 +22,12 @@ export interface EndpointQueuesOptions {
   isFailing(endpoint: EndpointId): boolean;
   /** The host of an endpoint's posts. Undefined while it is not known. */
   hostOf(endpoint: EndpointId): string | undefined;
+  /** How many events a post to the endpoint may have, and how long one waits for others. */
+  sizeOf(endpoint: EndpointId): PostSize;
+  now(): Date;
 }
+
+export type PostSize = Pick<PostTarget, 'eventsPerPost' | 'gatherMs'>;
 
 /** A document that was read. Its events are posted in their order. */
 export interface InHand {
@@ -36,11 +42,18 @@ export interface InHand {
   dropped: boolean;
 }
 
-/** One event that is to be posted. */
-export interface Post {
+/** One event of a post, and its document. */
+interface Part {
   readonly of: InHand;
   readonly index: number;
   readonly delivery: DeliveryDocument;
+}
+
+/** The events that are to be posted together: one, unless the endpoint wants several. They may be of several documents. */
+export interface Post {
+  readonly account: AccountId;
+  readonly endpoint: EndpointId;
+  readonly parts: readonly [Part, ...Part[]];
   /** What it counts for. */
   readonly host: string;
 }
@@ -77,6 +90,8 @@ const FIRST_READ = 64;
 /** A read leaves out groups in hand of so many events, as their bodies cost more than ids in a filter; and so many groups. */
 const LARGE = 20;
 const LEFT_OUT_MAX = 100;
+/** The most characters of the events of one post. One larger event is alone. */
+const POST_CHARACTERS_MAX = 256_000;
 /** Queued events of all endpoints together; each has some kilobytes. An endpoint may always have a few. */
 const QUEUED_MAX = 20_000;
 const QUEUED_ALWAYS = 8;
@@ -161,14 +176,15 @@ export class EndpointQueues {
     return [...this.#groups].slice(0, LEFT_OUT_MAX);
   }
 
-  /** The next event to post; it counts as in flight from now on. Undefined when none may begin. */
+  /** The next post; it counts as in flight from now on. Undefined when none may begin. */
   next(): Post | undefined {
     for (const [account, queues] of this.#turns) {
       for (const queue of queues.values()) {
         const host = this.#options.hostOf(queue.endpoint) || queue.endpoint;
         const of = queue.waiting[0];
-        if (of === undefined || !this.#mayBegin(queue, of, host)) continue;
-        const post = this.#begin(queue, of, host);
+        const size = this.#options.sizeOf(queue.endpoint);
+        if (of === undefined || !this.#isRipe(queue, of, size) || !this.#mayBegin(queue, of, host)) continue;
+        const post = this.#begin(queue, of, host, size);
         // Both go to the end.
         queues.delete(queue.endpoint);
         this.#turns.delete(account);
@@ -180,13 +196,15 @@ export class EndpointQueues {
     return undefined;
   }
 
-  /** The post has ended. Returns whether all posts of its document have: then it is to be completed. */
-  posted({ of, host }: Post): boolean {
-    const queue = this.#queues.get(of.stored.endpoint);
-    of.inFlight--;
-    this.#count(of.stored.account, host, -1);
+  /** The post has ended. Returns its documents of which all posts have: they are to be completed. */
+  posted({ account, endpoint, parts, host }: Post): readonly InHand[] {
+    const queue = this.#queues.get(endpoint);
+    this.#count(account, host, -1);
     if (queue !== undefined) queue.inFlight--;
-    return of.inFlight === 0 && (of.dropped || of.begun === of.deliveries.length);
+    return parts.flatMap(({ of }) => {
+      of.inFlight--;
+      return of.inFlight === 0 && (of.dropped || of.begun === of.deliveries.length) ? [of] : [];
+    });
   }
 
   /**
@@ -239,8 +257,15 @@ export class EndpointQueues {
     if ('items' in stored) this.#groups.delete(stored._id);
   }
 
-  #mayBegin({ account, endpoint, inFlight, open }: EndpointQueue, of: InHand, host: string): boolean {
-    if (of.begun === 0 && open > 0 && open + of.deliveries.length > OPEN_MAX) return false;
+  /** Whether there are enough events for a post, or the oldest has waited long enough for others. */
+  #isRipe({ queued }: EndpointQueue, { stored }: InHand, { eventsPerPost, gatherMs }: PostSize): boolean {
+    if (queued >= eventsPerPost || gatherMs === 0 || stored.due === undefined) return true;
+    return this.#options.now().getTime() - stored.due.getTime() >= gatherMs;
+  }
+
+  #mayBegin(queue: EndpointQueue, of: InHand, host: string): boolean {
+    if (!mayOpen(queue, of)) return false;
+    const { account, endpoint, inFlight } = queue;
     const { perHost, isFailing } = this.#options;
     if (isFailing(endpoint)) return inFlight === 0;
     const ofAccount = this.#counts.get(account) ?? 0;
@@ -249,18 +274,31 @@ export class EndpointQueues {
     return (this.#counts.get(host) ?? 0) < perHost || !this.#counts.has(`${account} ${host}`);
   }
 
-  #begin(queue: EndpointQueue, of: InHand, host: string): Post {
+  #begin(queue: EndpointQueue, first: InHand, host: string, { eventsPerPost }: PostSize): Post {
+    const { account, endpoint } = queue;
+    const parts: [Part, ...Part[]] = [this.#take(queue, first)];
+    let characters = parts[0].delivery.body.length;
+    for (let of = queue.waiting[0]; of !== undefined && parts.length < eventsPerPost; of = queue.waiting[0]) {
+      characters += of.deliveries[of.begun]?.body.length ?? 0;
+      if (characters > POST_CHARACTERS_MAX || !mayOpen(queue, of)) break;
+      parts.push(this.#take(queue, of));
+    }
+    queue.inFlight++;
+    queue.begunSinceRead = true;
+    this.#count(account, host, 1);
+    return { account, endpoint, parts, host };
+  }
+
+  /** The next event of a document, which is the first of its queue. */
+  #take(queue: EndpointQueue, of: InHand): Part {
     const index = of.begun++;
     const delivery = of.deliveries[index];
     if (delivery === undefined) throw new RangeError('a document that waits has an event to post');
     if (index === 0) queue.open += of.deliveries.length;
     if (of.begun === of.deliveries.length) queue.waiting.shift();
     of.inFlight++;
-    queue.inFlight++;
-    queue.begunSinceRead = true;
     this.#queue(queue, -1);
-    this.#count(queue.account, host, 1);
-    return { of, index, delivery, host };
+    return { of, index, delivery };
   }
 
   #count(account: AccountId, host: string, by: 1 | -1): void {
@@ -297,6 +335,11 @@ export class EndpointQueues {
   #full(endpoint: EndpointId): number {
     return (this.#options.isFailing(endpoint) ? 1 : this.#options.perHost) * QUEUED_PER_POST;
   }
+}
+
+/** Whether the document's next event may be posted: not too many events would be repeated after a crash. */
+function mayOpen({ open }: EndpointQueue, { begun, deliveries }: InHand): boolean {
+  return begun > 0 || open === 0 || open + deliveries.length <= OPEN_MAX;
 }
 
 function emptyQueue(account: AccountId, endpoint: EndpointId): EndpointQueue {

@@ -2,6 +2,7 @@ import type { AddressGuard } from '../../shared/events/webhooks/address-guard.ts
 import { complete, findDueInRange, findDueOf, promoteRetries } from '../../shared/events/webhooks/delivery-store.ts';
 import { disableEndpoint, findEndpoints, noteHealth } from '../../shared/events/webhooks/endpoint-store.ts';
 import { Poster } from '../../shared/events/webhooks/posting/post.ts';
+import { noTarget } from '../../shared/events/webhooks/posting/target.ts';
 import { LeasedWorker, type LeasedWorkerOptions } from '../../shared/platform/leases/leased-worker.ts';
 import type { EndpointId } from '../../shared/platform/runtime/ids.ts';
 import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
@@ -72,6 +73,8 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
       perHost: options.perHost,
       isFailing: (endpoint) => this.#targets.get(endpoint)?.failingSince !== undefined,
       hostOf: (endpoint) => this.#targets.get(endpoint)?.hostname,
+      sizeOf: (endpoint) => this.#targets.get(endpoint) ?? noTarget(endpoint),
+      now: () => options.clock.now(),
     });
     this.#finder = new DueFinder({
       findInRange: (range, limit) => findDueInRange(db, range, limit, this.#queues.groups()),

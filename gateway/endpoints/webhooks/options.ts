@@ -30,7 +30,18 @@ const HEADERS_CHARACTERS_MAX = 4_000;
  */
 const NOT_YOURS = new RegExp(
   `^(${[
-    ...['host', 'content-.*', 'transfer-encoding', 'user-agent', 'webhook-.*', 'expect', 'date', 'accept-encoding'],
+    ...[
+      'host',
+      'content-.*',
+      'transfer-encoding',
+      'user-agent',
+      'webhook-.*',
+      'expect',
+      'date',
+      'accept-encoding',
+      'traceparent',
+      'tracestate',
+    ],
     ...['connection', 'keep-alive', 'te', 'trailer', 'upgrade', 'http2-settings', 'proxy-.*', 'sec-.*'],
     ...['forwarded', 'via', 'x-forwarded-.*', 'x-real-ip', 'x-client-ip', 'true-client-ip', 'cf-connecting-ip'],
   ].join('|')})$`,
@@ -97,6 +108,19 @@ export const OPTION_FIELDS = {
       maxItems: RETRIES_MAX,
     }),
   ),
+  events_per_post: optional(
+    number({
+      description:
+        'How many events one post may have. 1: a post is an event. More: it is an array of events, each with its `event_id`, signed as a whole; the answer counts for all of them.',
+      ...{ type: 'integer', minimum: 1, maximum: 100 },
+    }),
+  ),
+  gather_ms: optional(
+    number({
+      description: 'With `events_per_post` above 1: how long an event waits for others, in milliseconds.',
+      ...{ type: 'integer', minimum: 0, maximum: 60_000 },
+    }),
+  ),
   filter: optional(
     object(
       {
@@ -152,11 +176,13 @@ export function checkOptions(
 }
 
 /** What is given, as it is stored. Undefined: nothing. */
-export function givenOptions({ headers, retry_seconds, filter }: Options): GivenOptions | undefined {
+export function givenOptions({ headers, retry_seconds, filter, ...posts }: Options): GivenOptions | undefined {
   const options: GivenOptions = {
     ...(headers !== undefined && { headers }),
     ...(retry_seconds !== undefined && { retrySeconds: retry_seconds }),
     ...(filter !== undefined && { filter }),
+    ...(posts.events_per_post !== undefined && { eventsPerPost: posts.events_per_post }),
+    ...(posts.gather_ms !== undefined && { gatherMs: posts.gather_ms }),
   };
   return Object.keys(options).length === 0 ? undefined : options;
 }
@@ -179,6 +205,8 @@ export const OPTION_SHAPE = {
   retry_seconds: z
     .array(whole())
     .meta({ description: 'The pauses between the tries of an event, in seconds.', example: [5, 60, 300] }),
+  events_per_post: whole('How many events one post may have. Above 1 a post is an array.', { minimum: 1, example: 1 }),
+  gather_ms: whole('How long an event waits for others of its post, in milliseconds.', { example: 0 }),
   filter: named('WebhookFilter', 'Only events that fit all of its fields are posted. Empty: all.', {
     sender: values('sender'),
     route: values('route'),
@@ -190,7 +218,7 @@ export const OPTION_SHAPE = {
 
 /** A secret header without its value. */
 export function optionRecord(found: EndpointDocument): Shown<z.ZodObject<typeof OPTION_SHAPE>> {
-  const { headers = [], filter = {} } = found;
+  const { headers = [], filter = {}, eventsPerPost = 1, gatherMs = 0 } = found;
   return {
     headers: headers.map((header) => ({
       name: header.name,
@@ -198,6 +226,8 @@ export function optionRecord(found: EndpointDocument): Shown<z.ZodObject<typeof 
       secret: 'sealed' in header,
     })),
     retry_seconds: retrySecondsOf(found),
+    events_per_post: eventsPerPost,
+    gather_ms: gatherMs,
     filter,
   };
 }

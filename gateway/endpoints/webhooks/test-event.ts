@@ -1,6 +1,6 @@
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
 import { Poster, type PostResult } from '../../../shared/events/webhooks/posting/post.ts';
-import { type Posted, signedPost } from '../../../shared/events/webhooks/posting/signed-post.ts';
+import { asPosted, type Posted, signedPost } from '../../../shared/events/webhooks/posting/signed-post.ts';
 import { openTarget, type TargetDeps } from '../../../shared/events/webhooks/posting/target.ts';
 import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
@@ -16,8 +16,8 @@ export interface TestDeps extends TargetDeps {
  */
 export async function postTestEvent(deps: TestDeps, endpoint: EndpointDocument): Promise<Posted & PostResult> {
   const { guard, clock, timeoutMs } = deps;
-  const posted = testEvent(endpoint, clock.now());
   const target = openTarget(endpoint, deps);
+  const posted = asPosted(target, [testEvent(endpoint, clock.now())]);
   if (target.problem !== undefined) return { ...posted, result: target.problem, durationMs: 0 };
   const poster = new Poster({ guard, clock, timeoutMs });
   try {

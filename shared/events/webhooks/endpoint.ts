@@ -20,6 +20,10 @@ export interface EndpointOptions {
   readonly retrySeconds?: readonly number[];
   /** Only events that fit are posted: what does not fit is never stored as a delivery. */
   readonly filter?: EventFilter;
+  /** More than one: a post is an array of so many events at most. */
+  readonly eventsPerPost?: number;
+  /** How long an event waits for others that are posted with it. */
+  readonly gatherMs?: number;
 }
 
 /** An address that an account's events are posted to. */

@@ -25,6 +25,7 @@ describe('webhooks worker: a delivery to an endpoint that was disabled', () => {
     const targets = new Targets({ clock, box: TEST_BOX, guard, log, findEndpoints });
     const queues = new EndpointQueues({
       ...{ perHost: 1, isFailing: () => false, hostOf: () => undefined },
+      ...{ sizeOf: () => ({ eventsPerPost: 1, gatherMs: 0 }), now: () => clock.now() },
     });
     const deliverer = new Deliverer({
       ...{ queues, targets, clock, log, poster: poster(), owns: () => true, random: () => 0.5 },

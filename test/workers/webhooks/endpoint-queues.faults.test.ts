@@ -20,7 +20,7 @@ describe('webhooks worker: whose post is next', () => {
     for (let n = 0; n < 3; n++) filled(queues, `whk_many${n}`, 1, 'acc_many');
     for (let n = 0; n < 2; n++) filled(queues, `whk_few${n}`, 1, 'acc_few');
 
-    expect(drain(queues).map(({ delivery }) => delivery.account)).to.deep.equal([
+    expect(drain(queues).map(({ account }) => account)).to.deep.equal([
       ...['acc_many', 'acc_few', 'acc_many', 'acc_few', 'acc_many'],
     ]);
   });
@@ -30,7 +30,7 @@ describe('webhooks worker: whose post is next', () => {
     const groups = [makeGroup({ endpoint: 'whk_a' }, 3), makeGroup({ endpoint: 'whk_a' }, 2)];
     for (const group of groups) queues.add(group);
 
-    expect(drain(queues).map(({ delivery }) => delivery.eventId)).to.deep.equal(
+    expect(drain(queues).map(({ parts }) => parts[0].delivery.eventId)).to.deep.equal(
       groups.flatMap(({ items }) => items.map(({ eventId }) => eventId)),
     );
   });

@@ -31,6 +31,8 @@ describe('webhooks worker: health', () => {
       keys: [],
       headers: [],
       retrySeconds: [],
+      eventsPerPost: 1,
+      gatherMs: 0,
       active: true,
       failingSince: undefined,
     };

@@ -9,6 +9,8 @@ export function openQueues(options: Partial<EndpointQueuesOptions> = {}): Endpoi
     perHost: 8,
     isFailing: () => false,
     hostOf: (endpoint) => `${endpoint}.example`,
+    sizeOf: () => ({ eventsPerPost: 1, gatherMs: 0 }),
+    now: () => new Date(),
     ...options,
   });
 }
@@ -28,9 +30,9 @@ export function drain(queues: EndpointQueues): Post[] {
   return all;
 }
 
-/** Ends a post; completes its document when it was the last. */
+/** Ends a post; completes its documents when it was their last. */
 export function end(queues: EndpointQueues, post: Post): void {
-  if (queues.posted(post)) queues.completed(post.of);
+  for (const of of queues.posted(post)) queues.completed(of);
 }
 
-export const endpointsOf = (posts: readonly Post[]) => posts.map(({ delivery }) => delivery.endpoint);
+export const endpointsOf = (posts: readonly Post[]) => posts.map(({ endpoint }) => endpoint);

@@ -11,7 +11,7 @@ from ._async_calls import AsyncGroups
 from ._calls import Groups
 from ._http import AsyncHttp, AsyncPages, Http, Pages, Settings
 from .errors import ConnectionError, HarkaraError, ProblemError, WebhookVerificationError
-from .webhooks import verify_webhook
+from .webhooks import verify_webhook, verify_webhooks
 
 __all__ = [
     "AsyncHarkara",
@@ -23,6 +23,7 @@ __all__ = [
     "ProblemError",
     "WebhookVerificationError",
     "verify_webhook",
+    "verify_webhooks",
 ]
 
 

@@ -28,6 +28,21 @@ def verify_webhook(
     endpoint's `whsec_…`, `tolerance` and `now` are in seconds. Events of kinds that you do not know are to be acknowledged too:
     `webhook.test` is posted when a test is asked for.
     """
+    events = verify_webhooks(body, headers, secret, tolerance=tolerance, now=now)
+    if len(events) != 1:
+        raise WebhookVerificationError("The post has several events: take them with verify_webhooks.")
+    return events[0]
+
+
+def verify_webhooks(
+    body: bytes | str,
+    headers: Mapping[str, str],
+    secret: str,
+    *,
+    tolerance: float = 300.0,
+    now: float | None = None,
+) -> list[WebhookEvent]:
+    """As `verify_webhook`, for endpoints with `events_per_post` above 1: all events of the post."""
     named = {name.lower(): value for name, value in headers.items()}
     try:
         event_id, timestamp, signatures = (
@@ -49,4 +64,6 @@ def verify_webhook(
     # Compared in constant time. During a rotation there is one for each secret.
     if not any(hmac.compare_digest(f"v1,{proof}".encode(), one.encode()) for one in signatures.split(" ")):
         raise WebhookVerificationError("No signature of the post is of this secret.")
-    return cast(WebhookEvent, {**json.loads(text), "event_id": event_id})
+    posted = json.loads(text)
+    events = posted if isinstance(posted, list) else [{**posted, "event_id": event_id}]
+    return cast("list[WebhookEvent]", events)

@@ -8,6 +8,11 @@ export class WebhookVerificationError extends HarkaraError {
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>> | { get(name: string): string | null };
 
+interface VerifyOptions {
+  readonly toleranceSeconds?: number;
+  readonly now?: number;
+}
+
 /**
  * The event of a post, once its signature is proven (Standard Webhooks, `v1`). `body` is what arrived, byte for byte: parse nothing
  * before. `headers` are those of `fetch` or of `node:http`. `secret` is the endpoint's `whsec_…`. Events of kinds that you do not know
@@ -17,8 +22,20 @@ export async function verifyWebhook(
   body: string | Uint8Array,
   headers: Headers,
   secret: string,
-  { toleranceSeconds = 300, now = Date.now() }: { readonly toleranceSeconds?: number; readonly now?: number } = {},
+  options: VerifyOptions = {},
 ): Promise<WebhookEvent> {
+  const [event, ...others] = await verifyWebhooks(body, headers, secret, options);
+  if (event !== undefined && others.length === 0) return event;
+  throw new WebhookVerificationError('The post has several events: take them with verifyWebhooks.');
+}
+
+/** As `verifyWebhook`, for endpoints with `events_per_post` above 1: all events of the post. */
+export async function verifyWebhooks(
+  body: string | Uint8Array,
+  headers: Headers,
+  secret: string,
+  { toleranceSeconds = 300, now = Date.now() }: VerifyOptions = {},
+): Promise<WebhookEvent[]> {
   const id = headerOf(headers, 'webhook-id');
   const timestamp = headerOf(headers, 'webhook-timestamp');
   if (!/^\d{1,12}$/.test(timestamp) || Math.abs(now / 1_000 - Number(timestamp)) > toleranceSeconds) {
@@ -33,7 +50,8 @@ export async function verifyWebhook(
     if (!signature.startsWith('v1,')) continue;
     // Compares in constant time.
     if (await crypto.subtle.verify('HMAC', key, bytesOf(signature.slice(3)), signed)) {
-      return { ...JSON.parse(text), event_id: id };
+      const posted = JSON.parse(text);
+      return Array.isArray(posted) ? posted : [{ ...posted, event_id: id }];
     }
   }
   throw new WebhookVerificationError('No signature of the post is of this secret.');

@@ -23,6 +23,9 @@ export interface PostTarget {
   readonly headers: readonly string[];
   /** The pauses between the tries. */
   readonly retrySeconds: readonly number[];
+  /** As in `EndpointOptions`. */
+  readonly eventsPerPost: number;
+  readonly gatherMs: number;
   /** Why nothing can be posted (`refused_url`, `no_secret`, `no_header`). */
   readonly problem?: string;
 }
@@ -34,14 +37,14 @@ export interface TargetDeps {
 }
 
 export function openTarget(endpoint: EndpointDocument, { guard, box, log }: TargetDeps): PostTarget {
-  const { _id: id, account, url: text } = endpoint;
+  const { _id: id, account, url: text, eventsPerPost = 1, gatherMs = 0 } = endpoint;
   if (!guard.checkForm(text).ok) return { ...noTarget(id), problem: 'refused_url' };
   const url = new URL(text);
   const hostname = literalAddress(url.hostname) ?? url.hostname;
   const target: PostTarget = {
     ...noTarget(id),
     ...{ account, host: url.host, hostname, origin: url.origin, path: url.pathname + url.search },
-    retrySeconds: retrySecondsOf(endpoint),
+    ...{ retrySeconds: retrySecondsOf(endpoint), eventsPerPost, gatherMs },
   };
   const { keys, errors } = openSecrets(endpoint, box);
   if (!keys.some(({ expiresAt }) => expiresAt === undefined)) {
@@ -90,5 +93,6 @@ function openSecrets(
 
 /** For an endpoint that leads nowhere. */
 export function noTarget(id: EndpointId): PostTarget {
-  return { id, host: '', hostname: '', origin: '', path: '', keys: [], headers: [], retrySeconds: RETRY_SECONDS };
+  const address = { host: '', hostname: '', origin: '', path: '' };
+  return { id, ...address, keys: [], headers: [], retrySeconds: RETRY_SECONDS, eventsPerPost: 1, gatherMs: 0 };
 }

@@ -15,7 +15,7 @@ interface PostingDialogProps {
 
 /** How the events of a webhook are posted: own headers, pauses, filter. */
 export function PostingDialog({ webhook, path, onClose, onChange }: PostingDialogProps) {
-  const { headers, retry_seconds, filter, channel } = webhook;
+  const { headers, retry_seconds, events_per_post, gather_ms, filter, channel } = webhook;
   const lines = (secret: boolean) =>
     headers.flatMap((one) => (one.secret === secret ? [`${one.name}: ${one.value ?? ''}`] : [])).join('\n');
   return (
@@ -27,6 +27,8 @@ export function PostingDialog({ webhook, path, onClose, onChange }: PostingDialo
           await patch(path, {
             headers: [...headersIn(values, 'headers', false), ...headersIn(values, 'secret_headers', true)],
             retry_seconds: listIn(values, 'retry_seconds').map((pause) => Number(pause)),
+            events_per_post: values.neededNumber('events_per_post'),
+            gather_ms: values.neededNumber('gather_ms'),
             ...(channel !== 'account' && { filter: filterIn(values) }),
           });
           onChange();
@@ -54,6 +56,20 @@ export function PostingDialog({ webhook, path, onClose, onChange }: PostingDialo
           hint="In seconds, with commas. Empty: 5 s to 10 h, over 28 hours."
           initial={retry_seconds.join(', ')}
           optional
+        />
+        <Field
+          name="events_per_post"
+          label="Events in a post"
+          type="number"
+          hint="1 to 100. Above 1 a post is an array, also of one event: change your server first."
+          initial={String(events_per_post)}
+        />
+        <Field
+          name="gather_ms"
+          label="Wait for others (ms)"
+          type="number"
+          hint="How long an event waits so that others go with it: 0 to 60,000."
+          initial={String(gather_ms)}
         />
         {channel !== 'account' &&
           FILTERS.map(([name, label, hint]) => (

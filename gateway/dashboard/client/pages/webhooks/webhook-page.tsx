@@ -39,6 +39,12 @@ export function WebhookPage({ params }: PageProps) {
                   ['Status', <Health of={shown} />],
                   ['Events', shown.events.join(', ')],
                   ['Only', filterInWords(shown) || 'all of them'],
+                  [
+                    'In a post',
+                    shown.events_per_post === 1
+                      ? 'one event'
+                      : `up to ${shown.events_per_post} events, gathered for ${shown.gather_ms} ms`,
+                  ],
                   ['Own headers', shown.headers.map(({ name }) => name).join(', ') || 'none'],
                   ['Tried again after', shown.retry_seconds.map(pauseInWords).join(', ')],
                   ['Id', <CopyId id={shown.webhook_id} />],
