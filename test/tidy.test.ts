@@ -128,8 +128,6 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'gateway/metrics.ts createMetricsServer',
     'gateway/endpoints/messages/status.ts findMessageStatus',
     'gateway/endpoints/account-templates/requests.ts removeUnapproved',
-    'gateway/endpoints/chatapp/send.ts endChatAttempt',
-    'gateway/endpoints/chatapp/send.ts findAcceptedChat',
     'gateway/endpoints/ledger-checks/run.ts insertCheck',
     'gateway/endpoints/traffic/unclaimed.ts findOrphans',
     'gateway/endpoints/traffic/unclaimed.ts orphanPlace',

@@ -125,6 +125,9 @@ import {
 } from './users/change-user.ts';
 import { changeSignInRules, signInRules } from './users/sign-in-rules.ts';
 import { invite, users } from './users/users.ts';
+import { verifyCheck } from './verify/check.ts';
+import { verification, verificationRates, verifications } from './verify/verifications.ts';
+import { verify } from './verify/verify.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
 import { replays, showReplay, startedReplay } from './webhooks/replays.ts';
 import {
@@ -144,6 +147,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   status,
   sendBulk,
   schedule,
+  verify,
+  verifyCheck,
   balance,
   templates,
   messages,
@@ -155,6 +160,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   stopBatch,
   batchFailures,
   schedules,
+  verifications,
+  verification,
+  verificationRates,
   scheduleState,
   cancelSchedule,
   accountOverview,

@@ -64,7 +64,7 @@ export function createCallerAddress(
  * The address without the port: from `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1` or `[2001:db8::1]:80`. An IPv4-mapped
  * address becomes IPv4.
  */
-function plainAddress(text: string): string | undefined {
+export function plainAddress(text: string): string | undefined {
   const [, bracketed] = /^\[([^\]]*)\](?::\d+)?$/.exec(text) ?? [];
   const [, withPort] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text) ?? [];
   const address = bracketed ?? withPort ?? text;

@@ -44,6 +44,8 @@ export interface GatewayDeps {
     | 'statementZone'
     | 'trustProxy'
     | 'validityHours'
+    | 'verifyPerClient'
+    | 'verifyPerNumber'
     | 'webhookAllowHttp'
     | 'webhookAllowSubnets'
     | 'webhookTimeoutMs'

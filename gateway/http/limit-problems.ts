@@ -26,6 +26,12 @@ export const LIMIT_PROBLEMS = {
     'Conversation limit reached',
     'Write again when this conversation has ended, 24 hours after its first message: then another begins, and is paid for. `GET /v2/account/limits` has the limit; your service provider sets it.',
   ),
+  verification_limit_reached: fault(
+    '4163',
+    403,
+    'Too many codes',
+    'This number, or this client, was sent as many codes in this clock hour as may be. Ask for the next one in the next hour, and look who asks.',
+  ),
   hold_not_found: fault(
     '4118',
     404,

@@ -160,7 +160,19 @@ export const PROBLEMS = {
     '4117',
     409,
     'Cannot be sent again',
-    'Only an SMS of yours can, when it has left or ended, and while its text is kept. Send its text as a new message.',
+    'Only an SMS of yours can, when it has left or ended, and while its text is kept. Send its text as a new message; a code by `POST /v2/verify`.',
+  ),
+  verification_not_found: fault(
+    '4160',
+    404,
+    'Verification not found',
+    'Check the id or the number. A verification is kept for 14 days; a test key finds its own only.',
+  ),
+  verification_ended: fault(
+    '4161',
+    409,
+    'Verification has ended',
+    'Its code can be used no more: it was used (`approved`), there were too many wrong ones (`failed`), or its time is over (`expired`); `state` says which. Begin another one by `POST /v2/verify`.',
   ),
   schedule_not_found: fault(
     '4044',

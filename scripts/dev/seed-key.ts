@@ -19,7 +19,7 @@ export async function seedKey(db: Db, clock: Clock, account: AccountId, dataDir:
   const { key } = await createKey(db, clock, {
     account,
     name: NAME,
-    scopes: ['send', 'read'],
+    scopes: ['send', 'read', 'otp'],
     expiresAt: new Date(clock.now().getTime() + KEY_DAYS * DAY_MS),
   });
   writeFileSync(file, `${key}\n`, { mode: 0o600 });

@@ -92,7 +92,7 @@ export const ACCOUNT_CONDITIONS = {
   },
   'traffic.held': {
     title: 'Traffic that looks like fraud is held',
-    how: 'A prefix of an account gets far more messages than in the weeks before, and far fewer of them arrive, while others arrive as ever. Sends to the prefix are refused.',
+    how: 'A prefix of an account gets far more messages than in the weeks before, and far fewer of them arrive, or far fewer of their codes are given back (verifications), while others are as ever. Sends to the prefix are refused.',
     concerns: {
       operator: {
         severity: 'look',
@@ -259,11 +259,16 @@ function own({ account }: AccountSeen, words: string, since?: Date): Finding[] {
 function heldPrefixes({ holds }: AccountSeen, state: 'held' | 'watched', what: string): Finding[] {
   return holds
     .filter((one) => one.state === state)
-    .map(({ _id, prefix, since, seen: { messages, delivered, usualMessages, usualDelivered } }) => ({
+    .map(({ _id, prefix, since, seen }) => ({
       subject: { kind: 'prefix', id: _id },
-      words: `Numbers that begin with ${prefix} got ${messages} messages in two hours, at most ${usualMessages} before, and ${percent(delivered)} of them arrived, where ${percent(usualDelivered)} do. ${what}`,
+      words: `Numbers that begin with ${prefix} got ${seen.messages} messages in two hours, at most ${seen.usualMessages} before, and ${percent(seen.delivered)} of them arrived, where ${percent(seen.usualDelivered)} do.${codesOf(seen)} ${what}`,
       since,
     }));
+}
+
+function codesOf({ converted, usualConverted }: AccountSeen['holds'][number]['seen']): string {
+  if (converted === undefined || usualConverted === undefined) return '';
+  return ` Of their codes ${percent(converted)} were given back, where ${percent(usualConverted)} are.`;
 }
 
 function percent(part: number): string {

@@ -187,6 +187,12 @@ const TRAFFIC_MEMBERS = {
   usual_messages: { about: 'The most in two hours of the two weeks before.', example: 3 },
   delivered: { about: 'How many arrived: a part of 1.', example: 0.04 },
   usual_delivered: { about: 'How many arrive usually.', example: 0.93 },
+  converted: {
+    about: 'How many codes of verifications were given back: a part of 1. Null: nobody knows.',
+    example: 0.02,
+    nullable: true,
+  },
+  usual_converted: { about: 'How many are usually.', example: 0.81, nullable: true },
 } as const;
 const TRAFFIC_READERS = {
   mayGet: [...ACCOUNT_ROLES, ...OPERATOR_ROLES],
@@ -196,7 +202,10 @@ const TRAFFIC_READERS = {
 
 function trafficWords(told: Readonly<Record<keyof typeof TRAFFIC_MEMBERS, Told>>): string {
   const [arrived, usually] = [told.delivered, told.usual_delivered].map((part) => Math.round(Number(part) * 100));
-  return `Numbers that begin with ${told.prefix} got ${told.messages} messages in two hours, at most ${told.usual_messages} before, and ${arrived} % of them arrived, where ${usually} % do.`;
+  const [given, usuallyGiven] = [told.converted, told.usual_converted].map((part) => Math.round(Number(part) * 100));
+  const codes =
+    told.converted === null ? '' : ` Of their codes ${given} % were given back, where ${usuallyGiven} % are.`;
+  return `Numbers that begin with ${told.prefix} got ${told.messages} messages in two hours, at most ${told.usual_messages} before, and ${arrived} % of them arrived, where ${usually} % do.${codes}`;
 }
 
 /** What happens to an account itself. An entry is all that such an event needs, besides where it happens. */

@@ -64,6 +64,8 @@ export const TEST_CONFIG: GatewayDeps['config'] = {
   publicUrl: '',
   trustProxy: [],
   validityHours: 48,
+  verifyPerClient: 20,
+  verifyPerNumber: 5,
   webhookAllowHttp: 'no',
   webhookAllowSubnets: [],
   webhookTimeoutMs: 10_000,

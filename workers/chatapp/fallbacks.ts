@@ -179,6 +179,7 @@ export class Fallbacks {
     to,
     validUntil,
     reference,
+    verification,
     keys = [],
     fallback,
   }: Decided): Promise<FallbackEnd | undefined> {
@@ -188,6 +189,7 @@ export class Fallbacks {
       ...fallback.sms,
       ...{ _id: id, fallbackOf: _id, to, validUntil },
       ...(reference !== undefined && { reference }),
+      ...(verification !== undefined && { verification }),
       ...(keys.length > 0 && { keys }),
     };
     const deps = { ...this.#options, routes: this.#routes, followUp: this.#followUp };

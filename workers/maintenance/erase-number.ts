@@ -6,6 +6,7 @@ import { ERASED } from '../../shared/messages/document/recipient.ts';
 import { STATES } from '../../shared/messages/document/status.ts';
 import { removeExports } from '../../shared/messages/export-store.ts';
 import { scheduleCollection } from '../../shared/messages/schedule-store.ts';
+import { verificationsOf } from '../../shared/messages/verification.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { conversationKey } from '../../shared/money/conversations/conversation.ts';
 import { marketingStoppedAt, readPerson } from '../../shared/money/conversations/person.ts';
@@ -40,7 +41,7 @@ export interface EraseDeps {
 /**
  * Works off one erasure that is due, if there is any: in every message from or to the number that has ended the number, the text and
  * the reference go, with what was posted to webhooks and logged of it, under all names of the person; then the conversations and the
- * opt-in; and the account's files of messages (exports), which are made anew on demand. What it costs and how it ended stays, and so
+ * opt-in; verifications; and the account's files of messages (exports), which are made anew on demand. What it costs and how it ended stays, and so
  * does an opt-out, also one from marketing alone: it is what keeps the person from being written to again. It may end anywhere, and is
  * begun again. Returns whether it found one.
  */
@@ -118,6 +119,7 @@ async function eraseName({ db, clock, messageDays, held }: EraseDeps, account: A
     }
   }
   if (erased > 0) await removeExports(db, account, clock.now());
+  await verificationsOf(db).deleteMany({ account, to: number, _id: { $lt: lowestId('vrf', at) } });
   const schedules = await scheduleCollection(db).countDocuments({
     ...{ account, state: { $in: ['scheduled', 'sending'] }, 'content.message.to': number },
   });

@@ -46,6 +46,7 @@ import { ChatTemplatesPage } from './pages/templates/chat-templates.tsx';
 import { TemplatesPage } from './pages/templates/templates.tsx';
 import { AllUsersPage } from './pages/users/all-users.tsx';
 import { UsersPage } from './pages/users/users.tsx';
+import { VerificationsPage } from './pages/verifications/verifications.tsx';
 import { WebhookPage } from './pages/webhooks/webhook-page.tsx';
 import { WebhooksPage } from './pages/webhooks/webhooks.tsx';
 import type { Page } from './router/page.ts';
@@ -110,6 +111,13 @@ export const PAGES: readonly Page[] = [
     needs: 'read',
     nav: { group: 'Messaging', icon: 'clock' },
     view: SchedulesPage,
+  },
+  {
+    path: '/dashboard/verifications',
+    title: 'Verifications',
+    needs: 'read',
+    nav: { group: 'Messaging', icon: 'check' },
+    view: VerificationsPage,
   },
   {
     path: '/dashboard/inbox',

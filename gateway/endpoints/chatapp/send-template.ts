@@ -27,7 +27,16 @@ import { EXTENSIONS, text, to } from './fields.ts';
 import { checkValues, type Entry, fillTemplate, saysParamsOnly } from './fill-template.ts';
 import { numbersOf } from './numbers.ts';
 import { checkProducts, type GivenProducts } from './products.ts';
-import { type Asked, answerOr, type ChatOrder, ChatResult, chatSend, DRY_RUN_EXAMPLE, REFUSALS } from './send.ts';
+import {
+  type Asked,
+  answerOr,
+  type ChatOrder,
+  ChatResult,
+  type CodeSend,
+  chatSend,
+  DRY_RUN_EXAMPLE,
+  REFUSALS,
+} from './send.ts';
 import { checkButtons, checkHeader, checkOffer, type GivenCard, TEMPLATE_EXTENSIONS } from './template-fields.ts';
 import { checkMedia, checkMediaHost, mediaOf } from './template-media.ts';
 import { checkCount, PARAMS_MAX, wantedParams } from './template-positions.ts';
@@ -36,7 +45,7 @@ import { checkCount, PARAMS_MAX, wantedParams } from './template-positions.ts';
  * Limits: the Graph API takes names of up to 512 characters, language codes are far shorter than 32, and an address has
  * at most 2,048 characters. What a text may have depends on its place in the template (template-values.ts).
  */
-const TEMPLATE = request({
+export const TEMPLATE = request({
   to,
   template: required(text({ description: 'Name of an approved template.', maxLength: 512 })),
   language: required(
@@ -129,8 +138,14 @@ export const chatappSend = endpoint({
     },
   },
   newId: ({ clock }) => newId('msg', clock.now().getTime()),
-  action: (deps) =>
-    chatSend(deps, {
+  action: (deps) => templateSend(deps),
+});
+
+/** What sends templates. `code`: of a verification, whose code is in them. */
+export function templateSend(deps: Gateway, code?: CodeSend) {
+  return chatSend(
+    deps,
+    {
       anytime: true,
       async order(asked: TemplateSend, provider) {
         const { db, mediaUrl } = deps;
@@ -161,8 +176,10 @@ export const chatappSend = endpoint({
         return refused === undefined ? order : { ...order, refused };
       },
       result: ({ _id, conversation }) => done({ message_id: _id, conversation_id: conversation }),
-    }),
-});
+    },
+    code,
+  );
+}
 
 /** Checks the values against the template, then fills the template. */
 function orderOf(template: ChatTemplateDocument, { caller, json, read }: TemplateSend, urlCheck: UrlCheck): ChatOrder {

@@ -21,7 +21,13 @@ import { readPaid } from '../../../shared/money/payment/read-paid.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { isoDate, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
-import { type AccountId, isTestAccount, liveAccountOf, type MessageId } from '../../../shared/platform/runtime/ids.ts';
+import {
+  type AccountId,
+  isTestAccount,
+  liveAccountOf,
+  type MessageId,
+  type VerificationId,
+} from '../../../shared/platform/runtime/ids.ts';
 import { type Call, type Gateway, type OnceAction, refused } from '../../api/endpoint.ts';
 import { id, named, success, whole } from '../../api/shapes.ts';
 import type { ProblemAnswer } from '../../http/answer.ts';
@@ -33,7 +39,13 @@ import type { Refused, Verdict } from '../../http/idempotency/action.ts';
 import { notAccepted } from '../../http/idempotency/not-accepted.ts';
 import { refusal } from '../../http/payment-refusal.ts';
 import { PROBLEMS, type ProblemSlug } from '../../http/problem.ts';
-import { beyondLimits, RECIPIENT_LIMITS, tooManyNow, withinRecipientLimit } from '../limits/recipients.ts';
+import {
+  type AroundPayment,
+  beyondLimits,
+  RECIPIENT_LIMITS,
+  tooManyNow,
+  withinRecipientLimit,
+} from '../limits/recipients.ts';
 import { explainCode } from '../messages/explain/explain.ts';
 import { findAnswered } from './answered.ts';
 import { FALLBACK_REFUSALS, FallbackDryRun, fallbackDryRun, orderFallback } from './fallback.ts';
@@ -46,7 +58,7 @@ export const ChatResult = success('ChatResult', 'A message on the chat-app chann
   message_id: id('msg', 'Id of the message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
 });
 
-const ChatDryRun = named('ChatDryRun', 'The answer to `dry_run`.', {
+export const ChatDryRun = named('ChatDryRun', 'The answer to `dry_run`.', {
   status: z.literal('success'),
   dry_run: z.literal(true),
   credits_used: z.literal(0),
@@ -99,6 +111,12 @@ interface ChatSend<Body extends Fields> {
   result(message: Pick<ChatMessageDocument, '_id' | 'conversation'>): object;
 }
 
+/** Whose code a message has, and what is done around its payment. */
+export interface CodeSend {
+  readonly verification: VerificationId;
+  readonly around: AroundPayment;
+}
+
 export interface ChatOrder {
   /** The request's values and problems. All sends use the common fields in the same way. */
   readonly read: ReadRequest<ChatFields>;
@@ -115,6 +133,7 @@ export interface ChatOrder {
 export function chatSend<Body extends Fields & ChatFields>(
   deps: Gateway,
   { order: orderOf, result, anytime }: ChatSend<Body>,
+  { verification, around }: Partial<CodeSend> = {},
 ): OnceAction<MessageId, Asked<Body>> {
   const { chatAccepter, clock, config, db } = deps;
   const numbers = numbersOf(deps);
@@ -154,7 +173,7 @@ export function chatSend<Body extends Fields & ChatFields>(
       assert(content !== undefined && number !== undefined, 'there is content and a number, or a problem');
       const { to, reference, valid_until: validUntil, dry_run: dry } = wholeOf(order.read);
       const fallback = instead?.kind === 'fallback' ? instead.fallback : undefined;
-      const more = defined({ replyTo, reference, fallback });
+      const more = defined({ replyTo, reference, fallback, verification });
       const draft: ChatDraft = {
         _id: id,
         from: number,
@@ -173,8 +192,9 @@ export function chatSend<Body extends Fields & ChatFields>(
       }
       if (dry) return dryRun(caller, draft);
       asked.told.messageId = id;
+      const pay = () => chatAccepter.accept(account, draft, payBy, caller.caps);
       const outcome = await withinRecipientLimit(deps, caller.account, recipients, placeOf, () =>
-        chatAccepter.accept(account, draft, payBy, caller.caps),
+        around === undefined ? pay() : around(pay),
       );
       if (outcome.kind === 'refused') return outcome;
       if (outcome.kind === 'accepted') {

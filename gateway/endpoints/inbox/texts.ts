@@ -92,7 +92,7 @@ export async function readSaid(
 }
 
 const FIELDS = {
-  ...{ text: 1, 'inbound.body': 1, 'content.name': 1, 'content.language': 1, 'replyTo.message': 1 },
+  ...{ text: 1, verification: 1, 'inbound.body': 1, 'content.name': 1, 'content.language': 1, 'replyTo.message': 1 },
   ...{ 'inbound.more.group_id': 1, 'inbound.more.location': 1, 'inbound.more.contacts.name': 1 },
   ...{ 'content.kind': 1, 'content.type': 1, 'content.text': 1, 'content.body': 1, 'content.caption': 1 },
   ...{ 'content.params': 1, 'content.emoji': 1, 'content.location': 1, 'content.contacts.name': 1 },

@@ -59,6 +59,8 @@ const TrafficHold = named('TrafficHold', 'A prefix whose traffic looks like frau
   usual_messages: whole('The most in two hours of the two weeks before.', { minimum: 0, example: 3 }),
   usual_portion: rateOf('Its part of all messages in these weeks.', 0.001),
   usual_delivered: rateOf('How many arrive usually.', 0.93),
+  converted: rateOf('How many codes of verifications were given back. Null: nobody knows.', 0.02).nullable(),
+  usual_converted: rateOf('How many are usually.', 0.81).nullable(),
   released: z
     .strictObject({
       at: time(undefined, '2026-11-22T14:30:00+00:00'),
@@ -84,7 +86,7 @@ const Limits = named('AccountLimits', {
   ).nullable(),
   brake: z.enum(['off', 'watch', 'hold']).meta({
     description:
-      'What becomes of traffic that looks like fraud: of a prefix whose messages or share rise while fewer arrive. `watch`: it is shown. `hold`: sends to it are refused too, until a person releases it.',
+      'What becomes of traffic that looks like fraud: of a prefix whose messages or share rise while fewer arrive, or fewer codes of verifications are given back. `watch`: it is shown. `hold`: sends to it are refused too, until a person releases it.',
     example: 'hold',
   }),
   keys: z.array(KeyCapsShape).meta({ description: 'The keys that work and have caps of their own.' }),
@@ -345,6 +347,7 @@ function holdRecord({ prefix, state, since, seen, released }: HoldDocument): Sho
     ...{ prefix, country: countryOf(prefix) ?? null, state, since: isoTimestamp(since) },
     ...{ messages: seen.messages, portion: seen.portion, delivered: seen.delivered },
     ...{ usual_messages: seen.usualMessages, usual_portion: seen.usualPortion, usual_delivered: seen.usualDelivered },
+    ...{ converted: seen.converted ?? null, usual_converted: seen.usualConverted ?? null },
     released: released === undefined ? null : { ...released, at: isoTimestamp(released.at) },
   };
 }

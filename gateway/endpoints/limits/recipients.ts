@@ -85,11 +85,22 @@ export async function tooManyNow(
   return overProblem(await recipientsOver(db, account._id, recipients, most, clock.now()), most, recipients, placeOf);
 }
 
-/**
- * Counts the recipients for the hour, then does `pay`. When some have got as many as the account allows, nothing is done. What was not
- * accepted is not counted.
- */
-export async function withinRecipientLimit<Outcome extends { readonly kind: string; readonly mayStillPay?: true }>(
+/** What became of a payment. */
+interface Paid {
+  readonly kind: string;
+  readonly mayStillPay?: true;
+}
+
+/** Does what must be done before a payment, and undoes it where nothing was paid; or refuses. */
+export type AroundPayment = <Outcome extends Paid>(pay: () => Promise<Outcome>) => Promise<Outcome | Refused>;
+
+/** Whether something was sent, or may be yet. */
+export function mayBeSent({ kind, mayStillPay }: Paid): boolean {
+  return kind === 'accepted' || kind === 'outcome_unknown' || mayStillPay === true;
+}
+
+/** The recipients are counted as `countedWithin` does, if the account has a limit. */
+export async function withinRecipientLimit<Outcome extends Paid>(
   deps: Deps,
   account: Account,
   recipients: readonly string[],
@@ -98,16 +109,36 @@ export async function withinRecipientLimit<Outcome extends { readonly kind: stri
 ): Promise<Outcome | Refused> {
   const { recipientPerHour: most } = account;
   if (most === undefined) return pay();
-  const count = await countRecipients(deps.db, account._id, recipients, most, deps.clock.now());
+  const problemOf = (over: ReadonlySet<string>) => overProblem(over, most, recipients, placeOf);
+  return countedWithin(deps, account, { names: recipients, most, problemOf }, pay);
+}
+
+/** How often each of these may be sent to in a clock hour. */
+export interface HourlyLimit {
+  readonly names: readonly string[];
+  readonly most: number;
+  problemOf(over: ReadonlySet<string>): Promise<Problem | undefined> | Problem;
+}
+
+/**
+ * Counts the names for the hour, then does `pay`. When some have been counted as often as is allowed, nothing is done. What was not
+ * accepted is not counted.
+ */
+export async function countedWithin<Outcome extends Paid>(
+  deps: Deps,
+  account: Account,
+  { names, most, problemOf }: HourlyLimit,
+  pay: () => Promise<Outcome>,
+): Promise<Outcome | Refused> {
+  const count = await countRecipients(deps.db, account._id, names, most, deps.clock.now());
   if ('over' in count) {
-    const problem = await overProblem(count.over, most, recipients, placeOf);
+    const problem = await problemOf(count.over);
     if (problem !== undefined) return { kind: 'refused', problem };
   }
   const counted = 'over' in count ? undefined : count;
   try {
     const outcome = await pay();
-    const mayBeSent = outcome.kind === 'accepted' || outcome.kind === 'outcome_unknown' || outcome.mayStillPay;
-    if (counted !== undefined && !mayBeSent) await giveBack(deps, account, counted);
+    if (counted !== undefined && !mayBeSent(outcome)) await giveBack(deps, account, counted);
     return outcome;
   } catch (error) {
     if (counted !== undefined) await giveBack(deps, account, counted);

@@ -27,7 +27,7 @@ export const chatapp: View<TextlessChatMessage | TextlessInbound> = {
 
   whole(message) {
     if (message.direction === 'in') return { reply_to: message.replyTo?.message };
-    const { account, validUntil, path, content, replyTo, heldBack, pricing, tries, parts = [] } = message;
+    const { account, validUntil, path, content, replyTo, heldBack, pricing, verification, tries, parts = [] } = message;
     return {
       valid_until: isoTimestamp(validUntil),
       path,
@@ -35,6 +35,7 @@ export const chatapp: View<TextlessChatMessage | TextlessInbound> = {
       template: content.name,
       language: content.language,
       held_back: heldBack,
+      verification_id: verification,
       pricing,
       tries,
       parts: partRecords(parts, (key) => providerMessageId(key, account)),

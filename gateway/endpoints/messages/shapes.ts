@@ -259,6 +259,7 @@ export const WholeMessage = z
     ).optional(),
     fallback: FallbackShown.optional(),
     fallback_of: id('msg', 'SMS: the chat-app message in whose place it goes.').optional(),
+    verification_id: id('vrf', 'The verification whose code it has.').optional(),
     resend_of: text('SMS: the message that it repeats (`POST /v2/messages/{message_id}/resend`).').optional(),
     reply_to: text('Chat-app: the message that this one answers or reacts to, or whose button was pressed.').optional(),
     template: text('Chat-app: its name.').optional(),

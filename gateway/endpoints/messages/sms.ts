@@ -25,7 +25,18 @@ export const sms: View<TextlessSms | TextlessInboundSms> = {
 
   whole(message) {
     if ('inbound' in message) return { carrier: message.carrier };
-    const { encoding, validUntil, route, claim, tries, inReplyTo, resendOf, fallbackOf, parts = [] } = message;
+    const {
+      encoding,
+      validUntil,
+      route,
+      claim,
+      tries,
+      inReplyTo,
+      resendOf,
+      fallbackOf,
+      verification,
+      parts = [],
+    } = message;
     return {
       encoding,
       valid_until: isoTimestamp(validUntil),
@@ -36,6 +47,7 @@ export const sms: View<TextlessSms | TextlessInboundSms> = {
       in_reply_to: inReplyTo,
       resend_of: resendOf,
       fallback_of: fallbackOf,
+      verification_id: verification,
       /** How many submits a carrier refused for now. */
       tries,
       parts: partRecords(parts, carrierMessageId),

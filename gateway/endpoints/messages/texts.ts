@@ -28,7 +28,7 @@ export const SAID = {
     .enum(['whole', 'masked', 'hidden', 'removed'])
     .meta({
       description:
-        '`masked`: digits of codes are not shown to you. `hidden`: the account does not show you its texts. `removed`: texts are kept no longer than this (`HARKARA_TEXT_DAYS`).',
+        '`masked`: digits of codes are not shown to you; of a verification, to nobody. `hidden`: the account does not show you its texts. `removed`: texts are kept no longer than this (`HARKARA_TEXT_DAYS`).',
       example: 'whole',
     })
     .optional(),
@@ -49,6 +49,8 @@ export interface WithText {
   readonly text?: AnyMessage extends { readonly text: infer T } ? T : string;
   readonly content?: Partial<ContentText>;
   readonly inbound?: Partial<Pick<InboundContent, 'body' | 'more'>>;
+  /** It has a code of ours, which nobody is shown. */
+  readonly verification?: AnyMessage['verification'];
 }
 
 interface ContentText {
@@ -64,8 +66,9 @@ interface ContentText {
 }
 
 export function saidOf(message: WithText, rules: TextRules): Pick<Shown<z.ZodObject<typeof SAID>>, keyof typeof SAID> {
-  const rule = message.inbound === undefined ? rules.sent : rules.received;
-  if (rule === 'hidden') return { text: null, text_shown: 'hidden' };
+  const allowed = message.inbound === undefined ? rules.sent : rules.received;
+  if (allowed === 'hidden') return { text: null, text_shown: 'hidden' };
+  const rule = message.verification === undefined ? allowed : 'masked';
   const { text, content, inbound } = message;
   const words = text ?? (inbound && wordsReceived(inbound)) ?? (content && wordsOf(content));
   const params = content?.params;

@@ -69,8 +69,10 @@ function repeated(message: AnyMessage): JsonObject | undefined {
     route,
     lane,
     reference,
+    verification,
   }: Omit<MessageDocument, 'text'> & { readonly text?: string } = message;
-  if (text === undefined || to === ERASED || isBeforeSent(state)) return undefined;
+  // The code of a verification goes to nobody else, and not without its bounds.
+  if (verification !== undefined || text === undefined || to === ERASED || isBeforeSent(state)) return undefined;
   const priority = lane === 0 ? 'otp' : lane === 2 ? 'low' : 'normal';
   return { to, message: text, sender, route, priority, ...(reference !== undefined && { reference }) };
 }

@@ -17,7 +17,7 @@ import { validUntilFromNow } from '../../http/fields/times.ts';
 import type { Attempt, Verdict } from '../../http/idempotency/action.ts';
 import { notAccepted } from '../../http/idempotency/not-accepted.ts';
 import { refusal } from '../../http/payment-refusal.ts';
-import { withinRecipientLimit } from '../limits/recipients.ts';
+import { type AroundPayment, withinRecipientLimit } from '../limits/recipients.ts';
 import {
   CREDITS_USED,
   DEFERRED_UNTIL,
@@ -110,13 +110,14 @@ export const send = endpoint({
   }),
 });
 
-/** Checks, pays for and stores one message. `more`: what the message has beside the request. */
+/** Checks, pays for and stores one message. `more`: what the message has beside the request. `around`: of what is paid for with it. */
 export async function sendOne(
   deps: Gateway,
   { caller, told }: Pick<Call, 'caller' | 'told'>,
   read: ReadRequest<typeof SEND_BODY.fields>,
   { id, payBy }: Attempt<MessageId>,
-  more: Pick<MessageDraft, 'resendOf'> = {},
+  more: Pick<MessageDraft, 'resendOf' | 'verification'> = {},
+  around: AroundPayment = (pay) => pay(),
 ): Promise<Verdict> {
   const { accepter, clock, config } = deps;
   const account = caller.account._id;
@@ -134,7 +135,7 @@ export async function sendOne(
   told.messageId = id;
   const draft: MessageDraft = { ...message, ...more, _id: id, validUntil };
   const outcome = await withinRecipientLimit(deps, caller.account, recipients, placeOf, () =>
-    accepter.accept(account, [draft], payBy, caller.caps),
+    around(() => accepter.accept(account, [draft], payBy, caller.caps)),
   );
   if (outcome.kind === 'refused') return outcome;
   if (outcome.kind === 'accepted') {

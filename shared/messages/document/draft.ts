@@ -18,6 +18,7 @@ export type MessageDraft = Pick<
   | 'template'
   | 'entityId'
   | 'reference'
+  | 'verification'
   | 'batch'
   | 'inReplyTo'
   | 'fallbackOf'
@@ -47,6 +48,7 @@ export function queuedMessage(account: AccountId, group: GroupId, draft: Message
     ...(draft.template === undefined ? {} : { template: draft.template }),
     ...(draft.entityId === undefined ? {} : { entityId: draft.entityId }),
     ...(draft.reference === undefined ? {} : { reference: draft.reference }),
+    ...(draft.verification === undefined ? {} : { verification: draft.verification }),
     ...(draft.inReplyTo === undefined ? {} : { inReplyTo: draft.inReplyTo }),
     ...(draft.fallbackOf === undefined ? {} : { fallbackOf: draft.fallbackOf }),
     ...(draft.resendOf === undefined ? {} : { resendOf: draft.resendOf }),

@@ -1,4 +1,4 @@
-import type { AccountId, BatchId, ClaimId, GroupId, MessageId } from '../../platform/runtime/ids.ts';
+import type { AccountId, BatchId, ClaimId, GroupId, MessageId, VerificationId } from '../../platform/runtime/ids.ts';
 import type { Encoding } from '../sms-plan.ts';
 
 /** Each channel has a folder in the gateway, a worker, and an entry in shared/messages/channels. */
@@ -19,6 +19,8 @@ export interface StoredMessage {
   /** Digits, country code first. */
   readonly to: string;
   readonly reference?: string;
+  /** Whose code it has: nobody is shown that (messages/verification.ts). */
+  readonly verification?: VerificationId;
   /** The keys with caps of their own that have paid for it, by line: a refund makes room in their caps again. */
   readonly keys?: readonly string[];
   readonly state: MessageState;

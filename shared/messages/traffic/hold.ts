@@ -36,6 +36,9 @@ export interface Seen {
   readonly usualMessages: number;
   readonly usualPortion: number;
   readonly usualDelivered: number;
+  /** How many codes of verifications were given back, and how many are usually. Absent where nobody knows. */
+  readonly converted?: number;
+  readonly usualConverted?: number;
 }
 
 const TRUSTED_MS = 7 * 86_400_000;

@@ -6,7 +6,7 @@ import type { PaidConversation } from '../accounts/opening.ts';
 /** A chat-app message as requested: checked, not paid yet. */
 export type ChatDraft = Pick<
   ChatMessageDocument,
-  '_id' | 'from' | 'to' | 'content' | 'replyTo' | 'validUntil' | 'reference' | 'keys' | 'fallback'
+  '_id' | 'from' | 'to' | 'content' | 'replyTo' | 'validUntil' | 'reference' | 'verification' | 'keys' | 'fallback'
 >;
 
 /** The document that an accepted draft becomes. Pure: accept and a redo after a crash write the same. */
@@ -31,6 +31,7 @@ export function queuedChatMessage(
     content: draft.content,
     ...(draft.replyTo !== undefined && { replyTo: draft.replyTo }),
     ...(draft.reference !== undefined && { reference: draft.reference }),
+    ...(draft.verification !== undefined && { verification: draft.verification }),
     ...(draft.keys !== undefined && { keys: draft.keys }),
     ...(draft.fallback !== undefined && { fallback: draft.fallback }),
     state: 'queued',

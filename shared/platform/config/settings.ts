@@ -167,6 +167,20 @@ export const SETTINGS = {
     168,
     'How long a message may take from being accepted to being delivered before it expires, in hours.',
   ),
+  verifyPerNumber: integer(
+    'HARKARA_VERIFY_PER_NUMBER',
+    5,
+    1,
+    1_000,
+    'How many verification codes an account may send to one number in a clock hour (POST /v2/verify).',
+  ),
+  verifyPerClient: integer(
+    'HARKARA_VERIFY_PER_CLIENT',
+    20,
+    1,
+    100_000,
+    'How many verification codes an account may send in a clock hour for one client_ip (IPv6: one /64) that it names.',
+  ),
   messageDays: integer(
     'HARKARA_MESSAGE_DAYS',
     90,

@@ -79,6 +79,30 @@ export const INDEXES: readonly Index[] = [
     serves: 'expiry of prefixes that were watched, and of the trust in released ones',
   },
   {
+    collection: 'verifications',
+    key: { account: 1, to: 1, _id: -1 },
+    options: { name: 'to' },
+    serves: 'a check that names the number: its newest verification; those of a number; erasing it',
+  },
+  {
+    collection: 'verifications',
+    key: { account: 1, _id: -1 },
+    options: { name: 'account' },
+    serves: 'the verifications of an account, newest first; how many of the newest were approved',
+  },
+  {
+    collection: 'verifications',
+    key: { check: 1 },
+    options: { name: 'check', partialFilterExpression: { check: { $exists: true } } },
+    serves: 'the answer to a check whose answer was lost',
+  },
+  {
+    collection: 'verifications',
+    key: { removeAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes verifications of two weeks ago',
+  },
+  {
     collection: 'recipient_hours',
     key: { expiresAt: 1 },
     options: { name: 'expiry', expireAfterSeconds: 0 },

@@ -50,6 +50,10 @@ export type SessionId = Id<'ses'>;
 export type ErasureId = Id<'ers'>;
 /** A mail to a user. */
 export type MailId = Id<'eml'>;
+/** A code that somebody is to give back. */
+export type VerificationId = Id<'vrf'>;
+/** One try to give it. */
+export type VerificationCheckId = Id<'vck'>;
 /** A walk through the ledgers that an operator began. */
 export type LedgerCheckId = Id<'chk'>;
 
@@ -148,6 +152,17 @@ const LEDGER_CHECK_ID = /^chk_[0-9a-hjkmnp-tv-z]{26}$/;
 
 export function isLedgerCheckId(value: string): value is LedgerCheckId {
   return LEDGER_CHECK_ID.test(value);
+}
+
+const VERIFICATION_ID = /^vrf_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isVerificationId(value: string): value is VerificationId {
+  return VERIFICATION_ID.test(value);
+}
+
+/** The id of the message that has the code. */
+export function verificationMessageId(verification: VerificationId): MessageId {
+  return `msg_${verification.slice(4)}`;
 }
 
 const ERASURE_ID = /^ers_[0-9a-hjkmnp-tv-z]{26}$/;

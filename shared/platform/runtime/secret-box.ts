@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { StartError } from './lifecycle.ts';
 import { keyId, type SecretKeys } from './secret-keys.ts';
 
@@ -31,6 +31,10 @@ export interface SecretBox {
   seal(secret: string, place: SealedPlace): string;
   /** Throws `SecretUnreadable` when the text was sealed with a key that we do not have or for another place, or was altered. */
   open(sealed: string, place: SealedPlace): string;
+  /** A keyed hash of what is short enough to be guessed, like a code: a stolen database alone tells nothing of it. `of`: whose it is. */
+  hash(secret: string, of: string): string;
+  /** In constant time. False too for a hash that was made with a key that we have no more. */
+  matches(secret: string, hashed: string, of: string): boolean;
 }
 
 /** A stored secret cannot be read. The message says to the operator what to do. */
@@ -66,7 +70,22 @@ export function createSecretBox(keys: SecretKeys): SecretBox {
         );
       }
     },
+    hash(secret, of) {
+      const [key] = keys();
+      return `${keyId(key)}.${hashWith(key, secret, of).toString('base64url')}`;
+    },
+    matches(secret, hashed, of) {
+      const [id, hash = ''] = hashed.split('.', 2);
+      const key = keys().find((one) => keyId(one) === id);
+      return key !== undefined && timingSafeEqual(hashWith(key, secret, of), Buffer.from(hash, 'base64url'));
+    },
   };
+}
+
+/** By a key of its own: what seals is used for nothing else. */
+function hashWith(key: Buffer, secret: string, of: string): Buffer {
+  const own = Buffer.from(hkdfSync('sha256', key, '', 'harkara hash', 32));
+  return createHmac('sha256', own).update(`${of}\0${secret}`).digest();
 }
 
 function authenticated(place: SealedPlace): Buffer {

@@ -17,16 +17,10 @@ import { refundOf } from '../../../shared/money/conversations/charge-store.ts';
 import { TOO_LATE_V } from '../../../shared/money/conversations/included-store.ts';
 import { ledgerCollection } from '../../../shared/money/ledger/store.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
-import {
-  type AccountId,
-  idTime,
-  isTestAccount,
-  lowestId,
-  type MessageId,
-} from '../../../shared/platform/runtime/ids.ts';
+import { type AccountId, idTime, isTestAccount, lowestId } from '../../../shared/platform/runtime/ids.ts';
 import { COUNTED_FIELDS, type Counted, sorted } from './counted.ts';
 import { Losses, readCreditValues } from './losses.ts';
-import { PrefixTally, readBraked } from './prefix-hours.ts';
+import { type CountedVerification, PrefixTally, readBraked } from './prefix-hours.ts';
 import { Tally } from './tally.ts';
 
 /** Messages of one read: as many as keep the store busy for some milliseconds. */
@@ -103,7 +97,7 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
   const losses = new Losses(values);
   const pace = new Pace(clock);
   let messages = 0;
-  for await (const slice of slicesOf(db, hour, pace)) {
+  for await (const slice of slicesOf<Counted>(db, MESSAGES, hour, pace)) {
     if (!held()) return undefined;
     messages += slice.length;
     const refunded = await givenBack(db, slice);
@@ -114,6 +108,12 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
       tally.add(sorted(message, carrierNames, refunded, values));
       losses.add(message);
       prefixes.add(message);
+    }
+  }
+  if (prefixes.wanted) {
+    for await (const slice of slicesOf<CountedVerification>(db, VERIFICATIONS, hour, pace)) {
+      if (!held()) return undefined;
+      for (const one of slice) prefixes.addVerification(one);
     }
   }
   const all = new Tally(ALL, carrierNames);
@@ -150,19 +150,31 @@ async function firstHour(db: Db, now: Date): Promise<Date> {
   return new Date(Math.min(at.getTime(), now.getTime()) - DAY_MS);
 }
 
-async function* slicesOf(db: Db, hour: HourName, pace: Pace): AsyncGenerator<readonly Counted[]> {
+const MESSAGES = { name: 'messages', kind: 'msg', projection: COUNTED_FIELDS };
+const VERIFICATIONS = {
+  ...{ name: 'verifications', kind: 'vrf' },
+  projection: { account: 1, to: 1, state: 1, expiresAt: 1 },
+};
+
+/** What a collection has of an hour, along its ids, which begin with `kind`. */
+async function* slicesOf<Found>(
+  db: Db,
+  { name, kind, projection }: { readonly name: string; readonly kind: string; readonly projection: object },
+  hour: HourName,
+  pace: Pace,
+): AsyncGenerator<readonly Found[]> {
   const start = hourStart(hour);
-  const end: MessageId = lowestId('msg', new Date(start.getTime() + HOUR_MS));
-  let range: object = { $gte: lowestId('msg', start), $lt: end };
+  const end = lowestId(kind, new Date(start.getTime() + HOUR_MS));
+  let range: object = { $gte: lowestId(kind, start), $lt: end };
   for (;;) {
     const slice = await db
-      .collection<AnyMessage>('messages')
-      .find({ _id: range }, { projection: COUNTED_FIELDS })
+      .collection<{ readonly _id: string }>(name)
+      .find({ _id: range }, { projection })
       .sort({ _id: 1 })
       .limit(SLICE)
       .batchSize(SLICE + 1)
       .toArray();
-    yield slice as readonly unknown[] as readonly Counted[]; // the projection has its fields
+    yield slice as readonly unknown[] as readonly Found[]; // the projection has its fields
     const last = slice.at(-1);
     if (last === undefined || slice.length < SLICE) return;
     range = { $gt: last._id, $lt: end };

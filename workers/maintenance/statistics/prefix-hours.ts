@@ -2,6 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import { STATES } from '../../../shared/messages/document/status.ts';
 import { countedFrom, HOUR_MS, type HourName, hourName, hourStart } from '../../../shared/messages/statistics-hour.ts';
 import { prefixOf } from '../../../shared/messages/traffic/prefix.ts';
+import type { VerificationDocument } from '../../../shared/messages/verification.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { type AccountId, idTime } from '../../../shared/platform/runtime/ids.ts';
 import type { Counted } from './counted.ts';
@@ -11,6 +12,9 @@ export interface Counts {
   /** Those that ended, or had time to: the others say nothing about how many arrive. */
   readonly ripe: number;
   readonly delivered: number;
+  /** Verifications that ended, or had time to, and those that were approved. Absent in hours without any. */
+  readonly asked?: number;
+  readonly approved?: number;
 }
 
 /** What became of an account's messages in one hour, by prefix. Counted with the statistics, for accounts with a brake alone. */
@@ -42,29 +46,59 @@ export async function readBraked(db: Db): Promise<readonly Pick<AccountDocument,
     .toArray();
 }
 
-/** Counts the messages of one hour. */
+export type CountedVerification = Pick<VerificationDocument, '_id' | 'account' | 'to' | 'state' | 'expiresAt'>;
+
+interface Counting {
+  messages: number;
+  ripe: number;
+  delivered: number;
+  asked?: number;
+  approved?: number;
+}
+
+/** Counts the messages of one hour, and the verifications. */
 export class PrefixTally {
-  readonly #accounts: ReadonlyMap<AccountId, Map<string, { messages: number; ripe: number; delivered: number }>>;
-  readonly #nowMs: number;
+  readonly #accounts: ReadonlyMap<AccountId, Map<string, Counting>>;
+  readonly #now: Date;
 
   constructor(accounts: readonly AccountId[], now: Date) {
     this.#accounts = new Map(accounts.map((id) => [id, new Map()]));
-    this.#nowMs = now.getTime();
+    this.#now = now;
   }
 
   add({ _id, account, to, state, direction }: Counted): void {
+    const counts = direction === 'in' ? undefined : this.#of(account, to);
+    if (counts === undefined) return;
+    counts.messages++;
+    if (STATES[state].final || this.#now.getTime() - idTime(_id).getTime() >= RIPE_MS) counts.ripe++;
+    if (state === 'delivered' || state === 'read') counts.delivered++;
+  }
+
+  /** Whether any account wants to know. */
+  get wanted(): boolean {
+    return this.#accounts.size > 0;
+  }
+
+  addVerification({ _id, account, to, state, expiresAt }: CountedVerification): void {
+    const ripeMs = Math.min(idTime(_id).getTime() + RIPE_MS, expiresAt.getTime());
+    const isOpen = state === 'pending' && this.#now.getTime() < ripeMs;
+    const counts = isOpen ? undefined : this.#of(account, to);
+    if (counts === undefined) return;
+    counts.asked = (counts.asked ?? 0) + 1;
+    counts.approved = (counts.approved ?? 0) + (state === 'approved' ? 1 : 0);
+  }
+
+  /** Undefined where nobody wants to know. */
+  #of(account: AccountId, to: string): Counting | undefined {
     const prefixes = this.#accounts.get(account);
-    if (prefixes === undefined || direction === 'in') return;
+    if (prefixes === undefined) return undefined;
     const prefix = prefixOf(to);
     let counts = prefixes.get(prefix);
-    if (counts === undefined) {
-      if (prefixes.size >= TOLD_APART_MAX) return;
+    if (counts === undefined && prefixes.size < TOLD_APART_MAX) {
       counts = { messages: 0, ripe: 0, delivered: 0 };
       prefixes.set(prefix, counts);
     }
-    counts.messages++;
-    if (STATES[state].final || this.#nowMs - idTime(_id).getTime() >= RIPE_MS) counts.ripe++;
-    if (state === 'delivered' || state === 'read') counts.delivered++;
+    return counts;
   }
 
   async store(db: Db, hour: HourName): Promise<void> {

@@ -65,6 +65,7 @@ export class Brake {
     const told = {
       ...{ prefix, messages: seen.messages, usual_messages: seen.usualMessages },
       ...{ delivered: seen.delivered, usual_delivered: seen.usualDelivered },
+      ...{ converted: seen.converted ?? null, usual_converted: seen.usualConverted ?? null },
     };
     const act = { event: mayHold ? 'traffic.held' : 'traffic.suspicious', at: now, told };
     const first: HoldDocument = {

@@ -56,6 +56,12 @@ describe('a number that is erased', () => {
       inbound: { type: 'text', body: 'Call me at home' },
     });
     await messages().insertMany([mine, inbound, ...kept]);
+    await world.db
+      .collection<{ _id: string }>('verifications')
+      .insertMany([
+        { ...{ _id: newId('vrf'), account: world.account, to: NUMBER } },
+        { ...{ _id: newId('vrf'), account: other, to: OTHER } },
+      ]);
     const event = eventId(mine._id, 'delivered');
     const endpoint = newId('whk');
     const body = JSON.stringify({ to: NUMBER });
@@ -98,6 +104,8 @@ describe('a number that is erased', () => {
     expect(deaths).to.be.greaterThan(5);
     await ofFile().expect(404);
     expect(await world.db.collection('export_pieces').countDocuments()).to.equal(0);
+    const verifications = await world.db.collection('verifications').find().toArray();
+    expect(verifications.map((one) => one.account)).to.deep.equal([other]);
     const shown = await asAccount('get', `/v2/messages/${mine._id}`);
     expect(shown.body).to.include({ to: 'erased', status: 'delivered' });
     expect(shown.body).not.to.have.property('reference');

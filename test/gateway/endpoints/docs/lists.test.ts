@@ -26,6 +26,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   '/v2/account/keys/{key_id}': 'the keys that one key made: an account has 50',
   '/v2/profile/sessions': 'one user has some sessions',
   '/v2/status/{message_id}': 'the parts of one message',
+  '/v2/account/verification-rates': 'the 50 prefixes with the most codes',
   '/v2/admin/overview': 'what is wrong now, at most 200 conditions',
   '/v2/admin/charts': 'carriers, which operators make, and six networks',
   '/v2/admin/queues': 'paths and lanes, which operators make',

@@ -66,6 +66,44 @@ describe('maintenance/traffic: the brake', () => {
     expect(await heldOf(account)).to.deep.equal([]);
   });
 
+  it('holds a prefix whose messages arrive, and whose codes nobody gives back', async () => {
+    const account = await makeAccount(store.db, 10);
+    await setAccountLimits(store.db, account, { brake: 'hold' });
+    await store.db.collection<{ _id: string }>('prefix_hours').insertMany(
+      Array.from({ length: 7 }, (_, day) => ({
+        _id: `${account}:${hourName(new Date(NOW.getTime() - (day + 1) * DAY_MS))}`,
+        account,
+        prefixes: [{ prefix: '91987', messages: 100, ripe: 100, delivered: 95, asked: 100, approved: 80 }],
+        expiresAt: new Date(NOW.getTime() + DAY_MS),
+      })),
+    );
+    const atMs = NOW.getTime() - 30 * 60_000;
+    const messages = Array.from({ length: 50 }, () => ({
+      ...{
+        _id: newId('msg', atMs),
+        channel: 'sms',
+        account,
+        to: '994771234567',
+        state: 'delivered',
+        v: 0,
+        history: [],
+      },
+    }));
+    await store.db.collection<{ _id: string }>('messages').insertMany(messages);
+    const asked = (state: string) => ({
+      ...{ _id: newId('vrf', atMs), account, to: '994771234567', state, expiresAt: new Date(atMs + 600_000) },
+    });
+    await store.db
+      .collection<{ _id: string }>('verifications')
+      .insertMany([asked('approved'), ...Array.from({ length: 49 }, () => asked('pending'))]);
+    await count();
+    await run();
+    const [hold] = await readHolds(store.db, [account]);
+    expect(hold).to.include({ prefix: '994771', state: 'held' });
+    expect(hold?.seen).to.include({ delivered: 1, converted: 0.02, usualConverted: 0.8 });
+    expect(hold?.unannounced?.[0]?.told).to.include({ converted: 0.02, usual_converted: 0.8 });
+  });
+
   it('only watches where that is what is wanted, and holds when the account wants more', async () => {
     const account = await pumped('watch');
     await count();

@@ -77,6 +77,48 @@ describe('maintenance/traffic: what looks like fraud', () => {
     });
   }
 
+  /** [messages, codes that were asked for, of these approved]; every message arrives. */
+  const codes = (traffic: Readonly<Record<string, readonly [messages: number, asked: number, approved: number]>>) =>
+    Object.entries(traffic).map(([prefix, [messages, asked, approved]]) => ({
+      ...{ prefix, messages, ripe: messages, delivered: messages, asked, approved },
+    }));
+  const CODES: readonly (readonly [name: string, now: Parameters<typeof codes>[0], found: readonly string[]])[] = [
+    ['growth: codes are given back', { '91987': [500, 500, 410], '97150': [200, 200, 150] }, []],
+    [
+      'pumping: messages arrive, and no code is given back',
+      { '91987': [100, 90, 75], '994771': [80, 80, 1] },
+      ['994771'],
+    ],
+    ['pumping beside little: compared with the weeks before', { '994771': [80, 80, 1] }, ['994771']],
+    [
+      'fewer are given back everywhere: the sign-in page is ill',
+      { '91987': [400, 400, 40], '97150': [300, 300, 20] },
+      [],
+    ],
+    ['a few codes to a new prefix', { '91987': [100, 90, 75], '994771': [40, 19, 0] }, []],
+    ['many messages to a prefix without codes', { '91987': [100, 90, 75], '994771': [80, 0, 0] }, []],
+  ];
+  for (const [name, now, found] of CODES) {
+    it(`codes, ${name}: ${found.length === 0 ? 'nothing' : found.join(', ')}`, () => {
+      const week = usualIn(
+        Array.from({ length: 7 }, (_, day) => ({
+          ...{ atMs: day * DAY_MS, prefixes: codes({ '91987': [60, 60, 50], '97150': [20, 20, 15] }) },
+        })),
+      );
+      const held = suspicious(new Map(codes(now).map(({ prefix, ...of }) => [prefix, of])), week);
+      expect([...held.keys()].sort()).to.deep.equal(found);
+      for (const seen of held.values()) expect(seen.converted).to.be.below(0.05);
+    });
+  }
+
+  it('says nothing of codes where nobody knows what is usual', () => {
+    const seen = suspicious(
+      new Map([['994771', { messages: 90, ripe: 90, delivered: 1, asked: 30, approved: 0 }]]),
+      usual,
+    );
+    expect(seen.get('994771')).not.to.have.property('converted');
+  });
+
   it('waits until enough of the messages had time to arrive', () => {
     const early = new Map([['994771', { messages: 400, ripe: 10, delivered: 0 }]]);
     expect([...suspicious(early, usual).keys()]).to.deep.equal([]);

@@ -69,7 +69,7 @@ export function HoldsCard({ holds, path, mayRelease, onDone }: HoldsProps) {
   return (
     <Card
       title="Traffic that looks like fraud"
-      lead="Numbers that begin alike got far more messages than in the two weeks before, and far fewer of them arrived, while others arrived as ever. Somebody may be paid for them. What was accepted before goes on."
+      lead="Numbers that begin alike got far more messages than in the two weeks before, and far fewer of them arrived, or far fewer codes were given back, while others were as ever. Somebody may be paid for them. What was accepted before goes on."
     >
       <Table
         caption="Traffic that looks like fraud"
@@ -91,6 +91,11 @@ export function HoldsCard({ holds, path, mayRelease, onDone }: HoldsProps) {
             cell: (row) => `${number(row.messages)}, at most ${number(row.usual_messages)} before`,
           },
           { head: 'Arrived', cell: (row) => `${percent(row.delivered)}, usually ${percent(row.usual_delivered)}` },
+          {
+            head: 'Codes given back',
+            cell: ({ converted, usual_converted: usually }) =>
+              converted === null ? '–' : `${percent(converted)}, usually ${percent(usually ?? 0)}`,
+          },
           { head: 'Released', cell: ({ released }) => released?.reason ?? '–' },
           ...(mayRelease
             ? [

@@ -141,7 +141,7 @@ function Since({ explanation: { since, until } }: { readonly explanation: NonNul
 
 const NOT_SHOWN = {
   whole: undefined,
-  masked: 'Numbers of four digits and more are masked for your role.',
+  masked: 'Numbers of four digits and more are masked: for your role, or because a code for somebody else is in it.',
   hidden: 'The account does not show you its texts.',
   removed: 'The text is no longer kept.',
 } as const;

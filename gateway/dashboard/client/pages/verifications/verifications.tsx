@@ -1,0 +1,100 @@
+import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
+import type { verificationRates, verifications } from '../../../../endpoints/verify/verifications.ts';
+import { useLoad } from '../../api/load.ts';
+import { usePages } from '../../api/pages.ts';
+import { Badge, type Tone } from '../../parts/badge.tsx';
+import { CopyId } from '../../parts/copy.tsx';
+import { Empty, NoResults } from '../../parts/empty.tsx';
+import { Stat, Stats } from '../../parts/facts.tsx';
+import { FilterBar, FilterText } from '../../parts/filter.tsx';
+import { number } from '../../parts/number.ts';
+import { Card, Loading, PageHead } from '../../parts/page.tsx';
+import { PagedTable, Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useUrlFilter } from '../../parts/url-filter.ts';
+import { countryName, percent } from '../limits/limits.ts';
+
+type Verification = EntryOf<typeof verifications>;
+type Rates = AnswerOf<typeof verificationRates>;
+
+const TONES: Readonly<Record<Verification['state'], Tone>> = {
+  pending: 'info',
+  approved: 'good',
+  failed: 'bad',
+  expired: 'warn',
+};
+
+/** Codes that were sent, and whether they were given back. */
+export function VerificationsPage() {
+  const filter = useUrlFilter('to');
+  const list = usePages<Verification>('/v2/verifications', filter.values);
+  const rates = useLoad<Rates>('/v2/account/verification-rates');
+  return (
+    <>
+      <PageHead
+        title="Verifications"
+        lead="Codes that the gateway made and sent for you (POST /v2/verify), of the last 14 days. The codes themselves are shown to nobody."
+      />
+      <Loading of={rates}>{(shown) => <RatesCard rates={shown} />}</Loading>
+      <FilterBar filter={filter}>
+        <FilterText filter={filter} name="to" label="Number" placeholder="919876543210" />
+      </FilterBar>
+      <PagedTable
+        list={list}
+        caption="Verifications"
+        rowKey={({ verification_id }) => verification_id}
+        empty={
+          filter.isSet ? (
+            <NoResults clear={filter.clear} />
+          ) : (
+            <Empty>
+              No code was asked for yet. <a href="/docs#verify">POST /v2/verify</a> sends one.
+            </Empty>
+          )
+        }
+        columns={[
+          { head: 'Number', cell: ({ to }) => <strong>{to}</strong> },
+          { head: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
+          { head: 'Asked', cell: (row) => <Time at={row.created_at} /> },
+          { head: 'Tries', cell: (row) => `${row.attempts} of ${row.max_attempts}` },
+          { head: 'First by', cell: ({ channel }) => (channel === 'sms' ? 'SMS' : 'chat app') },
+          { head: 'Message', cell: (row) => <a href={`/dashboard/messages/${row.message_id}`}>Message</a> },
+          { head: 'Reference', cell: ({ reference }) => reference ?? '' },
+          { head: 'Id', cell: ({ verification_id: id }) => <CopyId id={id} /> },
+        ]}
+      />
+    </>
+  );
+}
+
+function RatesCard({ rates: { asked, approved, prefixes } }: { readonly rates: Rates }) {
+  if (asked === 0) return null;
+  return (
+    <Card title="Given back in the last 24 hours" lead="Of the codes that were used, failed or expired.">
+      <Stats>
+        <Stat label="Codes" value={number(asked)} />
+        <Stat label="Given back" value={percent(approved / asked)} note={`${number(approved)} codes`} />
+      </Stats>
+      <Table
+        caption="Given back, by the beginning of the number"
+        rows={prefixes.slice(0, SHOWN)}
+        rowKey={({ prefix }) => prefix}
+        columns={[
+          {
+            head: 'Numbers',
+            cell: ({ prefix, country }) => (
+              <>
+                <strong>{prefix}…</strong> {country !== null && <span class="soft">{countryName(country)}</span>}
+              </>
+            ),
+          },
+          { head: 'Codes', cell: (row) => number(row.asked), kind: 'number' },
+          { head: 'Given back', cell: (row) => percent(row.approved / row.asked), kind: 'number' },
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** The API has more. */
+const SHOWN = 8;
