@@ -21,7 +21,7 @@ Harkara runs.
 
 Send a message, and ask for its status (put in the message_id of the answer):
 
-  KEY=${demo.key}
+  export HARKARA_URL=${api} HARKARA_KEY=${demo.key}
   ${post('/v2/send', '{"to":"919876543210","message":"Hello from Harkara","sender":"HARKRA","route":"transactional"}')}
   ${get('/v2/status/MESSAGE_ID')}
 
@@ -44,7 +44,7 @@ What runs:
   Mail        ${config.smtpPort === config.simulatorMailPort ? `none is sent: what would be is shown below and on ${receiverUrl(config)}/mails` : `by ${config.smtpHost}`}
   Logs        ${shown(files.logs)}
 
-With the KEY below, over the chat-app channel: a template, one with an image and buttons, a button that the customer presses:
+With the HARKARA_KEY below, over the chat-app channel: a template, one with an image and buttons, a button that the customer presses:
 
   ${post('/v2/chatapp/send', '{"to":"919876543210","template":"order_update","language":"en_US","params":["Asha","1234"]}')}
   ${post('/v2/chatapp/send', SHIPPED)}
@@ -61,10 +61,10 @@ The last digits of "to" choose what happens: 101 fails, 102 expires, 103 is reje
 `;
 }
 
-/** Lines for a shell that knows KEY. */
+/** Lines for a shell that knows HARKARA_KEY. */
 function requests(config: Config) {
   const api = gatewayUrl(config);
-  const get = (path: string) => `curl -s ${api}${path} -H "Authorization: Bearer $KEY"`;
+  const get = (path: string) => `curl -s ${api}${path} -H "Authorization: Bearer $HARKARA_KEY"`;
   return {
     api,
     get,

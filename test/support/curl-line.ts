@@ -4,12 +4,12 @@ export interface CurlAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** The lines of a printed text that ask for this path, in their order, with the text's KEY. Throws when there is none. */
+/** The lines of a printed text that ask for this path, in their order, with the text's HARKARA_KEY. Throws when there is none. */
 export function curlLines(text: string, path: string): string[] {
-  const key = /KEY=(\S+)/.exec(text)?.[1] ?? '$KEY';
+  const key = /HARKARA_KEY=(\S+)/.exec(text)?.[1] ?? '$HARKARA_KEY';
   const lines = text.split('\n').filter((line) => line.includes('curl -s http') && line.includes(path));
   if (lines.length === 0) throw new Error(`no curl line for ${path} in:\n${text}`);
-  return lines.map((line) => line.replace('$KEY', key));
+  return lines.map((line) => line.replace('$HARKARA_KEY', key));
 }
 
 /** Sends the request of a printed curl line, with its words split as by a shell. A bare machine may have no curl. */

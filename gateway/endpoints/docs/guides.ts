@@ -251,14 +251,15 @@ export function guideHtml({ language, needs, receiver }: Guide): string {
   const asked = print({ method: 'get', path: '/v2/status/MESSAGE_ID', key: true, answers: 'json' });
   return `<div class="prose"><p>${prose(needs)}</p><p>${prose('Address and key come from the environment:')}</p></div>
 ${sample('In your shell', `export HARKARA_URL=${ORIGIN}\nexport HARKARA_KEY=hk_live_…`).replace(ORIGIN, `<span id="origin">${ORIGIN}</span>`)}
-<h2 id="send">Send a message</h2><p>${prose('With an `Idempotency-Key` the same request can be sent again after a lost answer: it is done once, and the second answer is that of the first. Send it again after no answer, 429 (after `Retry-After` seconds) and 5xx; anything else says what to correct.')}</p>${sample('Request', sent)}
+<h2 id="send">Send a message</h2><p>${prose('With an `Idempotency-Key` the same request can be sent again after a lost answer: it is done once, and the second answer is that of the first. The next message needs another key; run again as it is, the sample sends nothing new.')}</p>${sample('Request', sent)}
+<p>${prose('What is refused is answered in JSON too: `code` for your program, `detail` says what to do, `errors` names the fields (leave out `to` to see it). Send the same request again after no answer, 429 (after `Retry-After` seconds) and 5xx: then `retryable` is true. Anything else has to be corrected first.')} <a href="/docs#problems">All errors</a>.</p>
 <h2 id="status">Ask for its status</h2><p>${prose('Better: let the events come to you.')}</p>${sample('Request', asked)}
 ${receiver === undefined ? '' : receiverHtml(receiver)}<div class="prose"><p>All other requests, with samples in this language: <a href="/docs">HTTP API</a>.</p></div>`;
 }
 
 function receiverHtml({ file, start, text }: Receiver): string {
   const about =
-    'Register its address on the dashboard under Webhooks, or with `POST /v2/account/webhooks`, which answers the secret. On your own machine `npm run listen -- http://localhost:8080/` posts the events of the account to it, without a public address.';
+    'Register its address on the dashboard under Webhooks, or with `POST /v2/account/webhooks`, which answers the secret. On your own machine `npm run listen -- http://localhost:8080/`, in a clone of the gateway, prints a secret and posts the events of the account to it, without a public address; `npm run listen -- trigger message.delivered http://localhost:8080/` posts an example.';
   return `<h2 id="events">Receive events</h2><p>${prose(about)}</p>${sample('In your shell', `export HARKARA_WEBHOOK_SECRET=whsec_…\n${start}`)}${sample(file, text)}<div class="prose"><p>Verify the bytes of the body as they came, before they are parsed. Answer 2xx within 15 seconds to every event, also to those that you do not know; ${code('webhook-id')} is the same on every attempt.</p></div>`;
 }
 

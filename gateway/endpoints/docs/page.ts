@@ -65,7 +65,7 @@ export HARKARA_KEY=hk_live_…
 curl -X POST "$HARKARA_URL/v2/send" -H "Authorization: Bearer $HARKARA_KEY" -H 'Idempotency-Key: order-1234' \\
   -H 'Content-Type: application/json' -d '{"to":"919876543210","message":"Your order has left.","sender":"HARKRA"}'
 curl "$HARKARA_URL/v2/status/MESSAGE_ID" -H "Authorization: Bearer $HARKARA_KEY"</code></pre></div>
-<div class="prose"><p>A key is made on the <a href="/dashboard/keys">dashboard</a>; with a test key, <code>hk_test_…</code>, nothing leaves and nothing costs. With an <code>Idempotency-Key</code> the same request can be sent again after a lost answer: it is done once, and the second answer is that of the first. Of the samples on this page, those in Python need <code>pip install requests</code>.</p></div>`;
+<div class="prose"><p>A key is made on the <a href="/dashboard/keys">dashboard</a>; with a test key, <code>hk_test_…</code>, nothing leaves and nothing costs. With an <code>Idempotency-Key</code> the same request can be sent again after a lost answer: it is done once, and the second answer is that of the first; the next message needs another key. Of the samples on this page, those in Python need <code>pip install requests</code>.</p></div>`;
 
 function tagSection(contract: Contract, tag: string): string {
   const described = contract.tags.find(({ name }) => name === tag)?.description ?? '';

@@ -34,7 +34,7 @@ describe('sending in the dashboard', () => {
     await page.getByText('U+00A0 makes it Unicode').waitFor();
     await page.getByLabel('Text').fill('It’s open 🎉');
     await page.getByText('"to": "919876543210"').waitFor();
-    await page.getByText('Bearer $KEY').waitFor();
+    await page.getByText('Bearer $HARKARA_KEY').waitFor();
 
     await page.getByRole('button', { name: 'Check' }).click();
     await page.getByRole('heading', { name: 'Checked' }).waitFor();

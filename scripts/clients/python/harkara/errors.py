@@ -22,7 +22,9 @@ class ProblemError(HarkaraError):
     """
 
     def __init__(self, problem: Problem, members: dict[str, Any], retry_after: float | None) -> None:
-        fields = "".join(f" {error['field']}: {error['detail']}" for error in problem["errors"])
+        # One alone stands in the problem's own detail.
+        further = [error for error in problem["errors"] if error["detail"] not in problem["detail"]]
+        fields = "".join(f" {error['field']}: {error['detail']}" for error in further)
         super().__init__(f"{problem['status']} {problem['code']}: {problem['detail']}{fields}")
         self.problem = problem
         self.members = members

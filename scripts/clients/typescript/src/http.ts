@@ -47,7 +47,9 @@ export class ProblemError extends HarkaraError {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(problem: ProblemError['problem'], retryAfterSeconds: number | undefined) {
-    const fields = problem.errors.map(({ field, detail }) => ` ${field}: ${detail}`).join('');
+    // One alone stands in the problem's own detail.
+    const further = problem.errors.filter(({ detail }) => !problem.detail.includes(detail));
+    const fields = further.map(({ field, detail }) => ` ${field}: ${detail}`).join('');
     super(`${problem.status} ${problem.code}: ${problem.detail}${fields}`);
     this.problem = problem;
     this.status = problem.status;
