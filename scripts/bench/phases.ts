@@ -1,11 +1,11 @@
-import { bulkLoad } from './bulk-load.ts';
-import { documentWrites, settledDocumentWrites } from './document-writes.ts';
-import { closedLoop, type LoadResult, openLoop } from './load.ts';
+import type { Db } from 'mongodb';
+import { closedLoop, type LoadResult, nextDestination, openLoop } from './load.ts';
+import { machineMs } from './machine-time.ts';
 import type { BenchOptions } from './options.ts';
 import { percentile } from './percentile.ts';
 import { type ByProcess, measureCpu, wakeUps } from './process-usage.ts';
 import type { Contender, Stage } from './stage.ts';
-import { productTarget, type Target } from './target.ts';
+import { type ProductTarget, productTarget, SENDER, type Target, TEXT } from './target.ts';
 import type { Counts } from './world.ts';
 import type { World } from './world-process.ts';
 
@@ -265,4 +265,63 @@ async function webhooksReach(world: World, wanted: number): Promise<Counts> {
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/**
+ * Number of documents that the store wrote since its start: MongoDB's `serverStatus().metrics.document` (inserted, updated,
+ * deleted). The embedded store counts the same way. One update of one document counts once, however many fields it sets.
+ */
+async function documentWrites(db: Db): Promise<number> {
+  const { metrics } = await db.admin().serverStatus();
+  const { inserted, updated, deleted } = metrics.document;
+  return Number(inserted) + Number(updated) + Number(deleted);
+}
+
+const QUIET_LOOK_MS = 250;
+/** Writes that happen while the system is idle: reports of processes, leases. */
+const NOISE = 5;
+
+/** The count when it has almost stopped growing: by then the follow-up writes of the last message are done too. */
+async function settledDocumentWrites(db: Db): Promise<number> {
+  for (let before = await documentWrites(db); ; ) {
+    await new Promise((resolve) => setTimeout(resolve, QUIET_LOOK_MS));
+    const now = await documentWrites(db);
+    if (now - before <= NOISE) return now;
+    before = now;
+  }
+}
+
+/** Sends `batches` bulk requests of `size` recipients each, one after the other; each uses the next key. */
+async function bulkLoad(target: ProductTarget, batches: number, size: number): Promise<LoadResult> {
+  const answerMs: number[] = [];
+  const refused: Record<string, number> = {};
+  const sentAt = new Map<string, number>();
+  const acceptedAt = new Map<string, number>();
+  let accepted = 0;
+  let lastMs = 0;
+  const firstMs = machineMs();
+  for (let i = 0; i < batches; i++) {
+    const to = Array.from({ length: size }, nextDestination);
+    const body = JSON.stringify({ to, message: TEXT, sender: SENDER, route: target.route });
+    const sentMs = machineMs();
+    const answer = await fetch(`${target.url}/v2/send-bulk`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${target.keys[i % target.keys.length]}`,
+        'content-type': 'application/json',
+      },
+      body,
+    });
+    await answer.arrayBuffer();
+    lastMs = machineMs();
+    answerMs.push(lastMs - sentMs);
+    if (answer.status === 200) {
+      accepted += size;
+      for (const each of to) {
+        sentAt.set(each, sentMs);
+        acceptedAt.set(each, lastMs);
+      }
+    } else refused[answer.status] = (refused[answer.status] ?? 0) + 1;
+  }
+  return { accepted, refused, firstMs, lastMs, answerMs, sentAt, acceptedAt };
 }

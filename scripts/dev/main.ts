@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { readEnvironment } from '../../shared/platform/config/environment.ts';
 import { gatewayUrl } from '../../shared/platform/config/gateway-url.ts';
@@ -10,19 +11,19 @@ import { openSecretBox } from '../../shared/platform/processes/open-secret-box.t
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import type { DirectoryLock } from '../../shared/platform/runtime/directory-lock.ts';
 import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
+import { isAlive } from '../../shared/platform/runtime/process-identity.ts';
+import { appPids, awaitGone, kill } from './app-processes.ts';
 import { buildIfNeeded } from './build.ts';
 import { endReason } from './end-reason.ts';
 import { followLines } from './follow.ts';
 import { greeting, more, receiverUrl } from './greeting.ts';
-import { clearLeftovers } from './leftovers.ts';
 import { AppEnded, Pm2 } from './pm2.ts';
 import { awaitReady } from './ready.ts';
 import { type RunFiles, runFiles } from './run-files.ts';
-import { takeRun } from './run-lock.ts';
+import { forgetPart, readPart, takeRun } from './run-lock.ts';
 import { type Demo, seedDemo, trustWebhooks } from './seed.ts';
 import { enterApp } from './seed-provider.ts';
 import { type RunSettings, runSettings } from './settings.ts';
-import { stopSignals } from './stop-signals.ts';
 
 /**
  * `npm start`: everything on one bare machine, in the foreground. It builds, starts all processes under PM2, creates a demo
@@ -33,6 +34,12 @@ const root = join(import.meta.dirname, '..', '..');
 /** How long to wait for the store that HARKARA_MONGODB_URI names. It is short, because that store should be running already. */
 const MONGODB_WAIT_MS = 3_000;
 const READY_MS = 60_000;
+/** npm forwards the signal that the terminal has sent to the whole process group. Two signals within this time count as one. */
+const SAME_MS = 1_000;
+const PARENT_LOOK_MS = 1_000;
+/** The guard of a killed `npm start` may still be stopping the rest; it needs as long as a normal stop. */
+const GUARD_MS = 50_000;
+const APPS_MS = 20_000;
 
 let pm2: Pm2 | undefined;
 const stopping = stopSignals(() => pm2?.kill());
@@ -161,6 +168,53 @@ async function main(): Promise<number> {
 function explain(error: unknown): void {
   if (error instanceof StartError) console.error(error.message);
   else console.error(error instanceof Error ? (error.stack ?? error.message) : error);
+}
+
+/**
+ * Returns a signal that is aborted at the first Ctrl-C (SIGINT, SIGTERM, SIGHUP), or when the npm that runs this program is gone.
+ * Calls `again` at every further one.
+ */
+function stopSignals(again: () => void): AbortSignal {
+  const stopping = new AbortController();
+  let lastMs = Number.NEGATIVE_INFINITY;
+  const hear = (): void => {
+    const same = performance.now() - lastMs < SAME_MS;
+    if (!same) lastMs = performance.now();
+    if (!stopping.signal.aborted) stopping.abort();
+    else if (!same) again();
+  };
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, hear);
+  if (process.env.npm_lifecycle_event === 'start') {
+    const parent = process.ppid;
+    const timer = setInterval(() => {
+      if (process.ppid !== parent && !stopping.signal.aborted) stopping.abort();
+    }, PARENT_LOOK_MS);
+    timer.unref();
+  }
+  return stopping.signal;
+}
+
+/**
+ * Cleans up after a killed `npm start` in this data directory: waits for its guard, or does the guard's work when that was killed
+ * too. Touches only processes that provably belong to that run: by pid and start time, or by their title.
+ */
+async function clearLeftovers(files: RunFiles, say: (line: string) => void): Promise<void> {
+  const guard = readPart(files.runDir, 'guard');
+  const pm2 = readPart(files.runDir, 'pm2');
+  if (guard !== undefined && isAlive(guard)) {
+    say('Waiting for the end of an earlier run that was killed …');
+    const deadline = performance.now() + GUARD_MS;
+    while (isAlive(guard) && performance.now() < deadline) await wait(50);
+    if (isAlive(guard)) kill(guard.pid);
+  }
+  const pids = appPids(files.pm2Home);
+  if (pm2 !== undefined && isAlive(pm2)) {
+    say('Stopping what an earlier run left …');
+    kill(pm2.pid); // Its processes end by themselves when PM2 is gone.
+  }
+  await awaitGone(pids, APPS_MS);
+  forgetPart(files.runDir, 'pm2');
+  forgetPart(files.runDir, 'guard');
 }
 
 process.exit(await main());

@@ -14,7 +14,7 @@ export type Part = 'guard' | 'pm2';
 
 /**
  * Locks the data directory for this `npm start`; only one may run. Throws `StartError` when another one lives. The lock of a
- * killed one is taken over; leftovers.ts deals with its processes.
+ * killed one is taken over; main.ts ends its processes.
  */
 export async function takeRun(runDir: string, dataDir: string): Promise<DirectoryLock> {
   const taking = await takeDirectory(runDir, 'starter');

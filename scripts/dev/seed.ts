@@ -1,3 +1,5 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Db } from 'mongodb';
 import { createCarrier, listCarriers, setCarrierStatus, updateCarrier } from '../../shared/carriers/carrier-store.ts';
 import { createSender, findSender } from '../../shared/carriers/sender-store.ts';
@@ -6,14 +8,16 @@ import { createEndpoint } from '../../shared/events/webhooks/endpoint-store.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { createAccount, listAccounts } from '../../shared/money/accounts/store.ts';
 import { topUp } from '../../shared/money/ledger/change.ts';
+import { parseKey, secretMatches } from '../../shared/people/keys/key-secret.ts';
+import { createKey, findKey, isOver } from '../../shared/people/keys/store.ts';
+import { linkUrl } from '../../shared/people/users/link.ts';
+import { enableUser, findUsersByName, inviteUser, makeLink } from '../../shared/people/users/store.ts';
 import { gatewayUrl } from '../../shared/platform/config/gateway-url.ts';
 import type { Config } from '../../shared/platform/config/settings.ts';
 import { ensureIndexes } from '../../shared/platform/mongo/indexes.ts';
 import { type Clock, isoDate } from '../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
-import { seedKey } from './seed-key.ts';
-import { type DemoOwner, seedOwner } from './seed-owner.ts';
 import { type ProviderApp, seedProvider } from './seed-provider.ts';
 
 /** What a newcomer needs to send a message. */
@@ -110,4 +114,62 @@ async function seedCarrier(db: Db, clock: Clock, box: SecretBox, port: number): 
   }
   if (found.port !== port) await updateCarrier(db, box, CARRIER, { port, password: PASSWORD });
   if (found.status !== 'active') await setCarrierStatus(db, CARRIER, 'active');
+}
+
+const USERNAME = 'demo@example.com';
+
+interface DemoOwner {
+  readonly username: string;
+  readonly hasPassword: boolean;
+  /** A one-time link to choose a password. */
+  readonly link: string;
+}
+
+/**
+ * Creates the owner of the demo account if there is none, and at every start a new one-time link for the owner; there is no
+ * default password. Of all accounts, only this one lets its owner do without a second factor.
+ */
+async function seedOwner(db: Db, clock: Clock, account: AccountId, config: Config): Promise<DemoOwner> {
+  await db
+    .collection<AccountDocument>('accounts')
+    .updateOne({ _id: account, secondFactor: { $exists: false } }, { $set: { secondFactor: 'exempt' } });
+  const [found] = await findUsersByName(db, USERNAME, account);
+  if (found === undefined) {
+    const { token } = await inviteUser(db, clock.now(), { username: USERNAME, account, role: 'owner' });
+    return { username: USERNAME, hasPassword: false, link: linkUrl(config, token) };
+  }
+  if (found.status === 'disabled') await enableUser(db, found._id);
+  const made = await makeLink(db, clock.now(), found);
+  if (made === undefined) throw new Error(`${USERNAME} was disabled just now`);
+  return { username: USERNAME, hasPassword: found.password !== undefined, link: linkUrl(config, made.token) };
+}
+
+const NAME = 'npm start';
+const FILE = 'npm-start.key';
+const KEY_DAYS = 365;
+
+/** The key that `npm start` prints. The next start prints the same one, because somebody has pasted it somewhere. */
+async function seedKey(db: Db, clock: Clock, account: AccountId, dataDir: string): Promise<string> {
+  const file = join(dataDir, FILE);
+  const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+  if (await works(db, clock, account, kept)) return kept;
+  const { key } = await createKey(db, clock, {
+    account,
+    name: NAME,
+    scopes: ['send', 'read', 'otp'],
+    expiresAt: new Date(clock.now().getTime() + KEY_DAYS * DAY_MS),
+  });
+  writeFileSync(file, `${key}\n`, { mode: 0o600 });
+  return key;
+}
+
+/** The file may be of another store, and somebody may have revoked the key. */
+async function works(db: Db, clock: Clock, account: AccountId, text: string): Promise<boolean> {
+  const parsed = parseKey(text);
+  const found = parsed && (await findKey(db, parsed.id));
+  return (
+    found?.account === account &&
+    secretMatches(parsed?.secret ?? '', found.secretHash.buffer) &&
+    !isOver(found, clock.now())
+  );
 }

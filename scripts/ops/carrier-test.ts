@@ -2,16 +2,19 @@ import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { openedPassword, openedTrust } from '../../shared/carriers/carrier-secrets.ts';
 import { STATUS } from '../../shared/carriers/command-status.ts';
 import { listConditions } from '../../shared/carriers/list-conditions.ts';
+import type { Deliver } from '../../shared/carriers/smpp/deliver-sm.ts';
 import type { SubmitAnswer } from '../../shared/carriers/smpp/session.ts';
 import { encodeSubmit } from '../../shared/carriers/smpp/submit-sm.ts';
 import { bindStep, type Step, Trial } from '../../shared/carriers/smpp/trial.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { caselessKeys, messageKey } from '../../workers/smpp/dialect/message-ids.ts';
+import { ReceiptDialect } from '../../workers/smpp/dialect/receipt-dialect.ts';
 import { OrphanStore } from '../../workers/smpp/receipts/orphan-store.ts';
+import { incomingReceipt, parseReceipt } from '../../workers/smpp/receipts/receipt.ts';
 import type { IncomingReceipt } from '../../workers/smpp/receipts/receipt-match.ts';
 import { submitAnswers } from '../../workers/smpp/session/carrier-answer.ts';
 import { carrierForm } from '../../workers/smpp/submit/carrier-form.ts';
 import { encodeMessage } from '../../workers/smpp/submit/encode.ts';
-import { TrialReceipt } from './carrier-trial/receipt.ts';
 import { type Answer, type Command, defineCommand, Failure } from './command.ts';
 import { integer, optional, required, withDefault, words } from './parameters.ts';
 
@@ -178,4 +181,56 @@ function receiptStep(receipt: IncomingReceipt | undefined, ms: number, isBeside:
   const why = error === undefined ? '' : ` (${error}${reason === undefined ? '' : `, ${reason}`})`;
   const where = isBeside ? ', brought to the worker' : '';
   return { ok: state === 'delivered', words: `receipt: ${state}${why} after ${Math.round(ms)} ms${where}` };
+}
+
+const LOOK_MS = 250;
+
+/**
+ * Waits for the receipt of the test message. It comes over our own bind. If the worker is bound, it may come there instead, and
+ * is then among the receipts that fit no message.
+ */
+class TrialReceipt {
+  readonly #carrier: CarrierDocument;
+  readonly #clock: Clock;
+  readonly #dialect: ReceiptDialect;
+  readonly #keys = new Set<string>();
+  #found: IncomingReceipt | undefined;
+
+  constructor(carrier: CarrierDocument, clock: Clock) {
+    this.#carrier = carrier;
+    this.#clock = clock;
+    this.#dialect = new ReceiptDialect(carrier);
+  }
+
+  /** Notes the id that the carrier gave a segment. */
+  expect(messageId: string): void {
+    const key = messageKey(this.#carrier._id, messageId);
+    if (key !== undefined) this.#keys.add(key);
+  }
+
+  take(deliver: Deliver): boolean {
+    const parsed = parseReceipt(deliver, this.#carrier, this.#dialect, this.#clock.now());
+    const receipt = parsed && incomingReceipt(deliver, parsed, this.#carrier, this.#dialect);
+    if (receipt === undefined || !this.#means(receipt)) return false;
+    this.#found ??= receipt;
+    return true;
+  }
+
+  #means({ candidates }: IncomingReceipt): boolean {
+    const caseless = new Set([...this.#keys].map((key) => key.toLowerCase()));
+    return (
+      candidates.some(({ key }) => this.#keys.has(key)) || caselessKeys(candidates).some((key) => caseless.has(key))
+    );
+  }
+
+  /** The receipt. Undefined when none came in time. */
+  async within(ms: number, orphans: OrphanStore | undefined): Promise<IncomingReceipt | undefined> {
+    const deadlineMs = this.#clock.monotonicMs() + ms;
+    while (this.#found === undefined && this.#keys.size > 0 && this.#clock.monotonicMs() < deadlineMs) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      const [stored] = orphans === undefined ? [] : await orphans.withKeys([...this.#keys]);
+      this.#found ??= stored;
+    }
+    return this.#found;
+  }
 }

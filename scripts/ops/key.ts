@@ -1,15 +1,22 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from '../../shared/people/keys/allowed-addresses.ts';
-import { boundsOf, TEST_KEY_BOUNDS } from '../../shared/people/keys/bounds.ts';
-import { descendantsOf, narrowDescendants, revokeEach } from '../../shared/people/keys/descendants.ts';
-import { isOperatorScope, KEY_SCOPES, type KeyDocument, REQUESTS_PER_MINUTE } from '../../shared/people/keys/key.ts';
+import { type Bounds, boundsOf, excess, TEST_KEY_BOUNDS } from '../../shared/people/keys/bounds.ts';
+import { descendantsOf, makerKey, narrowDescendants, revokeEach } from '../../shared/people/keys/descendants.ts';
+import {
+  isOperatorScope,
+  KEY_SCOPES,
+  type KeyDocument,
+  OPERATOR_KEY_DAYS_MAX,
+  REQUESTS_PER_MINUTE,
+} from '../../shared/people/keys/key.ts';
 import { formatKey, newKeyText } from '../../shared/people/keys/key-secret.ts';
 import {
   createKey,
   findKey,
   isOver,
   KEY_STATES,
+  type KeyChange,
   listKeyPage,
   narrowKey,
   OVERLAP_MS,
@@ -20,7 +27,6 @@ import {
 import { keyViews } from '../../shared/people/keys/view.ts';
 import { AllPlacesTaken } from '../../shared/platform/mongo/places.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
-import { checkMaker, checkOperatorKey, checkTestKey, OPERATOR_KEY } from './key-bounds.ts';
 import { existing } from './owners.ts';
 import {
   accountId,
@@ -46,6 +52,8 @@ const perMinute = integer('N', 1, 1_000_000_000);
 const NAME_ABOUT = 'a name for people, to tell keys apart';
 const SCOPES_ABOUT = 'what it may do';
 const ALLOW_ABOUT = 'the only addresses and subnets it may be used from, or any';
+const OPERATOR_KEY =
+  'A key of operators has scopes of operators alone and no account. It always has --expires-at, at most 400 days ahead, and --allow-ip, with subnets of /8 or smaller.';
 const ALLOW_NOTES =
   'Scopes: `send`, `read`, `otp` (the most urgent lane), `manage` (settings). Registering a chat-app webhook needs `manage`, or\n' +
   '`send` and `read`, because messages from customers are posted there. For operators, with all accounts at /v2/admin/…: `admin:read` (looks),\n' +
@@ -301,4 +309,47 @@ async function existingKey(db: Db, id: string): Promise<KeyDocument> {
   const found = await findKey(db, id);
   if (found === undefined) throw new Failure(`There is no key ${id}: \`key list <account>\` shows them.`);
   return found;
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Larger subnets are no place of one's own: two of /1 are all addresses. */
+const PREFIX_MIN = 8;
+
+/** A key of operators reaches all accounts: a stolen one must end, and serve nobody elsewhere. */
+function checkOperatorKey({ expiresAt, allowedIps = [] }: Pick<Bounds, 'expiresAt' | 'allowedIps'>, now: Date): void {
+  const last = new Date(now.getTime() + OPERATOR_KEY_DAYS_MAX * DAY_MS);
+  if (expiresAt === undefined) throw new Failure(`--expires-at is missing. ${OPERATOR_KEY}`);
+  if (expiresAt > last) throw new Failure(`--expires-at may be at most ${last.toISOString()}. ${OPERATOR_KEY}`);
+  if (allowedIps.length === 0) throw new Failure(`--allow-ip is missing. ${OPERATOR_KEY}`);
+  if (allowedIps.some((subnet) => Number(subnet.split('/')[1] ?? PREFIX_MIN) < PREFIX_MIN)) {
+    throw new Failure(`--allow-ip must have no subnet larger than /${PREFIX_MIN}. ${OPERATOR_KEY}`);
+  }
+}
+
+/** Throws if a test key may not have these. */
+function checkTestKey({ scopes, perMinute }: Pick<Bounds, 'scopes' | 'perMinute'>): void {
+  if (excess({ scopes, perMinute }, TEST_KEY_BOUNDS).length === 0) return;
+  throw new Failure(
+    `A test key may have the scopes ${TEST_KEY_BOUNDS.scopes.join(', ')} and ${TEST_KEY_BOUNDS.perMinute} requests a minute at most.`,
+  );
+}
+
+/** A key reaches no farther than the one that made it, whoever changes it. */
+async function checkMaker(db: Db, key: KeyDocument, { allowedIps, ...change }: KeyChange): Promise<void> {
+  const maker = await makerKey(db, key);
+  if (maker === undefined) return;
+  const bound = boundsOf(maker);
+  const addresses = allowedIps === undefined ? {} : { allowedIps: allowedIps.length === 0 ? undefined : allowedIps };
+  const beyond = excess({ ...bound, ...change, ...addresses }, bound);
+  if (beyond.length === 0) return;
+  const options = {
+    scopes: '--scopes',
+    expiresAt: '--expires-at',
+    perMinute: '--per-minute',
+    allowedIps: '--allow-ip',
+  };
+  throw new Failure(
+    `${beyond.map((field) => options[field]).join(' and ')} would reach farther than ${maker._id}, which made the key. \`key show ${maker._id}\` tells how far that is: change that one first, or create another key.`,
+  );
 }

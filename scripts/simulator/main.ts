@@ -1,4 +1,5 @@
-import { readEnvironment } from './environment.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { mailLine, providerLine, smscLine, webhookLine } from './lines.ts';
 import { startMailbox } from './mailbox.ts';
 import { startProvider } from './provider.ts';
@@ -58,6 +59,17 @@ function fail(error: unknown): void {
       : message,
   );
   process.exit(1);
+}
+
+/**
+ * The environment, and for what it does not set (an empty variable sets nothing) the lines of `.env`, or of the file that
+ * `HARKARA_ENV_FILE` names.
+ */
+function readEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const file = environment.HARKARA_ENV_FILE ?? '.env';
+  const lines = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};
+  const set = Object.entries(environment).filter(([, value]) => value !== '');
+  return { ...lines, ...Object.fromEntries(set) };
 }
 
 const command = readCommand(process.argv.slice(2), readEnvironment(process.env));

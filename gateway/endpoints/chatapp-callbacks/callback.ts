@@ -1,23 +1,24 @@
+import { isUtf8 } from 'node:buffer';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
 import { z } from 'zod';
 import { noteNotice, noteTier } from '../../../shared/carriers/providers/store.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { nextTurn, turnOver } from '../../../shared/platform/runtime/turns.ts';
 import { endpoint, type Gateway } from '../../api/endpoint.ts';
 import { named, text } from '../../api/shapes.ts';
 import { CALLER_GONE } from '../../http/access-log.ts';
 import { sendJson, sendProblem, sendText } from '../../http/answer.ts';
-import type { Handler, Reply } from '../../http/context.ts';
+import { type Handler, isObject, type JsonObject, type Reply } from '../../http/context.ts';
 import { optional, string } from '../../http/fields/field.ts';
 import { LARGE_BYTES } from '../../http/large-bodies.ts';
 import type { AccountPart } from './account-part.ts';
-import { parseCallbackBody } from './callback-body.ts';
 import { type CallbackProvider, callbackProvidersOf } from './callback-providers.ts';
 import { CallbackStore } from './callback-store.ts';
 import { LogLimit } from './log-limit.ts';
 import { type CallbackPost, type FindOwners, readCallback } from './read-callback.ts';
 import { noticeWords } from './read-notice.ts';
 import { sameText } from './same-text.ts';
-import { readSignedBody } from './signed-body.ts';
 
 /** The largest post, as providers document it. */
 const BYTES_MAX = 3_145_728;
@@ -195,4 +196,96 @@ class Callbacks {
     if (newest === undefined) return;
     await noteNotice(db, newest.numbers, { at: clock.now(), words: noticeWords(newest.notice) });
   }
+}
+
+type SignedBody =
+  | { readonly kind: 'genuine'; readonly bytes: Buffer }
+  | { readonly kind: 'forged' }
+  | { readonly kind: 'too_large' }
+  /** The connection broke before the body was complete, so nobody can be answered. */
+  | { readonly kind: 'gone' };
+
+/**
+ * Reads a body and checks its signature over the raw bytes, before they are parsed: `X-Hub-Signature-256: sha256=<hex
+ * HMAC-SHA256(app secret, raw body)>` (Meta's Graph API, Webhooks, "Validating payloads"). Compares in constant time.
+ * If the header is missing or malformed, the body is not read.
+ */
+function readSignedBody(req: Request, secret: string, limitBytes: number): Promise<SignedBody> {
+  const [, hex] = /^sha256=([0-9a-f]{64})$/i.exec(String(req.headers['x-hub-signature-256'] ?? '')) ?? [];
+  if (hex === undefined) return Promise.resolve({ kind: 'forged' });
+  if (Number(req.headers['content-length'] ?? 0) > limitBytes) return Promise.resolve({ kind: 'too_large' });
+  const signature = Buffer.from(hex, 'hex');
+  const hmac = createHmac('sha256', secret);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  return new Promise((resolve) => {
+    const end = (body: SignedBody): void => {
+      req.off('data', onData).off('end', onEnd);
+      resolve(body);
+    };
+    const onData = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > limitBytes) {
+        end({ kind: 'too_large' });
+        return;
+      }
+      chunks.push(chunk);
+      // Hashed chunk by chunk: 3 MB at once would hold the event loop for some 10 ms.
+      hmac.update(chunk);
+    };
+    const onEnd = (): void => {
+      const genuine = timingSafeEqual(hmac.digest(), signature);
+      if (genuine) end({ kind: 'genuine', bytes: Buffer.concat(chunks) });
+      else end({ kind: 'forged' });
+    };
+    // The connection can still break while the rest of the body is dropped.
+    req.on('error', () => end({ kind: 'gone' }));
+    req.on('data', onData).once('end', onEnd);
+  });
+}
+
+/**
+ * The most values a post may have, estimated by its commas and opening brackets. A post of 3 MB with 24,000 messages
+ * has 170,000 values and is parsed in 20 ms; 3 MB of brackets took 460 ms. Only the account's own provider can sign
+ * either.
+ */
+const VALUES_MAX = 500_000;
+
+/** A post as JSON. Undefined when it is not a JSON object in UTF-8, or has too many values. */
+async function parseCallbackBody(bytes: Buffer): Promise<JsonObject | undefined> {
+  if (!isUtf8(bytes) || (await hasTooManyValues(bytes))) return undefined;
+  if (turnOver()) await nextTurn();
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return isObject(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+const PIECE_BYTES = 65_536;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_LIST = 0x5b;
+const BACKSLASH = 0x5c;
+const OPEN_OBJECT = 0x7b;
+
+/** Counts in pieces, because 3 MB take some 10 ms. */
+async function hasTooManyValues(bytes: Buffer): Promise<boolean> {
+  let values = 1;
+  let inString = false;
+  for (let i = 0, pause = 0; i < bytes.length && values <= VALUES_MAX; i++) {
+    if (i >= pause) {
+      if (turnOver()) await nextTurn();
+      pause = i + PIECE_BYTES;
+    }
+    const byte = bytes[i];
+    if (inString) {
+      if (byte === BACKSLASH) i++;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) inString = true;
+    else if (byte === COMMA || byte === OPEN_LIST || byte === OPEN_OBJECT) values++;
+  }
+  return values > VALUES_MAX;
 }

@@ -17,9 +17,8 @@ import {
 import type { Handler, Reply } from '../../http/context.ts';
 import { PROBLEMS } from '../../http/problem.ts';
 import { takesGzip } from '../../http/takes-gzip.ts';
-import { llmsText } from './llms.ts';
 import { type BuiltParts, renderPage } from './page.ts';
-import { PATHS_BELOW } from './pages.ts';
+import { CHANGELOG_PATH, LANGUAGE_PAGES, operationsOf, PATHS_BELOW, pagesOf } from './pages.ts';
 
 export const docsOf = perProcess(({ files, contract }) => createDocs(files, contract));
 
@@ -163,4 +162,40 @@ class RenderedPages {
 function compressedToo(text: string): Compressed {
   const plain = Buffer.from(text);
   return { plain, gzip: gzipSync(plain) };
+}
+
+/** What a language model reads first (llmstxt.org): where things stand, and each operation in one line. */
+function llmsText(contract: Contract): string {
+  const { info, webhooks } = contract;
+  const pages = [...pagesOf(contract), ...LANGUAGE_PAGES, { path: CHANGELOG_PATH, title: 'Changelog' }];
+  const operations = pagesOf(contract).flatMap(({ path: page, tags }) =>
+    tags.flatMap((tag) => [
+      `### ${tag}`,
+      ...operationsOf(contract, tag).map(
+        ({ method, path, operation: { operationId, summary } }) =>
+          `- [${method.toUpperCase()} ${path}](${page}#${operationId}): ${summary}`,
+      ),
+    ]),
+  );
+  return `# ${info.title}
+
+> ${info.summary}
+
+${info.description}
+
+## Pages
+
+- [OpenAPI 3.1](/openapi.json): every request, answer, problem and event, for programs
+${pages.map(({ path, title }) => `- [${title}](${path})`).join('\n')}
+
+## Operations
+
+${operations.join('\n')}
+
+## Events
+
+${Object.entries(webhooks)
+  .map(([name, { post }]) => `- ${name}: ${post.summary}`)
+  .join('\n')}
+`;
 }

@@ -1,3 +1,5 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { homeOf } from '../../../shared/money/accounts/number-check.ts';
 import { OPERATOR_SCOPES } from '../../../shared/people/keys/key.ts';
@@ -11,7 +13,8 @@ import {
   whereOf,
 } from '../../../shared/people/users/user.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { isAccountId } from '../../../shared/platform/runtime/ids.ts';
+import { isAccountId, type UserId } from '../../../shared/platform/runtime/ids.ts';
+import { cookieOf } from '../../access/cookie.ts';
 import type { ReadAccount } from '../../access/read-account.ts';
 import { ROLE_PERMISSIONS } from '../../access/roles.ts';
 import { isSameOrigin } from '../../access/same-origin.ts';
@@ -26,7 +29,6 @@ import type { CallerAccount } from '../../http/context.ts';
 import { Fault, optional, required, string } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { isRefused } from '../../http/idempotency/action.ts';
-import { deviceOf } from './device.ts';
 import { proofsOf, refusalOf } from './factors.ts';
 import { boundedText, CODES, PASSWORD_TEXT_MAX } from './fields.ts';
 import { ownOf } from './own.ts';
@@ -245,4 +247,33 @@ export function accountRecord(account: CallerAccount | undefined): Shown<typeof 
   return account === undefined
     ? null
     : { account_id: account._id, name: account.name, country: homeOf(account) ?? null };
+}
+
+/** A browser that somebody signs in with. */
+interface Device {
+  /** Of this browser for this user. Two users of one browser have different ones, so the store does not tell that they share it. */
+  readonly fingerprint: string;
+  /** The header that has the browser remember its number. */
+  readonly headers: readonly string[];
+}
+
+const NUMBER = /^[\w-]{22}$/;
+const NUMBER_BYTES = 16;
+/** As long as browsers keep a cookie (RFC 6265bis §5.5). */
+const MAX_AGE_S = 400 * 86_400;
+
+/**
+ * Which browser it is: a random number in a cookie that is sent with requests below /v2/session alone, so that it tells of nothing but
+ * signing in. Networks and names of browsers change by themselves, and a thief may have the same (docs/decisions/0045).
+ */
+function deviceOf(req: IncomingMessage, publicUrl: string, user: UserId): Device {
+  const secure = publicUrl.startsWith('https:');
+  const name = secure ? '__Secure-harkara-device' : 'harkara-device';
+  const known = cookieOf(req, name);
+  const number = known !== undefined && NUMBER.test(known) ? known : randomBytes(NUMBER_BYTES).toString('base64url');
+  const attributes = `Path=/v2/session; HttpOnly; SameSite=Lax; Max-Age=${MAX_AGE_S}${secure ? '; Secure' : ''}`;
+  return {
+    fingerprint: hash('sha256', `${user} ${number}`, 'hex'),
+    headers: ['Set-Cookie', `${name}=${number}; ${attributes}`],
+  };
 }

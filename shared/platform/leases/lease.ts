@@ -2,7 +2,6 @@ import type { Collection, Db, Document } from 'mongodb';
 import { isDuplicateKey, storeTrouble } from '../mongo/errors.ts';
 import { msAfter, msOf, NOW_MS } from '../mongo/store-time.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { LONG_AGO, type Moment, momentOf, msSince } from '../runtime/moment.ts';
 import { identityText, isGone, type ProcessIdentity, parseIdentity, thisProcess } from '../runtime/process-identity.ts';
 
 /**
@@ -222,4 +221,25 @@ export class Lease {
       throw error;
     }
   }
+}
+
+/** A time of this process, by both of its clocks. */
+interface Moment {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
+/** So long ago that everything since is over. */
+const LONG_AGO: Moment = { monotonicMs: Number.NEGATIVE_INFINITY, wallMs: Number.NEGATIVE_INFINITY };
+
+function momentOf(clock: Clock): Moment {
+  return { monotonicMs: clock.monotonicMs(), wallMs: clock.now().getTime() };
+}
+
+/**
+ * Milliseconds since then, by the clock that went further. The monotonic one stands still while the machine is suspended, and the
+ * other may be set back.
+ */
+function msSince({ monotonicMs, wallMs }: Moment, clock: Clock): number {
+  return Math.max(clock.monotonicMs() - monotonicMs, clock.now().getTime() - wallMs);
 }

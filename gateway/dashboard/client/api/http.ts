@@ -1,4 +1,3 @@
-import { newIdempotencyKey } from './idempotency.ts';
 import { lookHeader } from './looking.ts';
 import { ApiProblem, noConnection } from './problem.ts';
 import { confirmAgain, signInAgain, userHeader } from './signed-in.ts';
@@ -99,4 +98,32 @@ function parse(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined; // A proxy's page.
   }
+}
+
+/** Keys of attempts that are not accepted yet, by what they try to make. */
+const open = new Map<string, string>();
+
+interface Attempt {
+  readonly key: string;
+  /** The gateway accepted it: the next attempt is another one. */
+  accepted<T>(answer: T): T;
+}
+
+/** The same attempt made again after a lost answer has the same key. */
+function newIdempotencyKey(path: string, body: object): Attempt {
+  const what = `${path} ${JSON.stringify(body)}`;
+  const key = open.get(what) ?? randomKey();
+  open.set(what, key);
+  return {
+    key,
+    accepted: (answer) => {
+      open.delete(what);
+      return answer;
+    },
+  };
+}
+
+/** `crypto.randomUUID` is missing on plain http. */
+function randomKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

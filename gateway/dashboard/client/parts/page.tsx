@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Loaded } from '../api/load.ts';
-import { useArrival } from './arrival.ts';
 import { Problem } from './problem.tsx';
 import { Skeleton } from './skeleton.tsx';
 
@@ -71,4 +71,20 @@ export function Card({ title, lead, actions, children }: CardProps) {
       {children}
     </section>
   );
+}
+
+let arrivals = 0;
+
+/** A new page says where one is: its title in the window, its heading to the screen reader. The first one leaves the focus. */
+function useArrival(title: string) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = title === 'Harkara' ? title : `${title} · Harkara`;
+  }, [title]);
+  useEffect(() => {
+    if (arrivals++ === 0) return;
+    scrollTo(0, 0);
+    heading.current?.focus({ preventScroll: true });
+  }, []);
+  return heading;
 }

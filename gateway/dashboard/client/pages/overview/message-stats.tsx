@@ -1,6 +1,5 @@
 import { Stat } from '../../parts/facts.tsx';
 import { amount, counted, number } from '../../parts/number.ts';
-import { Sparkline } from '../../parts/sparkline.tsx';
 import { arrived, failed, listOf, percent, type State, type Statistics } from './statistics.ts';
 
 /** The period in four numbers. */
@@ -61,4 +60,27 @@ function Parts({ of, states }: { readonly of: Statistics; readonly states: reado
       </a>
     </span>
   ));
+}
+
+interface SparklineProps {
+  /** What it shows, in words: "Messages an hour, 120 at most". */
+  readonly label: string;
+  readonly values: readonly number[];
+}
+
+const WIDTH = 120;
+const HEIGHT = 28;
+
+/** A small line without axes, beside the number that it belongs to. */
+function Sparkline({ label, values }: SparklineProps) {
+  const most = Math.max(...values, 1);
+  const step = WIDTH / Math.max(values.length - 1, 1);
+  const points = values.map(
+    (value, at) => `${(at * step).toFixed(1)},${(HEIGHT - 2 - (value / most) * (HEIGHT - 4)).toFixed(1)}`,
+  );
+  return (
+    <svg class="sparkline" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label} preserveAspectRatio="none">
+      <polyline points={points.join(' ')} />
+    </svg>
+  );
 }

@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { useLive } from '../../api/live.ts';
 import { useLoad } from '../../api/load.ts';
+import { may } from '../../api/session.ts';
 import { Conditions } from '../../parts/conditions.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Stat, Stats } from '../../parts/facts.tsx';
@@ -13,7 +14,6 @@ import { Tabs } from '../../parts/tabs.tsx';
 import { Time, utcDay } from '../../parts/time.tsx';
 import { BalanceStats, type Overview } from '../credits/balance-stats.tsx';
 import { ErrorTable } from './error-table.tsx';
-import { FirstSteps } from './first-steps.tsx';
 import { MessageStats } from './message-stats.tsx';
 import { arrived, duration, failed, type OperatorRow, PERIODS, percent, type Statistics } from './statistics.ts';
 
@@ -124,5 +124,33 @@ function OperatorTable({ rows }: { readonly rows: readonly OperatorRow[] }) {
         { head: '95 % within', kind: 'number', cell: ({ seconds_p95 }) => duration(seconds_p95) },
       ]}
     />
+  );
+}
+
+/** What to do with an account that has not sent anything. */
+function FirstSteps() {
+  return (
+    <Card title="Begin here" lead="Nothing was sent yet. Five steps; the first may take your service provider a day.">
+      <ol class="steps">
+        <li>
+          <a href="/dashboard/senders">Request a sender</a>: what recipients see as the sender of an SMS. Your service
+          provider approves it.
+        </li>
+        <li>
+          Request a template, if your messages need one: <a href="/dashboard/templates">DLT</a> for SMS in India,{' '}
+          <a href="/dashboard/templates/chatapp">chat-app</a> for writing to customers first.
+        </li>
+        <li>
+          <a href="/dashboard/keys">Create an API key</a>
+          {may('manage') ? ' for your program.' : ': a developer or an owner of your account does it.'}
+        </li>
+        <li>
+          <a href="/dashboard/webhooks">Register a webhook</a>, so that your program learns what became of its messages.
+        </li>
+        <li>
+          <a href="/dashboard/send">Send a message</a> from here and watch it arrive.
+        </li>
+      </ol>
+    </Card>
   );
 }

@@ -1,18 +1,23 @@
 import { useState } from 'preact/hooks';
+import { post } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
-import { FilterAccount } from '../../parts/account.tsx';
+import { AccountField, FilterAccount } from '../../parts/account.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { Field, Select } from '../../parts/field.tsx';
 import { FilterBar } from '../../parts/filter.tsx';
+import { Form } from '../../parts/form.tsx';
+import type { FormValues } from '../../parts/form-values.ts';
 import { PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useUrlFilter } from '../../parts/url-filter.ts';
-import { AnyUserPanel } from './any-user-panel.tsx';
-import { InviteToAccountDialog } from './invite-to-account.tsx';
-import { type AnyUser, STATUS_TONES } from './user.ts';
+import { LinkDialog } from './link-dialog.tsx';
+import { type AnyUser, ROLES, STATUS_TONES, type UserLink } from './user.ts';
+import { UserActs, UserFacts } from './user-acts.tsx';
 
 /** The operators, or the users of an account, for operators. */
 export function AllUsersPage() {
@@ -64,5 +69,71 @@ export function AllUsersPage() {
       {user && <AnyUserPanel user={user} onClose={() => setShown(undefined)} onChange={list.reload} />}
       {inviting && <InviteToAccountDialog account={account} onClose={() => setInviting(false)} onDone={list.reload} />}
     </>
+  );
+}
+
+interface AnyUserPanelProps {
+  readonly user: AnyUser;
+  readonly onClose: () => void;
+  readonly onChange: () => void;
+}
+
+/** One user of any account, or an operator, as operators see them. */
+function AnyUserPanel({ user, onClose, onChange }: AnyUserPanelProps) {
+  const path = `/v2/admin/users/${user.user_id}`;
+  return (
+    <Dialog title={user.name ?? user.username} side="right" onClose={onClose}>
+      <UserFacts user={user} />
+      {mayAct(user) && (
+        <UserActs
+          user={user}
+          path={path}
+          setStatus={(status, keys) => post(`${path}/status`, { status, ...(keys && { keys }) })}
+          renews={user.account_id !== null && may('admin:support', 'admin:money')}
+          onChange={onChange}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+/** An operator is let in or out by who may do all that operators do. */
+function mayAct({ account_id: account }: AnyUser): boolean {
+  return account === null ? may('admin:support', 'admin:money', 'admin:routing') : may('admin:support');
+}
+
+interface InviteToAccountProps {
+  /** Empty: it is asked for. */
+  readonly account: string;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** Makes a user of an account, usually its first owner, and shows the link once. */
+function InviteToAccountDialog({ account, onClose, onDone }: InviteToAccountProps) {
+  const [link, setLink] = useState<UserLink>();
+  const invite = async (values: FormValues) => {
+    setLink(
+      await post<UserLink>('/v2/admin/users', {
+        username: values.text('username'),
+        account_id: values.text('account_id'),
+        role: values.text('role'),
+        ...(values.optional('name') && { name: values.text('name') }),
+        ...(values.optional('email') && { email: values.text('email') }),
+      }),
+    );
+    onDone();
+  };
+  if (link !== undefined) return <LinkDialog title="Link to set a password" link={link} onClose={onClose} />;
+  return (
+    <Dialog title="Invite a user" onClose={onClose}>
+      <Form submit="Invite user" onSubmit={invite} onCancel={onClose}>
+        <AccountField name="account_id" label="Account" initial={account} />
+        <Field name="username" label="Sign-in name" type="email" hint="Usually an e-mail address." />
+        <Field name="name" label="Name" optional />
+        <Field name="email" label="Mail address" type="email" hint="If not the sign-in name." optional />
+        <Select name="role" label="Role" options={ROLES} initial="owner" />
+      </Form>
+    </Dialog>
   );
 }

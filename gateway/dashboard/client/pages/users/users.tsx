@@ -1,15 +1,23 @@
 import { useState } from 'preact/hooks';
+import type { AnswerOf } from '../../../../api/endpoint.ts';
+import type { signInRules } from '../../../../endpoints/users/sign-in-rules.ts';
+import { create, patch } from '../../api/http.ts';
+import { useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
+import { Checkbox } from '../../parts/checkbox.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Empty } from '../../parts/empty.tsx';
-import { PageHead } from '../../parts/page.tsx';
+import { Field, Select } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
+import { Card, Loading, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { InviteDialog } from './invite.tsx';
-import { SignInPolicy } from './sign-in-policy.tsx';
-import { STATUS_TONES, type User } from './user.ts';
+import { toast, toastProblem } from '../../parts/toast.tsx';
+import { LinkDialog } from './link-dialog.tsx';
+import { ROLES, STATUS_TONES, type User, type UserLink } from './user.ts';
 import { UserPanel } from './user-panel.tsx';
 
 /** Who may sign in to the account. For owners. */
@@ -54,5 +62,76 @@ export function UsersPage() {
       {inviting && <InviteDialog onClose={() => setInviting(false)} onDone={users.reload} />}
       {user && <UserPanel user={user} onClose={() => setShown(undefined)} onChange={users.reload} />}
     </>
+  );
+}
+
+interface InviteDialogProps {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** The link is mailed where that can be done, and shown in any case. */
+function InviteDialog({ onClose, onDone }: InviteDialogProps) {
+  const [link, setLink] = useState<UserLink>();
+  if (link !== undefined) return <LinkDialog title="Invitation" link={link} onClose={onClose} />;
+  return (
+    <Dialog title="Invite somebody" onClose={onClose}>
+      <Form
+        submit="Make invitation"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          const [name, email] = [values.optional('name'), values.optional('email')];
+          const more = { ...(name && { name }), ...(email && { email }) };
+          const body = { username: values.text('username'), role: values.text('role'), ...more };
+          setLink(await create<UserLink>('/v2/account/users', body));
+          onDone();
+        }}
+      >
+        <Field name="username" label="Sign-in name" type="email" hint="Usually an e-mail address." />
+        <Field name="name" label="Name" optional />
+        <Field
+          name="email"
+          label="Mail address"
+          type="email"
+          hint="Where mails to the user go, if not to the sign-in name."
+          optional
+        />
+        <Select name="role" label="Role" options={ROLES} initial="viewer" />
+      </Form>
+    </Dialog>
+  );
+}
+
+type SignIn = AnswerOf<typeof signInRules>;
+
+/** Whether the second factor is for everybody. `none` is said of the demo account only. */
+function SignInPolicy() {
+  const policy = useLoad<SignIn>('/v2/account/sign-in');
+  const change = (all: boolean) => {
+    patch<SignIn>('/v2/account/sign-in', { second_factor: all ? 'all' : 'owners' }).then(
+      (now) => {
+        policy.setData(now);
+        toast(all ? 'Everybody needs a second factor from now on.' : 'Only owners need a second factor from now on.');
+      },
+      (error) => {
+        toastProblem(error);
+        policy.reload(); // The box shows what holds, not what was clicked.
+      },
+    );
+  };
+  return (
+    <Card title="Signing in">
+      <Loading of={policy}>
+        {({ second_factor }) => (
+          <Checkbox
+            name="second_factor"
+            label="Everybody needs a second factor"
+            hint="Whoever has none sets one up before anything else. Owners need one in any case."
+            checked={second_factor === 'all'}
+            onChange={change}
+          />
+        )}
+      </Loading>
+    </Card>
   );
 }

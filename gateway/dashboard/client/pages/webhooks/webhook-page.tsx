@@ -1,6 +1,6 @@
 import { useLoad } from '../../api/load.ts';
 import { mayAny } from '../../api/session.ts';
-import { CopyId } from '../../parts/copy.tsx';
+import { CodeBlock, CopyId } from '../../parts/copy.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Card, Loading, PageHead } from '../../parts/page.tsx';
@@ -9,7 +9,6 @@ import type { PageProps } from '../../router/page.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Health } from './health.tsx';
 import { Replays } from './replays.tsx';
-import { Verify } from './verify.tsx';
 import { CHANNELS, filterInWords, type Webhook } from './webhook.ts';
 import { WebhookActs } from './webhook-acts.tsx';
 
@@ -91,5 +90,30 @@ function Trouble({ of }: { readonly of: Webhook }) {
       Posts have the old signature too until <Time at={of.old_secret_until} full />. Give your server the new secret by
       then.
     </Notice>
+  );
+}
+
+const NODE = `import { Webhook } from 'standardwebhooks';
+
+const webhook = new Webhook(WEBHOOK_SECRET); // whsec_…
+// body: the bytes as they came, before any JSON parser. Throws when the post is not ours.
+const event = webhook.verify(body, request.headers);`;
+
+const PYTHON = `from standardwebhooks import Webhook
+
+webhook = Webhook(WEBHOOK_SECRET)  # whsec_…
+# body: the bytes as they came. Raises when the post is not ours.
+event = webhook.verify(body, request.headers)`;
+
+/** How a server tells our posts from others. */
+function Verify() {
+  return (
+    <Card
+      title="Check the signature"
+      lead="Posts are signed as Standard Webhooks says. Answer 2xx within 15 seconds, then process the event. A webhook-id that you have seen is a repeat."
+    >
+      <CodeBlock text={NODE} label="Node.js" />
+      <CodeBlock text={PYTHON} label="Python" />
+    </Card>
   );
 }

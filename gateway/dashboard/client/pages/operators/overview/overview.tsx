@@ -1,13 +1,16 @@
 import type { AnswerOf } from '../../../../../api/endpoint.ts';
-import type { operatorOverview } from '../../../../../endpoints/traffic/overview.ts';
+import type { operatorOverview, operatorQueues } from '../../../../../endpoints/traffic/overview.ts';
 import { useLive } from '../../../api/live.ts';
 import { useLoad } from '../../../api/load.ts';
+import { AccountLink } from '../../../parts/account.tsx';
 import { Conditions } from '../../../parts/conditions.tsx';
+import { Empty } from '../../../parts/empty.tsx';
 import { Stat, Stats } from '../../../parts/facts.tsx';
 import { counted, number } from '../../../parts/number.ts';
 import { Card, Loading, PageHead } from '../../../parts/page.tsx';
+import { Table } from '../../../parts/table.tsx';
+import { Time } from '../../../parts/time.tsx';
 import { Charts } from './charts.tsx';
-import { Queues } from './queues.tsx';
 
 /** As `GET /v2/admin/overview` shows it. */
 type Overview = AnswerOf<typeof operatorOverview>;
@@ -62,5 +65,37 @@ function Totals({ now }: { readonly now: Overview }) {
         href="/dashboard/admin/accounts"
       />
     </Stats>
+  );
+}
+
+/** As `GET /v2/admin/queues` shows it. */
+type Queue = AnswerOf<typeof operatorQueues>['queues'][number];
+
+function Queues({ queues }: { readonly queues: readonly Queue[] }) {
+  if (queues.length === 0) return <Empty icon="queue">Nothing waits to leave for the first time.</Empty>;
+  return (
+    <Table
+      caption="Queues"
+      rows={queues}
+      rowKey={({ path, lane }) => `${path} ${lane}`}
+      columns={[
+        { head: 'Priority', cell: ({ lane }) => lane },
+        { head: 'For', cell: ({ path, carriers }) => carriers?.join(', then ') ?? path },
+        {
+          head: 'Waiting',
+          kind: 'number',
+          cell: ({ waiting, more }) => `${more ? 'more than ' : ''}${number(waiting)}`,
+        },
+        { head: 'Accounts', kind: 'number', cell: ({ accounts }) => number(accounts) },
+        {
+          head: 'Oldest',
+          cell: ({ oldest_at, oldest_account_id: id }) => (
+            <>
+              <Time at={oldest_at} />, <AccountLink id={id} />
+            </>
+          ),
+        },
+      ]}
+    />
   );
 }
