@@ -252,7 +252,7 @@ export function guideHtml({ language, needs, receiver }: Guide): string {
   return `<div class="prose"><p>${prose(needs)}</p><p>${prose('Address and key come from the environment:')}</p></div>
 ${sample('In your shell', `export HARKARA_URL=${ORIGIN}\nexport HARKARA_KEY=hk_live_…`).replace(ORIGIN, `<span id="origin">${ORIGIN}</span>`)}
 <h2 id="send">Send a message</h2><p>${prose('With an `Idempotency-Key` the same request can be sent again after a lost answer: it is done once, and the second answer is that of the first. The next message needs another key; run again as it is, the sample sends nothing new.')}</p>${sample('Request', sent)}
-<p>${prose('What is refused is answered in JSON too: `code` for your program, `detail` says what to do, `errors` names the fields (leave out `to` to see it). Send the same request again after no answer, 429 (after `Retry-After` seconds) and 5xx: then `retryable` is true. Anything else has to be corrected first.')} <a href="/docs#problems">All errors</a>.</p>
+<p>${prose('What is refused is answered in JSON too: `code` for your program, `detail` says what to do, `errors` names the fields (leave out `to` to see it). Send the same request again when no answer came, or when `retryable` is true, after `Retry-After` seconds; anything else does not get better by itself.')} <a href="/docs#problems">All errors</a>.</p>
 <h2 id="status">Ask for its status</h2><p>${prose('Better: let the events come to you.')}</p>${sample('Request', asked)}
 ${receiver === undefined ? '' : receiverHtml(receiver)}<div class="prose"><p>All other requests, with samples in this language: <a href="/docs">HTTP API</a>.</p></div>`;
 }
