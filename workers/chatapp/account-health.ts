@@ -42,6 +42,10 @@ export class AccountHealth {
     this.#healthOf(message).begin(message._id);
   }
 
+  isNewest(message: Pick<ChatMessageDocument, 'claim' | 'content'>): boolean {
+    return this.#healthOf(message).isNewest(message);
+  }
+
   /** Notes what is known of a message. Returns whether a pause of its kind begins with it. */
   noteNews(message: Pick<ChatMessageDocument, '_id' | 'claim' | 'content'>, news: News): boolean {
     return this.#healthOf(message).noteNews(message, news);

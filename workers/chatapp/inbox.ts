@@ -32,7 +32,8 @@ import { noteChatTemplate } from '../../shared/templates/chat/store.ts';
 import { type Customers, toldByStatuses } from './customers.ts';
 import { type MatchedMessage, matchStatuses } from './match-statuses.ts';
 import type { ChatMetrics } from './metrics.ts';
-import type { News } from './send-health.ts';
+import { errorReason } from './provider/answer.ts';
+import type { AccountFailure, News } from './send-health.ts';
 import { decideStatuses } from './status-outcome.ts';
 
 export interface InboxOptions {
@@ -51,8 +52,8 @@ export interface InboxOptions {
   copyTemplates(owner: TemplateOwner): void;
   /** Call it when a status of a message has said something of its template. */
   copyTemplatesOf(message: ChatMessageDocument): void;
-  /** Call it when a status has said what became of a message. `code`: our own, of a failure because of the account. */
-  noteNews(message: ChatMessageDocument, news: News, code?: string): Promise<void>;
+  /** Call it when a status has said what became of a message. `failure`: because of the account. */
+  noteStatus(message: ChatMessageDocument, news: News, failure?: AccountFailure): Promise<void>;
 }
 
 /** How long a status that fits no message is tried again. The answer to its send may not be stored yet. */
@@ -179,7 +180,7 @@ export class Inbox {
 
   /** Handles what statuses say beyond their own messages: about templates, and about the account at the provider. */
   async #noteAll(matched: readonly MatchedMessage[]): Promise<void> {
-    const { copyTemplatesOf, noteNews, metrics, log } = this.#options;
+    const { copyTemplatesOf, noteStatus, metrics, log } = this.#options;
     const troubles = new Map<string, { readonly account: AccountId; readonly number: string; readonly code: string }>();
     for (const { message, statuses } of matched) {
       const failure = statuses.find(({ status }) => status === 'failed');
@@ -188,16 +189,18 @@ export class Inbox {
       // The status may come late: only the list tells whether the template is paused still.
       if (rule?.template !== undefined) copyTemplatesOf(message);
       if (!isAccountWide(rule)) {
-        await noteNews(message, failure === undefined ? 'good' : 'other');
+        await noteStatus(message, failure === undefined ? 'good' : 'other');
         continue;
       }
-      await noteNews(message, 'account', rule.code);
+      const { error } = failure ?? {};
+      const reason = error === undefined ? '' : errorReason(error.code, error.details ?? error.title);
+      await noteStatus(message, 'account', { code: rule.code, reason });
       troubles.set(`${number} ${rule.code}`, { account, number, code: rule.code });
     }
     for (const fields of troubles.values()) {
       metrics.troubles.inc({ code: fields.code });
-      // This does not stop the channel: a status may come days late and report a problem that has been solved since. It may
-      // slow it down (send-health.ts).
+      // What only a person ends does not stop the channel: a status may come days late and report a problem that has been solved
+      // since. It slows it down (send-health.ts). What ends by itself stops it (send-loop.ts): the probe starts it again.
       log.error('provider_trouble_told', fields);
     }
   }

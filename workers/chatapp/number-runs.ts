@@ -10,7 +10,7 @@ import type { HeldPartition } from './held-partition.ts';
 import { NumberRun, type NumberRunDeps } from './number-run.ts';
 import { probeStopped } from './probe.ts';
 import { ProviderClient } from './provider/client.ts';
-import type { News } from './send-health.ts';
+import type { AccountFailure, News } from './send-health.ts';
 
 export interface NumberRunsOptions extends Omit<NumberRunDeps, 'onClaim' | 'copyTemplates'> {
   readonly box: SecretBox;
@@ -83,8 +83,8 @@ export class NumberRuns {
   }
 
   /** Call it when a status has said what became of a message. Tells the number's run, which may have sent it. */
-  async noteNews(message: ChatMessageDocument, news: News, code?: string): Promise<void> {
-    await this.#open.get(message.from)?.sends.noteNews(message, news, code);
+  async noteStatus(message: ChatMessageDocument, news: News, failure?: AccountFailure): Promise<void> {
+    await this.#open.get(message.from)?.sends.noteStatus(message, news, failure);
   }
 
   /** Call it when something has said of templates what only the provider's list has completely. */

@@ -8,6 +8,12 @@ import type { MessageId } from '../../shared/platform/runtime/ids.ts';
  */
 export type News = 'good' | 'account' | 'other';
 
+/** Why a message failed because of the account: our code, and the provider's words. */
+export interface AccountFailure {
+  readonly code: string;
+  readonly reason: string;
+}
+
 /**
  * How an account stands at its provider, as statuses tell it. The provider accepts messages and fails them afterwards, so
  * answers say nothing about it (breaker.ts judges those). `good`: sends may begin · `paused`: after `FAILURES` messages in a
@@ -72,6 +78,11 @@ export class SendHealth {
     if (this.state !== 'trying' || this.#trial !== undefined) return;
     this.#trial = id;
     this.#untilMs = this.#clock.monotonicMs() + TRIAL_MS;
+  }
+
+  /** Whether the message left after the last one that is known to have gone well: what is told of it holds now. */
+  isNewest({ claim }: Pick<ChatMessageDocument, 'claim'>): boolean {
+    return (claim?.at.getTime() ?? 0) >= this.#lastMs.good;
   }
 
   /** Notes what is known of a message. Returns whether a pause begins with it. */

@@ -1,3 +1,4 @@
+import { endsByItself } from '../../shared/carriers/providers/error-table.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { MessageId } from '../../shared/platform/runtime/ids.ts';
@@ -7,8 +8,8 @@ import { Breaker } from './breaker.ts';
 import type { ChatClaimer } from './claim.ts';
 import type { Departure } from './depart.ts';
 import { Pacing } from './pacing.ts';
-import type { News } from './send-health.ts';
-import { MessageSender, type SendContext } from './send-message.ts';
+import type { AccountFailure, News } from './send-health.ts';
+import { MessageSender, type SendContext, STOPPED_MS } from './send-message.ts';
 
 export interface SendLoopOptions extends SendContext {
   readonly claimer: ChatClaimer;
@@ -106,6 +107,25 @@ export class SendLoop {
       this.#noted = paused;
     } catch (error) {
       // The next news of this kind reports it again.
+      log.warn('provider_news_not_stored', { account: provider.account, number: provider._id, ...errorFields(error) });
+    }
+  }
+
+  /**
+   * Notes what a status says became of a message. If it failed for a cause that ends by itself (a payment), the channel is stopped and
+   * probed, as after such an answer. But not because of a message that left before this run began, or before one that went well: a
+   * status may come days late. Never rejects.
+   */
+  async noteStatus(message: ChatMessageDocument, news: News, failure?: AccountFailure): Promise<void> {
+    const { stopChannel, log, provider } = this.#options;
+    const stops = failure !== undefined && endsByItself(failure.code) && this.#health.isNewest(message);
+    await this.noteNews(message, news, failure?.code);
+    if (!stops) return;
+    this.#timer.rest(STOPPED_MS);
+    try {
+      await stopChannel(failure.reason, failure.code);
+    } catch (error) {
+      // The next status of this kind reports it again.
       log.warn('provider_news_not_stored', { account: provider.account, number: provider._id, ...errorFields(error) });
     }
   }

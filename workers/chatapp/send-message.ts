@@ -57,7 +57,7 @@ const BACK_IN_QUEUE_MS = 2_000;
 /**
  * Pause after the provider stopped the channel. By its end the worker has read that in the store and closed this run.
  */
-const STOPPED_MS = 3_000;
+export const STOPPED_MS = 3_000;
 
 /** Handles one claimed message: sends it and settles the answer, refuses it, or puts it back unsent. */
 export class MessageSender {

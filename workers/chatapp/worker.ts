@@ -129,7 +129,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
       retry: (id, due) => retryItem(db, id, due),
       copyTemplates: (owner) => this.#runs.copyTemplates(owner),
       copyTemplatesOf: (message) => this.#runs.copyTemplatesOf(message),
-      noteNews: (message, news, code) => this.#runs.noteNews(message, news, code),
+      noteStatus: (message, news, failure) => this.#runs.noteStatus(message, news, failure),
     });
     this.#inbox = new InboxRotation({
       db,

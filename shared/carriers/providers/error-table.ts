@@ -9,7 +9,8 @@
  *
  * `do` is for answers. A `failed` status that comes later is final: of the rule it takes only the name of the error, `code`.
  * (131053 of a link comes as such a status, because the provider fetches the link after its answer.) But if the reason is
- * `accountWide`, a status slows the account down too (send-health.ts).
+ * `accountWide`, a status slows the account down too (send-health.ts); if it ends by itself, a status stops the channel as an answer
+ * does (send-loop.ts).
  */
 export type ErrorDo = 'stop' | 'back_off' | 'customer_delay' | 'retry' | 'retry_once' | 'retry_later' | 'refuse';
 

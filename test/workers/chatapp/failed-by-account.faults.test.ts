@@ -27,7 +27,7 @@ describe('chatapp worker: messages fail because of the account after they were a
     await world.until(message?._id ?? 'msg_', ({ state }) => state === 'failed');
   }
 
-  for (const code of [131_042, 131_048, 131_031, 368]) {
+  for (const code of [131_048, 131_031, 368]) {
     it(`${code}: after five in a row what waits waits, then one message tries`, async () => {
       let aheadMs = 0;
       const clock = { now: systemClock.now, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
@@ -53,6 +53,35 @@ describe('chatapp worker: messages fail because of the account after they were a
     });
   }
 
+  it('131042: the first status stops the channel, as an answer does, and it is probed; a late one stops nothing', async () => {
+    const account = await world.openAccount();
+    await world.startWorker();
+    const [old] = await world.queue(account, { to: '919000000001' });
+    await world.until(old?._id ?? 'msg_', ({ state }) => state === 'sent');
+    const late = account.provider.sends.at(-1)?.wamid ?? '';
+    const [good] = await world.queue(account, { to: '919000000002' });
+    await world.until(good?._id ?? 'msg_', ({ state }) => state === 'sent');
+    await told(account, 'delivered');
+    await world.until(good?._id ?? 'msg_', ({ state }) => state === 'delivered');
+    await world.post([
+      makeItem(account.id, makeStatus({ upstreamId: late, status: 'failed', error: { code: 131_042, title: 'x' } })),
+    ]);
+    await world.until(old?._id ?? 'msg_', ({ state }) => state === 'failed');
+    await failOne(account, '919000000003', 131_026);
+    expect(await findProvider(world.store.db, account.number)).not.to.have.property('stoppedReason');
+
+    await failOne(account, '919000000004', 131_042);
+
+    const stopped = await eventually(async () => {
+      const provider = await findProvider(world.store.db, account.number);
+      return provider?.stoppedReason === undefined ? undefined : provider;
+    }, 'the channel is stopped');
+    expect(stopped).to.include({ stoppedReason: 'provider_payment_problem: (131042) x', status: 'paused' });
+    expect(stopped?.probe?.at.getTime()).to.be.within(Date.now(), Date.now() + 60_000);
+    await world.queue(account, { to: '919000000005' });
+    await world.allIn(account, 'queued', 1);
+  });
+
   it('templates fail while answers in a session go well: templates alone wait, no answer waits behind them', async () => {
     let aheadMs = 0;
     const clock = { now: systemClock.now, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
@@ -73,7 +102,7 @@ describe('chatapp worker: messages fail because of the account after they were a
     };
     await world.startWorker({ clock });
     for (const to of people.slice(0, 5)) {
-      await failOne(account, to, 131_042);
+      await failOne(account, to, 131_048);
       await answered(to);
     }
     await eventually(() => trouble(account), 'the operator is told');
