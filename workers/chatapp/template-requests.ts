@@ -19,7 +19,7 @@ import type { ChatTemplateRequestDocument, TemplateDraft } from '../../shared/te
 import type { Exchange } from './provider/answer.ts';
 import type { ProviderClient } from './provider/client.ts';
 import { judgeTemplateAnswer, type TemplateVerdict } from './provider/template-answer.ts';
-import { templatePayload } from './provider/template-draft.ts';
+import { type SampleHandles, templatePayload } from './provider/template-draft.ts';
 import type { HeaderSamples } from './samples/header-samples.ts';
 import { readTemplates } from './template-pages.ts';
 
@@ -105,7 +105,7 @@ export class TemplateRequests {
       if (isDone(request, listed)) return this.#done(request, { kind: 'done' }, listed);
     }
     // Before the request is marked as asked: until the file is uploaded, the account may still want something else.
-    const sample = await this.#sampleOf(request);
+    const sample = await this.#samplesOf(request);
     if (this.#closed) return;
     if (sample.kind === 'unread') return this.#later(request, sample.reason);
     if (sample.kind === 'later') return this.#unanswered(request, sample.reason);
@@ -136,23 +136,34 @@ export class TemplateRequests {
     await refuseRequest(db, request, reason, clock.now());
   }
 
-  /** The handle of the header's sample file; undefined when the header is no file. */
-  async #sampleOf({ account, wants, draft, tries }: ChatTemplateRequestDocument) {
-    const { header } = draft?.components ?? {};
-    const url = draft?.examples.headerUrl;
-    const format = MEDIA_HEADERS.find((one) => one === header?.format);
-    if (wants === 'delete' || format === undefined || url === undefined)
-      return { kind: 'done', value: undefined } as const;
+  /** The handles of the sample files of its headers, one after the other; or the first that there is none of, and why. */
+  async #samplesOf({ account, wants, draft, tries }: ChatTemplateRequestDocument) {
     const { samples, client } = this.#options;
-    return samples.handOver({ account, format, url, tries }, client, this.#closing.signal);
+    if (wants === 'delete' || draft === undefined) return { kind: 'done', value: {} } as const;
+    const { components, examples } = draft;
+    const { cards = [] } = components;
+    const headers = [[components, examples] as const, ...cards.map((card, i) => [card, examples.cards?.[i]] as const)];
+    const handles: (string | undefined)[] = [];
+    for (const [{ header }, { headerUrl: url } = {}] of headers) {
+      const format = MEDIA_HEADERS.find((one) => one === header?.format);
+      if (format === undefined || url === undefined) {
+        handles.push(undefined);
+        continue;
+      }
+      const sample = await samples.handOver({ account, format, url, tries }, client, this.#closing.signal);
+      if (sample.kind !== 'done') return sample;
+      handles.push(sample.value);
+    }
+    const [header, ...ofCards] = handles;
+    return { kind: 'done', value: { header, cards: ofCards } } as const;
   }
 
-  async #ask(request: ChatTemplateRequestDocument, handle: string | undefined): Promise<TemplateVerdict> {
+  async #ask(request: ChatTemplateRequestDocument, handles: SampleHandles): Promise<TemplateVerdict> {
     const { db, client } = this.#options;
     const { name, language, wants, draft } = request;
     if (wants === 'create' && draft !== undefined) {
       return judgeTemplateAnswer(
-        await client.submitTemplate(templatePayload(draft, { name, language, category: draft.category }, handle)),
+        await client.submitTemplate(templatePayload(draft, { name, language, category: draft.category }, handles)),
       );
     }
     const known = await findChatTemplate(db, request, name, language);
@@ -162,7 +173,7 @@ export class TemplateRequests {
     const { upstreamId } = listed;
     const exchange: Exchange =
       wants === 'edit' && draft !== undefined
-        ? await client.submitTemplate(templatePayload(draft, categoryOf(draft, listed), handle), upstreamId)
+        ? await client.submitTemplate(templatePayload(draft, categoryOf(draft, listed), handles), upstreamId)
         : await client.deleteTemplate(name, upstreamId);
     return judgeTemplateAnswer(exchange);
   }
@@ -250,7 +261,9 @@ function isDone({ wants, draft }: ChatTemplateRequestDocument, listed: ChatTempl
   // Its texts are the provider's own: that it is there, or under review again, is all that the list can show.
   if (draft?.code !== undefined) return wants === 'create' ? listed !== undefined : listed?.status === 'pending';
   // The list shows neither the sample file nor the examples. But a template that is under review was edited.
-  if (wants === 'edit' && draft?.examples.headerUrl !== undefined && listed?.status !== 'pending') return false;
+  const hasFile =
+    draft !== undefined && [draft.examples, ...(draft.examples.cards ?? [])].some(({ headerUrl }) => headerUrl);
+  if (wants === 'edit' && hasFile && listed?.status !== 'pending') return false;
   // If a rejected template keeps its text, the list cannot show whether the edit was done. To ask again costs nothing: the provider
   // reviews it once more.
   if (wants === 'edit' && listed?.status === 'rejected') return false;
@@ -259,10 +272,13 @@ function isDone({ wants, draft }: ChatTemplateRequestDocument, listed: ChatTempl
 
 /** The label of a copy-code button is the provider's own. */
 function sameText(listed: TemplateComponents, wanted: TemplateDraft['components']): boolean {
-  const shown = ({ header, body, footer, buttons }: TemplateComponents): string =>
-    JSON.stringify([
-      [header?.format, header?.format === 'text' ? header.text : undefined, body, footer],
-      buttons.map(({ type, text, url, phoneNumber }) => [type, type === 'copy_code' ? '' : text, url, phoneNumber]),
-    ]);
-  return shown(listed) === shown(wanted);
+  return JSON.stringify(textsOf(listed)) === JSON.stringify(textsOf(wanted));
+}
+
+function textsOf({ header, body, footer, offer, buttons, cards }: TemplateComponents): readonly unknown[] {
+  return [
+    [header?.format, header?.format === 'text' ? header.text : undefined, body, footer, offer?.text, offer?.expires],
+    buttons.map(({ type, text, url, phoneNumber }) => [type, type === 'copy_code' ? '' : text, url, phoneNumber]),
+    cards?.map(textsOf),
+  ];
 }

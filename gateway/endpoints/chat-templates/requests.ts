@@ -12,7 +12,8 @@ import { whole } from '../../http/fields/request.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
 import { numberMeant, templatesOfNumber } from '../chatapp/numbers.ts';
-import { checkSample, draftOf, EDIT_CHAT_TEMPLATE, REQUEST_CHAT_TEMPLATE } from './draft.ts';
+import { checkSamples, draftOf } from './draft.ts';
+import { EDIT_CHAT_TEMPLATE, REQUEST_CHAT_TEMPLATE } from './draft-fields.ts';
 import {
   chatTemplateRecord,
   Language,
@@ -47,7 +48,7 @@ export const requestChatTemplate = endpoint({
   tag: 'Account',
   summary: 'Ask for a chat-app template',
   description:
-    'Extension. Asks the provider for a template. The answer says that this is stored; the provider is asked within seconds, and its review takes 24 to 48 hours. Webhooks are told: `template.approved`, `template.rejected`. An authentication template has `code` in place of all texts. An account may ask for 1,000; one more is `quota_reached`.',
+    'Extension. Asks the provider for a template. The answer says that this is stored; the provider is asked within seconds, and its review takes 24 to 48 hours. Webhooks are told: `template.approved`, `template.rejected`. Carousels have `cards`, limited-time offers `offer`, templates with products a header of `product` or a button `catalog`, `mpm` or `spm`. An authentication template has `code` in place of all texts. An account may ask for 1,000; one more is `quota_reached`.',
   scopes: ['manage'],
   body: REQUEST_CHAT_TEMPLATE,
   ownProblems: true,
@@ -56,6 +57,26 @@ export const requestChatTemplate = endpoint({
   examples: {
     body: {
       example: { name: 'order_left', language: 'en_US', ...CONTENT_EXAMPLE },
+      'an offer': {
+        ...{
+          name: 'summer_offer',
+          language: 'en_US',
+          category: 'marketing',
+          body: 'Take a quarter off until it ends.',
+        },
+        offer: { text: 'Ends soon!' },
+        buttons: [
+          { type: 'copy_code', example: 'SUMMER25' },
+          { type: 'url', text: 'Shop', url: 'https://shop.example.com/?code={{1}}', example: 'SUMMER25' },
+        ],
+      },
+      'a carousel of products': {
+        ...{ name: 'new_plants', language: 'en_US', category: 'marketing', body: 'Look what came in.' },
+        cards: [
+          { header: { format: 'product' }, buttons: [{ type: 'spm' }] },
+          { header: { format: 'product' }, buttons: [{ type: 'spm' }] },
+        ],
+      },
       'a code': {
         ...{ name: 'login_code_to_copy', language: 'en_US', category: 'authentication' },
         code: { type: 'copy_code', expires_minutes: 5 },
@@ -70,7 +91,7 @@ export const requestChatTemplate = endpoint({
       const { problems } = read;
       const draft = problems.count > 0 ? undefined : draftOf(whole(read), problems);
       const number = await numberMeant(deps, account, read.given.from, problems);
-      if (draft !== undefined) await checkSample(account, draft, number, deps.webhookUrl, problems);
+      if (draft !== undefined) await checkSamples(account, draft, number, deps.webhookUrl, problems);
       if (draft === undefined || problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
       if (number === undefined) return refused('chatapp_not_configured');
       const late = refusedLate(clock, payBy);
@@ -126,7 +147,7 @@ export const editChatTemplate = endpoint({
   tag: 'Account',
   summary: 'Edit a chat-app template',
   description:
-    'Extension. Replaces everything but name and language; `from` says of which business account the template is. The provider lets approved, rejected and paused templates be edited, an approved one once in 24 hours, and reviews them again.',
+    'Extension. Replaces everything but name and language; `from` says of which business account the template is. The provider lets approved, rejected and paused templates be edited, an approved one once in 24 hours and never its category, and reviews them again.',
   scopes: ['manage'],
   params: IN_PATH,
   query: { from: templatesOfNumber },
@@ -167,15 +188,21 @@ export const editChatTemplate = endpoint({
     const { problems } = read;
     const draft = problems.count > 0 ? undefined : draftOf(whole(read), problems);
     const number = await numberMeant(deps, account, from, problems);
-    if (draft !== undefined) await checkSample(account, draft, number, webhookUrl, problems);
+    if (draft !== undefined) await checkSamples(account, draft, number, webhookUrl, problems);
     if (draft === undefined || problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
     if (number === undefined) return refused('template_not_found', NO_CHAT_TEMPLATE);
     const owner = { account, business: number.businessId };
     const own = await readOwn(db, owner, name, language);
     if (isNone(own)) return refused('template_not_found', NO_CHAT_TEMPLATE);
+    const { listed } = own;
+    if (listed?.status === 'approved' && listed.category !== draft.category) {
+      const words = `It is approved as ${listed.category}, and the provider lets nobody change that. Keep it, or ask for another template.`;
+      problems.add('category', 'conflict', words);
+      return invalid(problems);
+    }
     const detail = whyNot(own);
     if (detail !== undefined) return refused('template_not_editable', { detail });
-    const wants = own.listed === undefined ? 'create' : 'edit';
+    const wants = listed === undefined ? 'create' : 'edit';
     const now = clock.now();
     const request = newId('req', now.getTime());
     const wish = { ...owner, name, language, wants, draft, request, requestedAt: now } as const;

@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import {
   type ChatTemplateDocument,
@@ -11,7 +12,11 @@ import {
 import { findChatTemplateRequests, listChatTemplateRequests } from '../../../shared/templates/chat/request-store.ts';
 import { findChatTemplate, findChatTemplates, listChatTemplatePage } from '../../../shared/templates/chat/store.ts';
 import { describeParam, paramsOf } from '../../../shared/templates/chat/template-params.ts';
-import type { ChatTemplateRequestDocument, TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
+import type {
+  ChatTemplateRequestDocument,
+  DraftExamples,
+  TemplateDraft,
+} from '../../../shared/templates/chat/template-request.ts';
 import { endpoint, invalid, type Shown } from '../../api/endpoint.ts';
 import { flag, named, pageShape, text, time } from '../../api/shapes.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
@@ -19,14 +24,14 @@ import { Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
 import { numberMeant, templatesOfNumber } from '../chatapp/numbers.ts';
-import { HEADERS } from './draft.ts';
+import { HEADERS } from './draft-fields.ts';
 
 /** An account's chat-app templates, as the provider lists them and as the account asked for them. How they are asked for: requests.ts. */
 
 export const Name = text(undefined, { example: 'order_left' });
 export const Language = text(undefined, { example: 'en_US' });
 
-const Header = z.strictObject({ format: z.enum([...HEADERS, 'product']), text: text().nullable() }).nullable();
+const Header = z.strictObject({ format: z.enum(HEADERS), text: text().nullable() }).nullable();
 
 const Buttons = z.array(
   z.strictObject({
@@ -95,6 +100,16 @@ export const OwnChatTemplate = named('OwnChatTemplate', 'A template of the chat-
       header_url: text('Where the sample file of the header is.').optional(),
       body: z.array(text()).meta({ example: ['Asha'] }),
       buttons: z.array(text().nullable()).meta({ example: [null] }),
+      cards: z
+        .array(
+          z.strictObject({
+            header_url: text().optional(),
+            body: z.array(text()),
+            buttons: z.array(text().nullable()),
+          }),
+        )
+        .meta({ description: 'Those of its cards.' })
+        .optional(),
     })
     .meta({ description: 'The examples that were given for the review.' })
     .nullable(),
@@ -255,8 +270,12 @@ function isGone({ wants, due, refusal }: ChatTemplateRequestDocument): boolean {
   return due === undefined && (refusal === undefined || wants !== 'create');
 }
 
-function examplesOf({ examples: { headerUrl, ...examples } }: TemplateDraft) {
-  return { ...examples, ...(headerUrl === undefined ? {} : { header_url: headerUrl }) };
+function examplesOf({ examples: { cards, header, ...own } }: TemplateDraft) {
+  return { ...exampleOf(own), ...defined({ header, cards: cards?.map(exampleOf) }) };
+}
+
+function exampleOf({ headerUrl, body, buttons }: DraftExamples) {
+  return { ...{ body, buttons }, ...defined({ header_url: headerUrl }) };
 }
 
 /** What stands at each place of `params`. */

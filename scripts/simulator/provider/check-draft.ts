@@ -46,6 +46,8 @@ function checkCode(parts: readonly Json[]): TemplateError | undefined {
 }
 
 function checkPart(part: Json): TemplateError | undefined {
+  if (part.type === 'LIMITED_TIME_OFFER') return checkOffer(part);
+  if (part.type === 'CAROUSEL') return checkCards(list(part.cards));
   const longest = LONGEST[part.type as keyof typeof LONGEST];
   if (longest !== undefined && typeof part.text === 'string' && part.text.length > longest) {
     return {
@@ -68,6 +70,28 @@ function checkPart(part: Json): TemplateError | undefined {
   }
   if (part.type === 'HEADER' && variables(String(part.text)).length > 0 && !Array.isArray(sample?.header_text)) {
     return fault('The variable of the header needs an example.');
+  }
+  return undefined;
+}
+
+function checkOffer({ limited_time_offer: offer }: Json): TemplateError | undefined {
+  const { text, has_expiration: expires } = object(offer) ?? {};
+  return filled(text) && text.length <= 16 && typeof expires === 'boolean'
+    ? undefined
+    : fault('The offer needs a text of at most 16 characters, and has_expiration.');
+}
+
+/** "All cards defined on a template must have the same components." */
+function checkCards(cards: readonly Json[]): TemplateError | undefined {
+  if (cards.length < 2 || cards.length > 10) return fault('A carousel has 2 to 10 cards.');
+  const kinds = cards.map(({ components }) =>
+    list(components).map(({ type, format, buttons }) => [type, format, list(buttons).map((button) => button.type)]),
+  );
+  if (new Set(kinds.map((kind) => JSON.stringify(kind))).size > 1)
+    return fault('The cards must have the same components.');
+  for (const part of cards.flatMap(({ components }) => list(components))) {
+    const problem = checkPart(part);
+    if (problem !== undefined) return problem;
   }
   return undefined;
 }

@@ -8,17 +8,20 @@ export const CHAT_CATEGORIES = ['marketing', 'utility', 'authentication'] as con
 export interface TemplateDraft {
   readonly category: (typeof CHAT_CATEGORIES)[number];
   readonly components: TemplateComponents;
-  readonly examples: {
-    readonly header?: string;
-    /** Of a header that is a file: where a sample of it is. The provider gets the file itself. */
-    readonly headerUrl?: string;
-    /** One for each variable of the body, in their order. */
-    readonly body: readonly string[];
-    /** By the index of the button. */
-    readonly buttons: readonly (string | null)[];
-  };
+  readonly examples: DraftExamples & { readonly cards?: readonly DraftExamples[] };
   /** Of an authentication template, which has nothing else but its button. */
   readonly code?: CodeDraft;
+}
+
+/** For the review, of a template or of a card of it. */
+export interface DraftExamples {
+  readonly header?: string;
+  /** Of a header that is a file: where a sample of it is. The provider gets the file itself. */
+  readonly headerUrl?: string;
+  /** One for each variable of the body, in their order. */
+  readonly body: readonly string[];
+  /** By the index of the button. */
+  readonly buttons: readonly (string | null)[];
 }
 
 /** How the code of an authentication template gets into the app (WhatsApp, "Authentication templates"). */

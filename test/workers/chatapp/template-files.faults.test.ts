@@ -69,6 +69,31 @@ describe('chatapp worker: templates with a file in their header', () => {
     expect(asked()).to.deep.equal(['POST 200', 'EDIT 200']);
   });
 
+  it('a carousel: the sample of each card is uploaded, it is approved, shown with its cards, and edited', async () => {
+    await world.startWorker();
+    const card = (path: string) => ({
+      header: { format: 'image', example_url: `${files.url}${path}` },
+      buttons: [{ type: 'quick_reply', text: 'More' }],
+    });
+    const content = {
+      category: 'marketing',
+      body: 'Look what came in.',
+      cards: [card('/good.png'), card('/good.png')],
+    };
+    const asks = { name: 'plants', language: 'en_US', ...content };
+    await site.call('post', TEMPLATES_PATH, asks).expect(200);
+
+    const shown = await site.until('plants', 'approved');
+
+    expect(site.provider.uploads()).to.deep.equal(['image/png', 'image/png']);
+    expect(shown).to.deep.include({ change: null, cannot_be_sent: null, body: 'Look what came in.' });
+    expect(shown.cards).to.have.length(2);
+    expect(shown).to.have.nested.property('examples.cards[1].header_url', `${files.url}/good.png`);
+    await site.call('patch', `${TEMPLATES_PATH}/plants/en_US`, { ...content, body: 'Look again.' }).expect(200);
+    await eventually(async () => (await site.shown('plants'))?.body === 'Look again.', 'it has the other body');
+    expect(asked()).to.deep.equal(['POST 200', 'EDIT 200']);
+  });
+
   for (const [what, format, path, reason] of [
     ['gone', 'image', '/gone.png', /Its address answers HTTP 404/],
     ['moved', 'image', '/moved.png', /HTTP 302\. Give the address that it leads to/],

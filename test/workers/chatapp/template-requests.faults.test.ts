@@ -116,11 +116,11 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     expect(site.provider.templateRequests().map(({ method }) => method)).to.deep.equal(['POST', 'EDIT']);
   });
 
-  it('edited with another category: a rejected one is reviewed in that, an approved one keeps its own', async () => {
+  it('edited with another category: a rejected one is reviewed in that, of an approved one it is refused', async () => {
     await world.startWorker();
-    const { language: _, ...content } = { ...DRAFT, category: 'marketing' };
-    const edit = (name: string, body: string) =>
-      site.call('patch', `${TEMPLATES_PATH}/${name}/en_US`, { ...content, body }).expect(200);
+    const { language: _, ...content } = DRAFT;
+    const edit = (name: string, body: string, category: string) =>
+      site.call('patch', `${TEMPLATES_PATH}/${name}/en_US`, { ...content, body, category });
     const has = (name: string, category: string, body: string) =>
       eventually(async () => {
         const shown = await site.shown(name);
@@ -132,11 +132,14 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     await site.ask('order_left').expect(200);
     await site.until('order_left', 'approved');
 
-    await edit('refused_offer', DRAFT.body);
-    await edit('order_left', 'Hi {{1}}, order {{2}} has left today.');
+    await edit('refused_offer', DRAFT.body, 'marketing').expect(200);
+    const today = 'Hi {{1}}, order {{2}} has left today.';
+    const { body: refused } = await edit('order_left', today, 'marketing').expect(400);
+    expect(refused.errors[0]).to.include({ field: 'category', code: 'conflict' });
+    await edit('order_left', today, 'utility').expect(200);
 
     await has('refused_offer', 'marketing', DRAFT.body);
-    await has('order_left', 'utility', 'Hi {{1}}, order {{2}} has left today.');
+    await has('order_left', 'utility', today);
   });
 
   it('paused and disabled after it was approved: announced as stopped', async () => {

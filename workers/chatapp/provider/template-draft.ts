@@ -1,11 +1,17 @@
-import type { TemplateButton } from '../../../shared/templates/chat/chat-template.ts';
-import type { CodeDraft, TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
+import type { TemplateButton, TemplateComponents } from '../../../shared/templates/chat/chat-template.ts';
+import type { CodeDraft, DraftExamples, TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
 
 /** What a new template has beside its components, and of it what an edit changes. */
 interface Head {
   readonly name?: string;
   readonly language?: string;
   readonly category?: TemplateDraft['category'];
+}
+
+/** Of the sample files, where a header is a file: of the template's, and of its cards in their order. */
+export interface SampleHandles {
+  readonly header?: string | undefined;
+  readonly cards?: readonly (string | undefined)[];
 }
 
 /**
@@ -15,8 +21,7 @@ interface Head {
 export function templatePayload(
   draft: TemplateDraft,
   { category, ...named }: Head,
-  /** Of the sample file, when the header is a file. */
-  handle?: string,
+  handles: SampleHandles = {},
 ): Buffer {
   const kind = category === undefined ? {} : { category: category.toUpperCase() };
   if (draft.code !== undefined) {
@@ -24,7 +29,13 @@ export function templatePayload(
     const ttl = ttlSeconds === undefined ? {} : { message_send_ttl_seconds: ttlSeconds };
     return Buffer.from(JSON.stringify({ ...named, ...kind, ...ttl, components: codeComponents(draft.code) }));
   }
-  return Buffer.from(JSON.stringify({ ...named, ...kind, components: componentsOf(draft, handle) }));
+  return Buffer.from(
+    JSON.stringify({
+      ...named,
+      ...kind,
+      components: componentsOf(draft.components, draft.examples, handles.header, handles.cards),
+    }),
+  );
 }
 
 /** "Authentication templates": the texts are the provider's, whose list shows the button as a URL later. */
@@ -41,8 +52,13 @@ function codeComponents(code: CodeDraft): readonly object[] {
   ];
 }
 
-function componentsOf({ components, examples }: TemplateDraft, handle: string | undefined): readonly object[] {
-  const { header, body = '', footer, buttons } = components;
+/** Of a template or of one of its cards. */
+function componentsOf(
+  { header, body, footer, buttons, offer, cards }: TemplateComponents,
+  examples: TemplateDraft['examples'],
+  handle: string | undefined,
+  ofCards: readonly (string | undefined)[] = [],
+): readonly object[] {
   return [
     ...(header?.format === 'text'
       ? [
@@ -52,21 +68,42 @@ function componentsOf({ components, examples }: TemplateDraft, handle: string | 
           },
         ]
       : []),
-    ...(header?.format === 'location' ? [{ type: 'HEADER', format: 'LOCATION' }] : []),
+    ...(header?.format === 'location' || header?.format === 'product'
+      ? [{ type: 'HEADER', format: header.format.toUpperCase() }]
+      : []),
     ...(header === undefined || handle === undefined
       ? []
       : [{ type: 'HEADER', format: header.format.toUpperCase(), example: { header_handle: [handle] } }]),
-    {
-      ...{ type: 'BODY', text: body },
-      // An array in an array: one set of examples.
-      ...(examples.body.length > 0 && { example: { body_text: [examples.body] } }),
-    },
+    ...(offer === undefined
+      ? []
+      : [{ type: 'LIMITED_TIME_OFFER', limited_time_offer: { text: offer.text, has_expiration: offer.expires } }]),
+    ...(body === undefined
+      ? []
+      : [
+          {
+            ...{ type: 'BODY', text: body },
+            // An array in an array: one set of examples.
+            ...(examples.body.length > 0 && { example: { body_text: [examples.body] } }),
+          },
+        ]),
     ...(footer === undefined ? [] : [{ type: 'FOOTER', text: footer }]),
     ...(buttons.length === 0
       ? []
       : [{ type: 'BUTTONS', buttons: buttons.map((button, i) => buttonOf(button, examples.buttons[i] ?? undefined)) }]),
+    ...(cards === undefined
+      ? []
+      : [
+          {
+            type: 'CAROUSEL',
+            cards: cards.map((card, i) => ({
+              components: componentsOf(card, examples.cards?.[i] ?? NO_EXAMPLES, ofCards[i]),
+            })),
+          },
+        ]),
   ];
 }
+
+const NO_EXAMPLES: DraftExamples = { body: [], buttons: [] };
 
 function buttonOf({ type, text, url, phoneNumber }: TemplateButton, example: string | undefined): object {
   switch (type) {
@@ -77,6 +114,6 @@ function buttonOf({ type, text, url, phoneNumber }: TemplateButton, example: str
     case 'copy_code':
       return { type: 'COPY_CODE', example };
     default:
-      return { type: 'QUICK_REPLY', text };
+      return { type: type.toUpperCase(), text };
   }
 }

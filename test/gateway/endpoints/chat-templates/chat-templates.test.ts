@@ -5,7 +5,7 @@ import { finishRequest, wishChatTemplate } from '../../../../shared/templates/ch
 import { replaceChatTemplates, replaceListed } from '../../../../shared/templates/chat/store.ts';
 import type { ChatTemplateRequestDocument } from '../../../../shared/templates/chat/template-request.ts';
 import { announceTemplates } from '../../../../workers/maintenance/announce-templates.ts';
-import { makeChatTemplate, makeProvider, NUMBER, ownerOf } from '../../../support/chatapp.ts';
+import { makeChatTemplate, makeProvider, ownerOf } from '../../../support/chatapp.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { tellDeps } from '../../../support/tell-deps.ts';
 import { settingsWorld } from '../settings-world.ts';
@@ -57,7 +57,8 @@ describe('chat-app templates of an account', () => {
     await replaceListed(site.db, [makeChatTemplate(site.account), other], new Date());
 
     expect(await walk('from=918100000002')).to.deep.equal(['of_the_second']);
-    expect(await walk(`from=${NUMBER}`)).to.deep.equal(['order_update']);
+    const { provider } = await makeProvider(site.db, site.account);
+    expect(await walk(`from=${provider._id}`)).to.deep.equal(['order_update']);
     expect((await ask('get', `${PATH}?from=918100000003`)).status).to.equal(400);
   });
 

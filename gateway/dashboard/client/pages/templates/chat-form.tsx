@@ -60,6 +60,12 @@ export function ChatForm({ edits, onClose, onDone }: ChatFormProps) {
   };
   return (
     <Dialog title={of === undefined ? 'Request a chat-app template' : `Edit ${of.name}`} side="right" onClose={onClose}>
+      {of === undefined && (
+        <p>
+          Carousels, limited-time offers, products and codes are asked for by the{' '}
+          <a href="/docs#requestChatTemplate">API</a>.
+        </p>
+      )}
       <Form submit={of === undefined ? 'Request template' : 'Edit and resend'} onCancel={onClose} onSubmit={send}>
         {of === undefined && (
           <>
@@ -78,7 +84,8 @@ export function ChatForm({ edits, onClose, onDone }: ChatFormProps) {
         <Select
           name="category"
           label="Category"
-          options={CATEGORIES}
+          options={of?.state === 'approved' ? CATEGORIES.filter(([name]) => name === of.category) : CATEGORIES}
+          {...(of?.state === 'approved' && { hint: 'The provider lets nobody change that of an approved template.' })}
           value={draft.category}
           onInput={(category) => set({ category })}
         />

@@ -10,7 +10,14 @@ import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { ChatForm } from './chat-form.tsx';
 import { ChatState } from './chat-state.tsx';
-import { CHAT_TEMPLATES_PATH, type ChatTemplate, EDITABLE, filled, placeholderOf } from './chat-template.ts';
+import {
+  CHAT_TEMPLATES_PATH,
+  type ChatTemplate,
+  EDITABLE,
+  filled,
+  isOfTheForm,
+  placeholderOf,
+} from './chat-template.ts';
 import { Phone } from './phone.tsx';
 
 interface ChatPanelProps {
@@ -46,9 +53,14 @@ export function ChatPanel({ of, onClose, onChange }: ChatPanelProps) {
         footer={of.footer ?? ''}
         buttons={of.buttons.map(({ text }) => text)}
       />
+      {EDITABLE.includes(of.state) && !isOfTheForm(of) && (
+        <p class="soft">
+          A template of this kind is edited by the <a href="/docs#editChatTemplate">API</a>.
+        </p>
+      )}
       {may('manage') && of.change === null && from !== undefined && (
         <div class="acts">
-          {EDITABLE.includes(of.state) && (
+          {EDITABLE.includes(of.state) && isOfTheForm(of) && (
             <Button onClick={() => setAsked('edit')}>
               {of.state === 'rejected' ? 'Edit and resend' : 'Edit template'}
             </Button>

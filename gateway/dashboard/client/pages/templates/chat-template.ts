@@ -73,3 +73,16 @@ export function variablesIn(text: string): readonly string[] {
 export function filled(text: string, examples: readonly string[]): string {
   return text.replaceAll(/\{\{\s*(\d+)\s*\}\}/g, (place, digits: string) => examples[Number(digits) - 1] || place);
 }
+
+/** Whether the form has a field for each part of it: it would lose the others. */
+export function isOfTheForm({ category, header, buttons, offer, cards }: ChatTemplate): boolean {
+  return (
+    category !== 'authentication' &&
+    offer === null &&
+    cards === null &&
+    header?.format !== 'product' &&
+    buttons.every(({ type }) => FORM_BUTTONS.includes(type))
+  );
+}
+
+const FORM_BUTTONS = ['quick_reply', 'url', 'phone_number', 'copy_code'];
