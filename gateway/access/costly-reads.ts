@@ -3,7 +3,6 @@ import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
 import { sendJsonText, sendProblem } from '../http/answer.ts';
 import { type Charge, ownerOf, type Reply, requesterOf } from '../http/context.ts';
-import type { GatewayDeps } from '../http/deps.ts';
 import { isRefused, type Refused } from '../http/idempotency/action.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 import { isLooking } from './looking.ts';
@@ -30,11 +29,6 @@ export type AnswerRead = (
   missing?: ProblemSlug,
   send?: (text: string | Buffer) => void,
 ) => Promise<void>;
-
-/** The dependencies of endpoints that read lists. */
-export interface ReadingDeps extends Pick<GatewayDeps, 'db' | 'clock'> {
-  readonly answerRead: AnswerRead;
-}
 
 export function createCostlyReads(charge: Charge): AnswerRead {
   const unread = new Map<string, number>();

@@ -19,11 +19,11 @@ const status = (noun: string, verb: string, to: string, about: string, operation
 const ACCOUNT: readonly Act[] = [
   {
     ...{ command: 'account create', operation: 'createAccount', about: 'Creates an account, without credits.' },
-    say: ({ account }, given) =>
+    say: ({ account }) =>
       [
         recordText(account),
         `Created. Next: npm run ops -- credits top-up ${account.account_id} 1000`,
-        ...(given.dlt === 'on' && given.number_check === undefined
+        ...(account.settings.dlt === 'on' && account.settings.number_check === 'off'
           ? [
               `Numbers without 91 are sent and charged as they are. To refuse them: account update ${account.account_id} --number-check on`,
             ]

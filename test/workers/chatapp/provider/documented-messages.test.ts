@@ -15,6 +15,24 @@ interface Sample {
 const WAMID = 'wamid.HBgLMTY0NjcwNDM1OTUVAgASGBQzQTdCNTg5RjY1MEMyRjlGMjRGNgA=';
 const ANSWERED: Answered = { message: newId('msg'), upstreamId: WAMID };
 
+/** A list's sections are the same in a request of ours and in the provider's. */
+const SECTIONS = [
+  {
+    title: 'I want it ASAP!',
+    rows: [
+      { id: 'priority_express', title: 'Priority Mail Express', description: 'Next Day to 2 Days' },
+      { id: 'priority_mail', title: 'Priority Mail', description: '1–3 Days' },
+    ],
+  },
+  {
+    title: 'I can wait a bit',
+    rows: [
+      { id: 'first_class_mail', title: 'First-Class Mail', description: '2–5 Days' },
+      { id: 'media_mail', title: 'Media Mail' },
+    ],
+  },
+];
+
 const SAMPLES: readonly Sample[] = [
   {
     page: 'Interactive list messages',
@@ -24,22 +42,7 @@ const SAMPLES: readonly Sample[] = [
       ...{ body: 'Which shipping option do you prefer?', footer: 'Lucky Shrub: Your gateway to succulents™' },
       action: {
         button: 'Shipping Options',
-        sections: [
-          {
-            title: 'I want it ASAP!',
-            rows: [
-              { id: 'priority_express', title: 'Priority Mail Express', description: 'Next Day to 2 Days' },
-              { id: 'priority_mail', title: 'Priority Mail', description: '1–3 Days' },
-            ],
-          },
-          {
-            title: 'I can wait a bit',
-            rows: [
-              { id: 'first_class_mail', title: 'First-Class Mail', description: '2–5 Days' },
-              { id: 'media_mail', title: 'Media Mail' },
-            ],
-          },
-        ],
+        sections: SECTIONS,
       },
     },
     json: {
@@ -51,22 +54,7 @@ const SAMPLES: readonly Sample[] = [
         footer: { text: 'Lucky Shrub: Your gateway to succulents™' },
         action: {
           button: 'Shipping Options',
-          sections: [
-            {
-              title: 'I want it ASAP!',
-              rows: [
-                { id: 'priority_express', title: 'Priority Mail Express', description: 'Next Day to 2 Days' },
-                { id: 'priority_mail', title: 'Priority Mail', description: '1–3 Days' },
-              ],
-            },
-            {
-              title: 'I can wait a bit',
-              rows: [
-                { id: 'first_class_mail', title: 'First-Class Mail', description: '2–5 Days' },
-                { id: 'media_mail', title: 'Media Mail' },
-              ],
-            },
-          ],
+          sections: SECTIONS,
         },
       },
     },

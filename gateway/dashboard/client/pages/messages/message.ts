@@ -12,8 +12,6 @@ export type WholeMessage = AnswerOf<typeof message>;
 
 export type Part = NonNullable<WholeMessage['parts']>[number];
 
-export type WebhookState = WholeMessage['webhooks'][number];
-
 /** One entry of a timeline: `what` says which other members it has. */
 export type Happening = WholeMessage['timeline'][number];
 
