@@ -1,7 +1,14 @@
+import type { Db } from 'mongodb';
 import { z } from 'zod';
+import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { stateAt, type VerificationDocument, verificationsOf } from '../../../shared/messages/verification.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
-import { isVerificationId, newId, type VerificationCheckId } from '../../../shared/platform/runtime/ids.ts';
+import {
+  isVerificationId,
+  type MessageId,
+  newId,
+  type VerificationCheckId,
+} from '../../../shared/platform/runtime/ids.ts';
 import { type Call, done, endpoint, type Gateway, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, success, whole } from '../../api/shapes.ts';
 import { Fault, type Fields, optional, required, string } from '../../http/fields/field.ts';
@@ -114,8 +121,20 @@ async function check(
         ...(over && { $unset: { codeHash: '' } }),
       },
     );
-    if (matchedCount === 1) return { kind: 'accepted', body: checkResult({ ...found, state, attempts }) };
+    if (matchedCount === 0) continue;
+    if (isRight && found.channel === 'chatapp') await arrived(db, found.message);
+    return { kind: 'accepted', body: checkResult({ ...found, state, attempts }) };
   }
+}
+
+/** Whoever has the code needs no SMS in place of the message. If a crash prevents this, the SMS goes. */
+async function arrived(db: Db, message: MessageId): Promise<void> {
+  await db
+    .collection<ChatMessageDocument>('messages')
+    .updateOne(
+      { _id: message, 'fallback.due': { $exists: true }, 'fallback.decided': { $exists: false } },
+      { $unset: { 'fallback.due': '' }, $inc: { v: 1 } },
+    );
 }
 
 function checkResult({

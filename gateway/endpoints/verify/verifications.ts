@@ -94,6 +94,8 @@ export const verification = endpoint({
 
 /** Of more than these only the newest are counted. */
 const COUNTED_MAX = 10_000;
+/** Others get their turn of the event loop in between. */
+const READ_AT_ONCE = 500;
 const PREFIXES_SHOWN = 50;
 const DAY_MS = 86_400_000;
 
@@ -142,14 +144,17 @@ export const verificationRates = endpoint({
   async handle({ db, clock }, { caller, query: { days } }) {
     const now = clock.now();
     const from = lowestId('vrf', new Date(now.getTime() - days * DAY_MS));
-    const found = await verificationsOf(db)
+    const newest = verificationsOf(db)
       .find({ account: caller.account._id, _id: { $gte: from } }, { projection: { to: 1, state: 1, expiresAt: 1 } })
       .sort({ _id: -1 })
       .limit(COUNTED_MAX + 1)
-      .toArray();
+      .batchSize(READ_AT_ONCE);
     const total = { asked: 0, approved: 0 };
     const prefixes = new Map<string, typeof total>();
-    for (const one of found.slice(0, COUNTED_MAX)) {
+    let looked = 0;
+    for await (const one of newest) {
+      looked++;
+      if (looked > COUNTED_MAX) break;
       const state = stateAt(one, now);
       if (state === 'pending') continue;
       const prefix = prefixOf(one.to);
@@ -162,7 +167,7 @@ export const verificationRates = endpoint({
     }
     return {
       ...total,
-      cut: found.length > COUNTED_MAX,
+      cut: looked > COUNTED_MAX,
       prefixes: [...prefixes]
         .map(([prefix, own]) => ({ prefix, country: countryOf(prefix) ?? null, ...own }))
         .sort((a, b) => b.asked - a.asked)

@@ -209,6 +209,7 @@ describe('codes that are to be given back', () => {
     expect(shown).to.deep.include({ params: ['••••••'], text_shown: 'masked' });
     expect(JSON.stringify(await get(`/v2/account/inbox/${CUSTOMER}`))).not.to.contain(code);
     expect((await check(body.verification_id, code)).body).to.include({ valid: true });
+    expect((await get(`/v2/messages/${body.message_id}`)).fallback).to.include({ state: 'not_needed' });
   });
 
   it('are known to test keys, which see their own alone', async () => {

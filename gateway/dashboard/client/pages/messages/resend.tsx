@@ -12,13 +12,13 @@ const BEWARE: Partial<Record<WholeMessage['status'], string>> = {
   sent: 'The first one may still arrive: then the recipient gets the text twice.',
 };
 
-/** Sends the text once more, as a new message. What waits is not sent again: it would arrive beside itself. */
+/** Sends the text once more, as a new message. Not what waits: it would arrive beside itself. Nor the code of a verification. */
 export function Resend({ message }: { readonly message: WholeMessage }) {
   const [asked, setAsked] = useState(false);
   const { route } = useLocation();
-  const { channel, direction, status, text_shown: shown, message_id: id, to } = message;
-  if (!may('send') || channel !== 'sms' || direction === 'in' || status === 'queued' || shown === 'removed')
-    return null;
+  const { channel, direction, status, text_shown: shown, verification_id: code, message_id: id, to } = message;
+  if (!may('send') || channel !== 'sms' || direction === 'in' || status === 'queued') return null;
+  if (shown === 'removed' || code !== undefined) return null;
   const send = async () => {
     const sent = await create<{ message_id: string }>(`/v2/messages/${id}/resend`, {});
     toast('Sent again, as a new message.');

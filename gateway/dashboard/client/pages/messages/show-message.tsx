@@ -141,14 +141,16 @@ function Since({ explanation: { since, until } }: { readonly explanation: NonNul
 
 const NOT_SHOWN = {
   whole: undefined,
-  masked: 'Numbers of four digits and more are masked: for your role, or because a code for somebody else is in it.',
+  masked: 'Numbers of four digits and more are masked for your role.',
   hidden: 'The account does not show you its texts.',
   removed: 'The text is no longer kept.',
 } as const;
 
-function Text({ message: { text, params, text_shown: shown } }: { readonly message: WholeMessage }) {
+function Text({ message }: { readonly message: WholeMessage }) {
+  const { text, params, text_shown: shown, verification_id: verification } = message;
   if (shown === undefined) return null;
-  const note = NOT_SHOWN[shown];
+  const hasCode = verification !== undefined && shown === 'masked';
+  const note = hasCode ? 'It has the code of a verification, which is shown to nobody.' : NOT_SHOWN[shown];
   return (
     <Card title={params ? 'Values of the template' : 'Text'}>
       {text && <p class="message-text">{text}</p>}
@@ -210,6 +212,7 @@ function factsOf(message: WholeMessage): readonly Fact[] {
     ['Cost', message.cost],
     ['Error', code && `${code}${reason ? `: ${reason}` : ''}`],
     ['Reference', message.reference],
+    ['Verification', message.verification_id && <CopyId id={message.verification_id} />],
     ['If it does not arrive', message.fallback && <FallbackFact fallback={message.fallback} />],
     ['In place of', message.fallback_of && <a href={messageHref(message.fallback_of)}>a chat-app message</a>],
     ['Answers', message.reply_to && <a href={messageHref(message.reply_to)}>another message</a>],
