@@ -124,6 +124,16 @@ export const FALLBACK_BECAUSE = z
   .enum(['failed', 'not_delivered'])
   .meta({ description: '`not_delivered`: its time was over. It may still arrive; that is told, and costs nothing.' });
 
+/** Of SMS, for webhooks with `raw`. */
+const raw = named('RawReceipt', 'The receipt as the carrier wrote it. Its codes are the carrier’s own.', {
+  receipt: text('Its text, cut before the words of the message.', {
+    example: 'id:7f3a1c sub:001 dlvrd:001 submit date:2611210430 done date:2611210430 stat:DELIVRD err:000',
+  }),
+  receipted_message_id: text('TLV 0x001E: the carrier’s id.', { example: '7f3a1c' }).optional(),
+  message_state: whole('TLV 0x0427: 2 is delivered.', { example: 2 }).optional(),
+  network_error_code: text('TLV 0x0423 in hexadecimal: the type of network, then the code.').optional(),
+}).optional();
+
 /** `more`: what events of this status have besides, or in place of what the others have. */
 function statusEvent(component: string, status: string, more: z.ZodRawShape) {
   return named(component, {
@@ -250,10 +260,17 @@ export const EVENT_SHAPES: Readonly<Record<EventName, z.ZodType<object>>> = {
   'message.delivered': statusEvent('MessageDeliveredEvent', 'delivered', {
     operator: deliveredBy('Jio'),
     delivered_at: time('When it was delivered.', '2026-11-21T04:30:00+00:00'),
+    raw,
   }),
-  'message.failed': statusEvent('MessageFailedEvent', 'failed', why({ code: '1', reason: 'Unknown subscriber' })),
-  'message.expired': statusEvent('MessageExpiredEvent', 'expired', why()),
-  'message.rejected': statusEvent('MessageRejectedEvent', 'rejected', why({ code: '69', reason: 'submit failed' })),
+  'message.failed': statusEvent('MessageFailedEvent', 'failed', {
+    ...why({ code: '1', reason: 'Unknown subscriber' }),
+    raw,
+  }),
+  'message.expired': statusEvent('MessageExpiredEvent', 'expired', { ...why(), raw }),
+  'message.rejected': statusEvent('MessageRejectedEvent', 'rejected', {
+    ...why({ code: '69', reason: 'submit failed' }),
+    raw,
+  }),
   'message.fallback': MessageFallbackEvent,
   'marketing.stopped': marketingEvent('MarketingStoppedEvent', 'marketing.stopped'),
   'marketing.resumed': marketingEvent('MarketingResumedEvent', 'marketing.resumed'),

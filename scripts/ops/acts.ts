@@ -507,7 +507,10 @@ const OPT_IN: readonly Act[] = [
 const OF_WEBHOOK = { account: ownerOfWebhook } as const;
 /** What enabling and disabling leave as it is. */
 const UNCHANGED = Object.fromEntries(
-  ['events', 'headers', 'retry_seconds', 'events_per_post', 'gather_ms', 'filter'].map((name) => [name, undefined]),
+  ['events', 'headers', 'retry_seconds', 'events_per_post', 'gather_ms', 'raw', 'filter'].map((name) => [
+    name,
+    undefined,
+  ]),
 );
 
 const WEBHOOK: readonly Act[] = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import { CHANNEL_NAMES, channelOf } from '../messages/channels/channels.ts';
 import type { AnyMessage } from '../messages/document/any-message.ts';
-import type { ChannelName, HistoryEntry } from '../messages/document/message.ts';
+import type { ChannelName, HistoryEntry, RawReceipt } from '../messages/document/message.ts';
 import { ACCOUNT_ROLES, OPERATOR_ROLES } from '../people/users/user.ts';
 import type { Told } from '../platform/runtime/act.ts';
 import { isoTimestamp } from '../platform/runtime/clock.ts';
@@ -490,13 +490,28 @@ export function stateOf(name: MessageEventName): HistoryEntry['state'] {
   return MESSAGE_EVENTS[name].state;
 }
 
-/** The exact JSON that is signed and posted. `customers`: of `customersOf`. */
-export function eventBody(change: StateChange, customers?: Customers): string {
+/** The exact JSON that is signed and posted. `customers`: of `customersOf`. `raw`: with the receipt, if it was kept. */
+export function eventBody(change: StateChange, customers?: Customers, raw = false): string {
   const event = eventName(change.entry);
   const kind = kindOf(event);
   const customer = kind.tellsCustomer ? customers?.get(change.message._id) : undefined;
   const body = kind.body(event, change, customer);
-  return JSON.stringify(isTestAccount(change.message.account) ? { ...body, test: true } : body);
+  const receipt = raw ? change.entry.raw : undefined;
+  return JSON.stringify({
+    ...body,
+    ...(receipt !== undefined && { raw: rawMember(receipt) }),
+    ...(isTestAccount(change.message.account) && { test: true }),
+  });
+}
+
+/** As the timeline shows a receipt. */
+function rawMember({ text, tlvs }: RawReceipt): object {
+  return {
+    receipt: text,
+    receipted_message_id: tlvs?.receiptedMessageId,
+    message_state: tlvs?.messageState,
+    network_error_code: tlvs?.networkErrorCode,
+  };
 }
 
 /** Who the customers of messages are, by the messages. */

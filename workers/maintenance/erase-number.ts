@@ -166,7 +166,8 @@ function emptied(message: AnyMessage): Readonly<Record<string, unknown>> {
     const sms = message.fallback && { 'fallback.sms.text': '' };
     return { to: ERASED, content: { kind: 'text', text: '' }, ...sms };
   }
-  return { to: ERASED, text: '' };
+  // What a carrier wrote may have words of the message or the number.
+  return { to: ERASED, text: '', history: message.history.map(({ raw: _, ...entry }) => entry) };
 }
 
 /** False when one of its events is still to be posted. */

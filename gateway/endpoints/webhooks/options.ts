@@ -121,6 +121,11 @@ export const OPTION_FIELDS = {
       ...{ type: 'integer', minimum: 0, maximum: 60_000 },
     }),
   ),
+  raw: optional(
+    boolean(
+      'Events of SMS that end have `raw`: the receipt as the carrier wrote it, with its TLVs. It is kept for messages that end from then on; seconds may pass before that begins.',
+    ),
+  ),
   filter: optional(
     object(
       {
@@ -176,11 +181,12 @@ export function checkOptions(
 }
 
 /** What is given, as it is stored. Undefined: nothing. */
-export function givenOptions({ headers, retry_seconds, filter, ...posts }: Options): GivenOptions | undefined {
+export function givenOptions({ headers, retry_seconds, filter, raw, ...posts }: Options): GivenOptions | undefined {
   const options: GivenOptions = {
     ...(headers !== undefined && { headers }),
     ...(retry_seconds !== undefined && { retrySeconds: retry_seconds }),
     ...(filter !== undefined && { filter }),
+    ...(raw !== undefined && { raw }),
     ...(posts.events_per_post !== undefined && { eventsPerPost: posts.events_per_post }),
     ...(posts.gather_ms !== undefined && { gatherMs: posts.gather_ms }),
   };
@@ -207,6 +213,7 @@ export const OPTION_SHAPE = {
     .meta({ description: 'The pauses between the tries of an event, in seconds.', example: [5, 60, 300] }),
   events_per_post: whole('How many events one post may have. Above 1 a post is an array.', { minimum: 1, example: 1 }),
   gather_ms: whole('How long an event waits for others of its post, in milliseconds.', { example: 0 }),
+  raw: flag('Whether events of SMS have the receipt as the carrier wrote it.', false),
   filter: named('WebhookFilter', 'Only events that fit all of its fields are posted. Empty: all.', {
     sender: values('sender'),
     route: values('route'),
@@ -218,7 +225,7 @@ export const OPTION_SHAPE = {
 
 /** A secret header without its value. */
 export function optionRecord(found: EndpointDocument): Shown<z.ZodObject<typeof OPTION_SHAPE>> {
-  const { headers = [], filter = {}, eventsPerPost = 1, gatherMs = 0 } = found;
+  const { headers = [], filter = {}, eventsPerPost = 1, gatherMs = 0, raw = false } = found;
   return {
     headers: headers.map((header) => ({
       name: header.name,
@@ -228,6 +235,7 @@ export function optionRecord(found: EndpointDocument): Shown<z.ZodObject<typeof 
     retry_seconds: retrySecondsOf(found),
     events_per_post: eventsPerPost,
     gather_ms: gatherMs,
+    raw,
     filter,
   };
 }

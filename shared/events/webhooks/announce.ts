@@ -76,7 +76,7 @@ interface Announced {
   readonly change?: StateChange;
   readonly at: Date;
   /** Made only when an endpoint is subscribed. */
-  body(customers: Customers): string;
+  body(customers: Customers, raw: boolean): string;
 }
 
 interface AnnouncerDeps {
@@ -111,8 +111,10 @@ export function createAnnouncer({ db, clock, tracer }: AnnouncerDeps): Announcer
           !(how === 'again' && subscribedSince.getTime() - one.at.getTime() > CLOCKS_APART_MS),
       );
       if (endpoints.length === 0) continue;
-      const body = one.body(customers);
-      for (const { _id } of endpoints) {
+      const bodies = new Map<boolean, string>();
+      for (const { _id, raw = false } of endpoints) {
+        const body = bodies.get(raw) ?? one.body(customers, raw);
+        bodies.set(raw, body);
         const delivery = deliveryOf(one, _id, body, now);
         const others = byEndpoint.get(_id);
         if (others === undefined) byEndpoint.set(_id, [delivery]);
@@ -204,7 +206,7 @@ function ofMessage(change: StateChange): Announced {
     message: message._id,
     change,
     at: entry.at,
-    body: (customers) => eventBody(change, customers),
+    body: (customers, raw) => eventBody(change, customers, raw),
   };
 }
 

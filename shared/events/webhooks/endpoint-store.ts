@@ -119,6 +119,15 @@ export function findEndpoints(db: Db, ids: readonly EndpointId[]): Promise<Endpo
     .toArray();
 }
 
+/** The accounts of endpoints that want raw receipts. */
+export async function readRawAccounts(db: Db): Promise<ReadonlySet<AccountId>> {
+  const found = await db
+    .collection<EndpointDocument>('endpoints')
+    .find({ raw: true }, { projection: { account: 1 } })
+    .toArray();
+  return new Set(found.map(({ account }) => account));
+}
+
 /** An endpoint of the account. */
 export async function findOwnEndpoint(db: Db, account: AccountId, id: string): Promise<EndpointDocument | undefined> {
   const _id = id as EndpointId; // only compared with

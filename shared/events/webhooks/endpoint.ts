@@ -20,6 +20,8 @@ export interface EndpointOptions {
   readonly retrySeconds?: readonly number[];
   /** Only events that fit are posted: what does not fit is never stored as a delivery. */
   readonly filter?: EventFilter;
+  /** Events of SMS have the receipt as the carrier wrote it, which is stored for that from then on. */
+  readonly raw?: boolean;
   /** More than one: a post is an array of so many events at most. */
   readonly eventsPerPost?: number;
   /** How long an event waits for others that are posted with it. */

@@ -7,7 +7,7 @@ import type { EndpointDocument } from './endpoint.ts';
 /** The fields of an active endpoint that announcing needs. */
 export type Subscription = Pick<
   EndpointDocument,
-  '_id' | 'channel' | 'events' | 'filter' | 'createdAt' | 'subscribedSince'
+  '_id' | 'channel' | 'events' | 'filter' | 'raw' | 'createdAt' | 'subscribedSince'
 >;
 
 /**
@@ -38,7 +38,7 @@ async function readSubscriptions(
     .collection<EndpointDocument>('endpoints')
     .find({ account: { $in: [...accounts] }, status: 'active' })
     .project<Subscription & Pick<EndpointDocument, 'account'>>({
-      ...{ account: 1, channel: 1, events: 1, filter: 1, createdAt: 1, subscribedSince: 1 },
+      ...{ account: 1, channel: 1, events: 1, filter: 1, raw: 1, createdAt: 1, subscribedSince: 1 },
     });
   for await (const { account, ...subscription } of endpoints) byAccount.get(account)?.push(subscription);
   return byAccount;

@@ -193,4 +193,20 @@ export interface HistoryEntry {
   readonly at: Date;
   /** Why it failed or expired: the message's own fields are unset when it arrives after all. Absent in older entries. */
   readonly error?: { readonly code: string; readonly reason?: string };
+  /** The receipt that ended it, as the carrier wrote it. Only where a webhook of the account asks for it (`raw`). */
+  readonly raw?: RawReceipt;
+}
+
+export interface RawReceipt {
+  /** Its text, cut before the customer's words. */
+  readonly text: string;
+  readonly tlvs?: ReceiptTlvs;
+}
+
+/** A receipt's TLVs (SMPP 3.4 §5.3.2), for people. */
+export interface ReceiptTlvs {
+  readonly receiptedMessageId?: string;
+  readonly messageState?: number;
+  /** Three octets in hexadecimal: the type of network, then the code. */
+  readonly networkErrorCode?: string;
 }

@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import { readRawAccounts } from '../../events/webhooks/endpoint-store.ts';
 import { readFullyLoggedAccounts } from '../../money/accounts/store.ts';
 import { insertNew } from '../../platform/mongo/insert-new.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
@@ -37,6 +38,7 @@ export class MessageLog {
   #waiting = 0;
   #dropped = 0;
   #everything: ReadonlySet<AccountId> = new Set();
+  #raw: ReadonlySet<AccountId> = new Set();
   #readAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: MessageLogOptions) {
@@ -61,6 +63,12 @@ export class MessageLog {
   wantsUsual(account: AccountId): boolean {
     if (this.#options.clock.monotonicMs() - this.#readAtMs >= FRESH_MS) this.#refresh();
     return this.#everything.has(account);
+  }
+
+  /** Whether a webhook of the account asks for receipts as carriers wrote them; the information may be seconds old. */
+  wantsRaw(account: AccountId): boolean {
+    if (this.#options.clock.monotonicMs() - this.#readAtMs >= FRESH_MS) this.#refresh();
+    return this.#raw.has(account);
   }
 
   /** Never throws and never waits. */
@@ -95,9 +103,11 @@ export class MessageLog {
     const { db, clock, log } = this.#options;
     const askedMs = clock.monotonicMs();
     this.#readAtMs = askedMs;
-    readFullyLoggedAccounts(db).then(
-      (accounts) => {
-        if (this.#readAtMs === askedMs) this.#everything = accounts;
+    Promise.all([readFullyLoggedAccounts(db), readRawAccounts(db)]).then(
+      ([everything, raw]) => {
+        if (this.#readAtMs !== askedMs) return;
+        this.#everything = everything;
+        this.#raw = raw;
       },
       (error: unknown) => log.warn('message_log_accounts_not_read', errorFields(error)),
     );

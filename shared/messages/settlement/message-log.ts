@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CarrierDocument } from '../../carriers/carrier.ts';
 import type { MessageId } from '../../platform/runtime/ids.ts';
-import type { FinalState, MessageState, Part, StoredMessage } from '../document/message.ts';
+import type { FinalState, MessageState, Part, ReceiptTlvs, StoredMessage } from '../document/message.ts';
 import { STATES } from '../document/status.ts';
 import type { SubmitOutcome } from './submit-outcome.ts';
 
@@ -72,14 +72,6 @@ export interface PartReceipt {
   readonly doneAt?: Date;
   /** The carrier's name, for people. */
   readonly operator: string;
-}
-
-/** A receipt's TLVs (SMPP 3.4 §5.3.2), for people. */
-export interface ReceiptTlvs {
-  readonly receiptedMessageId?: string;
-  readonly messageState?: number;
-  /** Three octets in hexadecimal: the type of network, then the code. */
-  readonly networkErrorCode?: string;
 }
 
 /** The part of a carrier's receipt that the message log keeps. */

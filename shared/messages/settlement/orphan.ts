@@ -1,4 +1,5 @@
-import type { PartReceipt, ReceiptTlvs } from './message-log.ts';
+import type { ReceiptTlvs } from '../document/message.ts';
+import type { PartReceipt } from './message-log.ts';
 
 /**
  * A receipt that fits no message yet. Either the answer with its id has not come, or its submit was never answered, or it is not

@@ -19,6 +19,12 @@ export const WEBHOOK_INDEXES: readonly Index[] = [
     serves: 'webhooks: no two endpoints of an account have the same place, so none has more than there are places',
   },
   {
+    collection: 'endpoints',
+    key: { raw: 1 },
+    options: { name: 'raw', partialFilterExpression: { raw: true } },
+    serves: 'the few accounts whose webhooks want receipts as carriers wrote them',
+  },
+  {
     collection: 'deliveries',
     key: { endpoint: 1, due: 1 },
     options: { name: 'due', partialFilterExpression: { due: { $exists: true } } },

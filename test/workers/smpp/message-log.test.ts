@@ -1,8 +1,11 @@
 import { expect } from 'chai';
+import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { readMessageLog } from '../../../shared/messages/settlement/log-store.ts';
 import type { LogRecord } from '../../../shared/messages/settlement/message-log.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
+import { makeEndpoint } from '../../shared/events/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openWorld, QUICK, type World } from '../../support/smpp-world.ts';
 
@@ -33,6 +36,29 @@ describe('smpp worker: what it keeps of a carrier for timelines', () => {
       .to.match(/stat:UNDELIV/)
       .and.not.to.include('secret');
     expect(await readMessageLog(world.db, usual)).to.deep.equal([]);
+  });
+
+  it('a webhook with `raw`: the state keeps the receipt that brought it, from within seconds', async () => {
+    const id = await world.send({ to: '919876500000', text: 'all is well' });
+    await world.reaches(id, 'delivered');
+    const historyOf = async (message: MessageId) =>
+      (await world.db.collection<MessageDocument>('messages').findOne({ _id: message }))?.history;
+    expect((await historyOf(id))?.filter(({ raw }) => raw !== undefined)).to.deep.equal([]);
+    const account = (await world.db.collection<MessageDocument>('messages').findOne({ _id: id }))?.account;
+    await world.db
+      .collection<EndpointDocument>('endpoints')
+      .insertOne(makeEndpoint({ ...(account && { account }), raw: true, events: [] }));
+
+    const kept = await eventually(async () => {
+      const message = await world.send({ to: '919876500000', text: 'a secret' });
+      await world.reaches(message, 'delivered');
+      return (await historyOf(message))?.find(({ raw }) => raw !== undefined);
+    }, 'a receipt is kept');
+
+    expect(kept).to.have.property('state', 'delivered');
+    expect(kept?.raw?.text)
+      .to.match(/stat:DELIVRD/)
+      .and.not.to.include('secret');
   });
 
   it('an account that asks for everything gets it without a restart', async () => {

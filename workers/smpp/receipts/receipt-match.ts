@@ -1,6 +1,6 @@
 import { isOpen, isUnanswered } from '../../../shared/messages/document/copies.ts';
-import type { Claim, MessageDocument, Part } from '../../../shared/messages/document/message.ts';
-import type { PartReceipt, ReceiptTlvs } from '../../../shared/messages/settlement/message-log.ts';
+import type { Claim, MessageDocument, Part, ReceiptTlvs } from '../../../shared/messages/document/message.ts';
+import type { PartReceipt } from '../../../shared/messages/settlement/message-log.ts';
 import type { CandidateKey } from '../dialect/message-ids.ts';
 
 /**

@@ -1,7 +1,8 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { WordMeaning } from '../../../shared/carriers/settings/receipts.ts';
 import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
-import type { PartReceipt, ReceiptTlvs } from '../../../shared/messages/settlement/message-log.ts';
+import type { ReceiptTlvs } from '../../../shared/messages/document/message.ts';
+import type { PartReceipt } from '../../../shared/messages/settlement/message-log.ts';
 import { type CandidateKey, candidateKeys, firstKey } from '../dialect/message-ids.ts';
 import { receiptDate } from '../dialect/receipt-dates.ts';
 import { type ReceiptDialect, standardMeaning } from '../dialect/receipt-dialect.ts';

@@ -226,8 +226,21 @@ export class ReceiptSettler {
   }
 
   #decide(message: MessageDocument, matched: MatchedReceipt): ReturnType<typeof changeOf> {
-    return changeOf(message, matched, this.#options.rules, this.#options.clock.now());
+    const { clock, messageLog, rules } = this.#options;
+    const decided = changeOf(message, matched, rules, clock.now());
+    return messageLog.wantsRaw(message.account) ? withRaw(decided, matched.receipt) : decided;
   }
+}
+
+/** Keeps the receipt with the state that it brings. */
+function withRaw(
+  { change, result }: ReturnType<typeof changeOf>,
+  { excerpt, tlvs }: IncomingReceipt,
+): ReturnType<typeof changeOf> {
+  if (change?.entries === undefined) return { change, result };
+  const raw = { text: excerpt, ...(tlvs !== undefined && { tlvs }) };
+  const entries = change.entries.map((entry) => (entry.state === 'sent' ? entry : { ...entry, raw }));
+  return { change: { ...change, entries }, result };
 }
 
 function isRecorded(result: ReceiptResult): result is ReceiptRecord['result'] {

@@ -163,7 +163,11 @@ describe('webhooks by the API', () => {
   it('takes own headers, pauses and a filter, and shows no secret header again', async () => {
     const token = { name: 'Authorization', value: 'Bearer s3cret-of-mine', secret: true };
     const plain = { name: 'X-Team', value: 'billing', secret: false };
-    const options = { headers: [token, plain], retry_seconds: [10, 60], filter: { sender: ['HARKRA'] } };
+    const posts = { events_per_post: 20, gather_ms: 500, raw: true };
+    const options = {
+      ...{ headers: [token, plain], retry_seconds: [10, 60], filter: { sender: ['HARKRA'] } },
+      ...posts,
+    };
     const shown = { ...options, headers: [{ ...token, value: null }, plain] };
 
     const made = await create({ ...GOOD, ...options });

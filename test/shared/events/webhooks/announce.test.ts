@@ -80,6 +80,20 @@ describe('webhooks/announce', () => {
     expect(fitting).to.deep.equal([0, 2, 3, 5, 7, 9].map((i) => filters[i]));
   });
 
+  it('tells the receipt as the carrier wrote it to the endpoints that ask for it alone', async () => {
+    const account = newId('acc');
+    const [asks, other] = [await endpoint({ account, raw: true }), await endpoint({ account })];
+    const raw = { text: 'id:7f stat:UNDELIV err:012', tlvs: { messageState: 5, networkErrorCode: '03000c' } };
+    const message = makeMessage({ account });
+    const { entry, ...rest } = change(message, 'failed');
+
+    await createAnnouncer({ db: store.db, clock }).announce([{ ...rest, entry: { ...entry, raw } }]);
+
+    const bodies = new Map((await deliveriesTo(account)).map((one) => [one.endpoint, JSON.parse(one.body)]));
+    const told = { receipt: raw.text, message_state: 5, network_error_code: '03000c' };
+    expect(bodies.get(asks._id)).to.deep.equal({ ...bodies.get(other._id), raw: told });
+  });
+
   it('announcing again, by another process and together with new changes, adds only the new', async () => {
     const account = newId('acc');
     await endpoint({ account });

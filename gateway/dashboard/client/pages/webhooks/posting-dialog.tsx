@@ -1,4 +1,5 @@
 import { patch } from '../../api/http.ts';
+import { Checkbox } from '../../parts/checkbox.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, TextArea } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
@@ -15,7 +16,7 @@ interface PostingDialogProps {
 
 /** How the events of a webhook are posted: own headers, pauses, filter. */
 export function PostingDialog({ webhook, path, onClose, onChange }: PostingDialogProps) {
-  const { headers, retry_seconds, events_per_post, gather_ms, filter, channel } = webhook;
+  const { headers, retry_seconds, events_per_post, gather_ms, raw, filter, channel } = webhook;
   const lines = (secret: boolean) =>
     headers.flatMap((one) => (one.secret === secret ? [`${one.name}: ${one.value ?? ''}`] : [])).join('\n');
   return (
@@ -29,6 +30,7 @@ export function PostingDialog({ webhook, path, onClose, onChange }: PostingDialo
             retry_seconds: listIn(values, 'retry_seconds').map((pause) => Number(pause)),
             events_per_post: values.neededNumber('events_per_post'),
             gather_ms: values.neededNumber('gather_ms'),
+            ...(channel === 'sms' && { raw: values.has('raw') }),
             ...(channel !== 'account' && { filter: filterIn(values) }),
           });
           onChange();
@@ -71,6 +73,14 @@ export function PostingDialog({ webhook, path, onClose, onChange }: PostingDialo
           hint="How long an event waits so that others go with it: 0 to 60,000."
           initial={String(gather_ms)}
         />
+        {channel === 'sms' && (
+          <Checkbox
+            name="raw"
+            label="With the carrier's receipt"
+            hint="Delivered, failed, expired and rejected have raw: the receipt's text and TLVs."
+            initial={raw}
+          />
+        )}
         {channel !== 'account' &&
           FILTERS.map(([name, label, hint]) => (
             <Field
