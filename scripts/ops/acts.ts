@@ -20,15 +20,7 @@ const ACCOUNT: readonly Act[] = [
   {
     ...{ command: 'account create', operation: 'createAccount', about: 'Creates an account, without credits.' },
     say: ({ account }) =>
-      [
-        recordText(account),
-        `Created. Next: npm run ops -- credits top-up ${account.account_id} 1000`,
-        ...(account.settings.dlt === 'on' && account.settings.number_check === 'off'
-          ? [
-              `Numbers without 91 are sent and charged as they are. To refuse them: account update ${account.account_id} --number-check on`,
-            ]
-          : []),
-      ].join('\n'),
+      `${recordText(account)}\nCreated. Next: npm run ops -- credits top-up ${account.account_id} 1000`,
   },
   {
     ...{ command: 'account list', operation: 'operatorAccounts', about: 'Shows accounts, newest first.' },

@@ -68,7 +68,7 @@ describe('npm run ops: commands that are endpoints', () => {
     const made = await run('account create --name Bank --dlt on');
     expect(made.out).to.match(/^name +Bank$/m);
     expect(made.out).to.match(/Created\. Next: npm run ops -- credits top-up acc_/);
-    expect(made.out).to.include('--number-check on');
+    expect(made.out).to.match(/^settings\.number check +on$/m);
     expect(await out('account list')).to.match(/^acc_\w+ +active +0 +INR +\S+ +Bank$/m);
     const [, bank] = /^account id +(\S+)$/m.exec(made.out) ?? [];
     expect(await out(`account show ${bank}`)).to.include(`It cannot send without a PE id: account update ${bank}`);
