@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { Db } from 'mongodb';
-import { createHostResolver } from '../shared/events/webhooks/resolve-host.ts';
 import type { AccountDocument } from '../shared/money/accounts/account.ts';
 import { createChatAccepter } from '../shared/money/conversations/open.ts';
 import { GroupAccepter } from '../shared/money/payment/accept.ts';
@@ -8,6 +7,7 @@ import type { Config } from '../shared/platform/config/settings.ts';
 import type { Clock } from '../shared/platform/runtime/clock.ts';
 import type { Log } from '../shared/platform/runtime/log.ts';
 import { Metrics } from '../shared/platform/runtime/metrics.ts';
+import { createHostResolver } from '../shared/platform/runtime/resolve-host.ts';
 import type { SecretBox } from '../shared/platform/runtime/secret-box.ts';
 import { ROLE_PERMISSIONS } from './access/roles.ts';
 import { Charged, CostlyRead, type Endpoint, type Gateway, WithHeaders } from './api/endpoint.ts';

@@ -144,6 +144,7 @@ describe('ecosystem.config.js', () => {
           HARKARA_SIMULATOR_SMSC_PORT: '0',
           HARKARA_SIMULATOR_CHATAPP_PORT: '0',
           HARKARA_SIMULATOR_WEBHOOK_PORT: '0',
+          HARKARA_SIMULATOR_HTTP_CARRIER_PORT: '0',
           HARKARA_SIMULATOR_MAIL_PORT: '0',
         },
       };

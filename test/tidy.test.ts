@@ -43,7 +43,7 @@ const TYPES_ALONE = /^gateway\/(api\/endpoint|endpoints\/.+)\.ts$/;
 const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   smpp: /^shared\/carriers\/smpp\/pdu\.ts$/,
   undici: /^shared\/events\/webhooks\/posting\/(post|connect|guarded-get)\.ts$|^scripts\/(dev|bench)\//,
-  axios: /^workers\/chatapp\/provider\/client\.ts$/,
+  axios: /^shared\/carriers\/http\/client\.ts$/,
   lmdb: /^workers\/embedded-db\/storage\//,
   bson: /^workers\/embedded-db\/|^scripts\/bench\//,
   pino: /^shared\/platform\/runtime\/log\.ts$/,

@@ -17,6 +17,7 @@ import { giveSender, senderDecision, templateDecision } from './approvals/decisi
 import { audit } from './audit/audit.ts';
 import { batch, batches, stopBatch } from './batches/batches.ts';
 import { batchFailures } from './batches/failures.ts';
+import { carrierCallback } from './carrier-callbacks/callback.ts';
 import { changeCarrier, changeCarrierStatus, listCarriers, showCarrier } from './carriers/carriers.ts';
 import { chains, putChain, takeChain } from './carriers/chains.ts';
 import { carrierForm, newCarrier, takeCarrier } from './carriers/new-carrier.ts';
@@ -210,6 +211,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   chatappWebhook,
   chatappCallbackVerify,
   chatappCallback,
+  carrierCallback,
   accountTemplates,
   requestTemplate,
   checkTemplate,

@@ -1,5 +1,4 @@
 import type { Db } from 'mongodb';
-import type { ResolveHost } from '../../shared/events/webhooks/resolve-host.ts';
 import type { ChatAccepter } from '../../shared/money/conversations/open.ts';
 import type { Accepter, BatchAccepter, Booker } from '../../shared/money/payment/accept.ts';
 import type { Config } from '../../shared/platform/config/settings.ts';
@@ -8,6 +7,7 @@ import type { ListenForChanges } from '../../shared/platform/runtime/change-sign
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';
 import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
+import type { ResolveHost } from '../../shared/platform/runtime/resolve-host.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import type { Tracer } from '../../shared/platform/runtime/tracer.ts';
 import type { KeyUses } from './key-uses.ts';

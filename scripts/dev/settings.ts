@@ -18,6 +18,7 @@ export async function runSettings(files: RunFiles): Promise<RunSettings> {
   const config = loadConfig(readEnvironment());
   const port = await freePort(config.host, config.port, 'HARKARA_PORT');
   const smscPort = await freePort('127.0.0.1', config.simulatorSmscPort, 'HARKARA_SIMULATOR_SMSC_PORT');
+  const httpPort = await freePort('127.0.0.1', config.simulatorHttpCarrierPort, 'HARKARA_SIMULATOR_HTTP_CARRIER_PORT');
   const chatappPort = await freePort('127.0.0.1', config.simulatorChatappPort, 'HARKARA_SIMULATOR_CHATAPP_PORT');
   const webhookPort = await freePort('127.0.0.1', config.simulatorWebhookPort, 'HARKARA_SIMULATOR_WEBHOOK_PORT');
   const mailPort = await freePort('127.0.0.1', config.simulatorMailPort, 'HARKARA_SIMULATOR_MAIL_PORT');
@@ -27,6 +28,7 @@ export async function runSettings(files: RunFiles): Promise<RunSettings> {
     HARKARA_SIMULATOR: 'on',
     HARKARA_PORT: String(port),
     HARKARA_SIMULATOR_SMSC_PORT: String(smscPort),
+    HARKARA_SIMULATOR_HTTP_CARRIER_PORT: String(httpPort),
     HARKARA_SIMULATOR_CHATAPP_PORT: String(chatappPort),
     HARKARA_SIMULATOR_WEBHOOK_PORT: String(webhookPort),
     HARKARA_SIMULATOR_MAIL_PORT: String(mailPort),

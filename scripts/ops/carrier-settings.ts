@@ -36,12 +36,13 @@ export async function withSettings(asked: Request, given: Values): Promise<Reque
 
 /** A carrier with every setting: its value, a mark if somebody has set it, and what it is. */
 export function settingsText({ settings, binds: _, measured: _measured, ...carrier }: Told): string {
-  const { carrier_id, name, status, words } = carrier;
+  const { carrier_id, name, status, words, callback } = carrier;
+  const receipts = callback === null ? {} : { 'receipts come in at': `HARKARA_PUBLIC_URL${callback}` };
   const rows = settings.map((one: Told) => [
     `--${optionName(one.name)}`,
     one.value,
     one.is_set && one.default !== null ? '*' : '',
     one.about,
   ]);
-  return `${sheet({ carrier: carrier_id, name, status, state: words })}\n\n${table(['SETTING', 'VALUE', '', 'WHAT IT IS'], rows, '')}`;
+  return `${sheet({ carrier: carrier_id, name, status, state: words, ...receipts })}\n\n${table(['SETTING', 'VALUE', '', 'WHAT IT IS'], rows, '')}`;
 }

@@ -1,18 +1,25 @@
-import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
+import { type CarrierDocument, callbackUrl } from '../../shared/carriers/carrier.ts';
 import { openedPassword, openedTrust } from '../../shared/carriers/carrier-secrets.ts';
-import { STATUS } from '../../shared/carriers/command-status.ts';
+import { HttpClient } from '../../shared/carriers/http/client.ts';
+import { connectionStep } from '../../shared/carriers/http/connection.ts';
 import { listConditions } from '../../shared/carriers/list-conditions.ts';
 import type { Deliver } from '../../shared/carriers/smpp/deliver-sm.ts';
-import type { SubmitAnswer } from '../../shared/carriers/smpp/session.ts';
+import { tlsOptions } from '../../shared/carriers/smpp/socket.ts';
 import { encodeSubmit } from '../../shared/carriers/smpp/submit-sm.ts';
 import { bindStep, type Step, Trial } from '../../shared/carriers/smpp/trial.ts';
+import { planText } from '../../shared/messages/sms-plan.ts';
+import { publicUrl } from '../../shared/platform/config/gateway-url.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { defined } from '../../shared/platform/runtime/defined.ts';
+import { newId } from '../../shared/platform/runtime/ids.ts';
 import { caselessKeys, messageKey } from '../../workers/smpp/dialect/message-ids.ts';
 import { ReceiptDialect } from '../../workers/smpp/dialect/receipt-dialect.ts';
+import { httpAnswers } from '../../workers/smpp/http/answer.ts';
+import { requestWriter } from '../../workers/smpp/http/request.ts';
 import { OrphanStore } from '../../workers/smpp/receipts/orphan-store.ts';
 import { incomingReceipt, parseReceipt } from '../../workers/smpp/receipts/receipt.ts';
 import type { IncomingReceipt } from '../../workers/smpp/receipts/receipt-match.ts';
-import { submitAnswers } from '../../workers/smpp/session/carrier-answer.ts';
+import { type CarrierAnswer, submitAnswers } from '../../workers/smpp/session/carrier-answer.ts';
 import { carrierForm } from '../../workers/smpp/submit/carrier-form.ts';
 import { encodeMessage } from '../../workers/smpp/submit/encode.ts';
 import { type Answer, type Command, defineCommand, Failure } from './command.ts';
@@ -37,7 +44,7 @@ export const CARRIER_TEST_COMMANDS: readonly Command[] = [
     noun: 'carrier',
     verb: 'test',
     about:
-      'Sends one SMS over a bind of its own and shows every PDU, the answer and the receipt. It is not charged to an account.',
+      'Sends one SMS over a bind (or by a request) of its own and shows every PDU, the answer and the receipt. It is not charged to an account.',
     args: { carrier: required(words('CARRIER', '1 to 32 of a-z, 0-9 and -', /^[a-z0-9-]{1,32}$/), 'its short name') },
     options: {
       to: required(words('NUMBER', 'a number of yours, digits with the calling code', /^\d{5,20}$/), 'your own phone'),
@@ -58,8 +65,8 @@ export const CARRIER_TEST_COMMANDS: readonly Command[] = [
     notes:
       'While the smpp worker is bound to the carrier, the test binds as a transmitter only, so that no receipt comes here that the worker waits for.\n' +
       'Its own receipt is then read where the worker keeps what fits no message. Otherwise it binds as the worker would; what is not its own is\n' +
-      'refused with 0x14, so that the carrier brings it again. The PDUs show number and text: of this message only.',
-    run: async ({ carrier: name, waitSeconds, ...sending }, { db, clock, box }) => {
+      'refused with 0x14, so that the carrier brings it again. The receipt of a carrier of the kind http comes in at the gateway, while a worker holds the carrier. The PDUs show number and text: of this message only.',
+    run: async ({ carrier: name, waitSeconds, ...sending }, { db, clock, box, config }) => {
       const store = await db();
       const found = (await listConditions(store, clock.now())).find(({ carrier }) => carrier._id === name);
       if (found === undefined) throw new Failure(`There is no carrier "${name}"; \`carrier list\` shows them.`);
@@ -68,6 +75,7 @@ export const CARRIER_TEST_COMMANDS: readonly Command[] = [
       const isHeld = found.condition === 'bound' || found.condition === 'partly_bound';
       return runTest({
         ...{ carrier, password: openedPassword(own, carrier), clock, sending },
+        publicUrl: publicUrl(config),
         orphans: isHeld ? new OrphanStore(store, name) : undefined,
         waitMs: waitSeconds * 1_000,
       });
@@ -80,12 +88,15 @@ interface Test {
   readonly password: string;
   readonly clock: Clock;
   readonly sending: Sending;
+  readonly publicUrl: string;
   /** The orphans in which the worker keeps our receipt. Undefined when no worker is bound. */
   readonly orphans: OrphanStore | undefined;
   readonly waitMs: number;
 }
 
-async function runTest({ carrier, password, clock, sending, orphans, waitMs }: Test): Promise<Answer> {
+async function runTest(test: Test): Promise<Answer> {
+  const { carrier, password, clock, sending, orphans, waitMs } = test;
+  if (carrier.kind === 'http') return runHttpTest(test);
   const lines: string[] = [];
   const receipt = new TrialReceipt(carrier, clock);
   const trial = new Trial({
@@ -101,7 +112,9 @@ async function runTest({ carrier, password, clock, sending, orphans, waitMs }: T
       const sentMs = clock.monotonicMs();
       const answers = await trial.submit(frames);
       for (const answer of answers) if (answer !== 'no_answer') receipt.expect(answer.messageId);
-      steps.push(submitStep(answers, carrier, sending, clock.monotonicMs() - sentMs));
+      const read = submitAnswers(carrier);
+      const told = answers.map((answer) => (answer === 'no_answer' ? answer : read(answer)));
+      steps.push(submitStep(told, carrier, sending, clock.monotonicMs() - sentMs));
       if (steps.every(({ ok }) => ok)) {
         const came = await receipt.within(waitMs, orphans);
         steps.push(receiptStep(came, clock.monotonicMs() - sentMs, orphans !== undefined));
@@ -110,9 +123,64 @@ async function runTest({ carrier, password, clock, sending, orphans, waitMs }: T
   } finally {
     await trial.end();
   }
+  return answerOf(carrier, steps, lines);
+}
+
+/** One request, as the worker would make it. Its receipt comes in at the gateway, and the worker keeps it with those that fit no message. */
+async function runHttpTest({ carrier, password, clock, sending, publicUrl, orphans, waitMs }: Test): Promise<Answer> {
+  const lines: string[] = [];
+  const steps = [await connectionStep(carrier)];
+  const { to, text, from, template, entity: entityId } = sending;
+  const { encoding } = planText(text);
+  const write = requestWriter({ carrier, password, callback: callbackUrl(publicUrl, carrier) });
+  const message = { ...{ _id: newId('msg'), to, text, sender: from, encoding }, ...defined({ template, entityId }) };
+  const written = write(message);
+  if ('code' in written) throw new Failure(`${written.reason}; nothing was sent.`);
+  const { target, frame } = written;
+  if (target === undefined || steps.some(({ ok }) => !ok)) return answerOf(carrier, steps, lines);
+  const hidden = (line: string): string =>
+    [password, encodeURIComponent(password)].reduce(
+      (shown, secret) => (secret === '' ? shown : shown.replaceAll(secret, '(not shown)')),
+      line,
+    );
+  lines.push(hidden(`→ ${target.method} ${target.url} ${frame.toString('utf8')}`));
+  const client = new HttpClient({
+    sockets: 1,
+    idleSockets: 0,
+    timeoutMs: carrier.responseTimeoutMs,
+    ...tlsOf(carrier),
+  });
+  const receipt = new TrialReceipt(carrier, clock);
+  const sentMs = clock.monotonicMs();
+  const body = target.method === 'POST' ? { body: frame } : {};
+  const exchange = await client.exchange({ ...target, ...body, answerBytesMax: ANSWER_BYTES_MAX });
+  client.close();
+  const answered = exchange.kind === 'answered';
+  const heard = answered
+    ? `HTTP ${exchange.status} ${exchange.body.toString('utf8').slice(0, SHOWN_MAX)}`
+    : exchange.code;
+  lines.push(hidden(`← ${heard}`));
+  const answer = answered ? httpAnswers(carrier.http)(exchange) : undefined;
+  steps.push(submitStep([answer ?? 'no_answer'], carrier, sending, clock.monotonicMs() - sentMs));
+  if (answer?.meaning === 'accepted' && answer.messageId !== '') {
+    receipt.expect(answer.messageId);
+    const came = await receipt.within(waitMs, orphans);
+    steps.push(receiptStep(came, clock.monotonicMs() - sentMs, true));
+  }
+  return answerOf(carrier, steps, lines);
+}
+
+const ANSWER_BYTES_MAX = 65_536;
+const SHOWN_MAX = 2_000;
+
+function tlsOf({ host, tls, trust }: CarrierDocument) {
+  return tls ? { tls: tlsOptions(host, trust) } : {};
+}
+
+function answerOf({ _id: carrier }: CarrierDocument, steps: readonly Step[], lines: readonly string[]): Answer {
   return {
     text: [...lines, '', ...steps.map(({ ok, words }) => `${ok ? 'ok ' : 'NO '} ${words}`)].join('\n'),
-    json: { carrier: carrier._id, steps, pdus: lines },
+    json: { carrier, steps, pdus: lines },
     ok: steps.every(({ ok }) => ok),
   };
 }
@@ -139,10 +207,10 @@ const MEANINGS = {
 } as const;
 
 /** What Indian carriers answer to a submit_sm without ids of the DLT platform, or with ones that do not fit. */
-const SUBMIT_FAILED = 0x45;
+const SUBMIT_FAILED = '0x45';
 
 function submitStep(
-  answers: readonly (SubmitAnswer | 'no_answer')[],
+  answers: readonly (CarrierAnswer | 'no_answer')[],
   carrier: CarrierDocument,
   { template, entity }: Sending,
   ms: number,
@@ -151,12 +219,12 @@ function submitStep(
   if (last === undefined || last === 'no_answer') {
     return { ok: false, words: 'submit: no answer; nobody knows whether the carrier has it' };
   }
-  const { meaning, code, reason } = submitAnswers(carrier)(last);
+  const { meaning, code, reason } = last;
   const told = `${code}, ${reason}: ${MEANINGS[meaning]}`;
-  if (last.status !== STATUS.ok) {
+  if (meaning !== 'accepted') {
     const lacks = (carrier.dlt ?? 'off') === 'off' || template === undefined || entity === undefined;
     const why =
-      last.status === SUBMIT_FAILED && lacks
+      code === SUBMIT_FAILED && lacks
         ? '. Carriers in India refuse so what has no DLT ids: set the tags of the carrier (--dlt), and give --template and --entity'
         : '';
     return { ok: false, words: `submit: segment ${answers.length} got ${told}${why}` };

@@ -1,3 +1,4 @@
+import type { HttpMessage } from './http-carrier.ts';
 import type { ReceivedMail } from './mailbox.ts';
 import type { ProviderEvent } from './provider/options.ts';
 import type { ReceivedWebhook } from './receiver/received.ts';
@@ -25,6 +26,11 @@ export function webhookLine(post: ReceivedWebhook): string {
 /** One mail as a line for people. */
 export function mailLine({ at, to, subject, text }: ReceivedMail): string {
   return `${clock(at)} mail    to ${clean(to.join(', '))}: ${clean(subject)} · ${clean(text)}`;
+}
+
+/** A message of the HTTP carrier as a line for people. */
+export function httpMessageLine({ to, from, body }: HttpMessage): string {
+  return `${clock(Date.now())} http    ${clean(from)} → ${clean(to)}: ${clean(body)}`;
 }
 
 /** One event of the SMSC as a line for people. */

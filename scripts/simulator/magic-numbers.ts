@@ -1,7 +1,7 @@
 import { RecentCounts } from './provider/recent-counts.ts';
 import { STATUS } from './smpp/commands.ts';
 import type { Submit } from './smpp/submit.ts';
-import type { Behaviour, Outcome } from './smsc/outcome.ts';
+import type { Outcome } from './smsc/outcome.ts';
 
 /** What happens to messages whose destination ends in `ending`. */
 export interface MagicNumber {
@@ -100,12 +100,15 @@ const ENDING_DIGITS = 3;
 /** For how many texts the submits are counted. When there are more, the counts of the oldest are forgotten. */
 const MAX_COUNTED = 10_000;
 
+/** What the table looks at. */
+type MagicSubmit = Pick<Submit, 'to' | 'body'> & Partial<Pick<Submit, 'concatenation'>>;
+
 /** The behaviour that the table describes. Each call makes one with counts of its own. */
-export function magicNumbers(): Behaviour {
+export function magicNumbers(): (submit: MagicSubmit) => Outcome {
   const byEnding = new Map(MAGIC_NUMBERS.map((magic) => [magic.ending, magic]));
   const counts = new RecentCounts(MAX_COUNTED);
 
-  return (submit: Submit): Outcome => {
+  return (submit) => {
     const magic = byEnding.get(submit.to.slice(-ENDING_DIGITS));
     if (magic === undefined) return DELIVERED;
     if (magic.onlyPart !== undefined && magic.onlyPart !== submit.concatenation?.part) return DELIVERED;

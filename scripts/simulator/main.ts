@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { mailLine, providerLine, smscLine, webhookLine } from './lines.ts';
+import { startHttpCarrier } from './http-carrier.ts';
+import { httpMessageLine, mailLine, providerLine, smscLine, webhookLine } from './lines.ts';
 import { startMailbox } from './mailbox.ts';
 import { startProvider } from './provider.ts';
 import { startReceiver } from './receiver.ts';
@@ -19,6 +20,10 @@ async function run(settings: Settings): Promise<void> {
     ...settings.provider,
     onEvent: print && ((event) => print(providerLine(event))),
   });
+  const httpCarrier = await startHttpCarrier({
+    ...settings.httpCarrier,
+    onMessage: print && ((message) => print(httpMessageLine(message))),
+  });
   const mailbox = await startMailbox({ port: settings.mailPort, onMail: print && ((mail) => print(mailLine(mail))) });
   const receiver = await startReceiver({
     port: settings.webhookPort,
@@ -33,7 +38,7 @@ async function run(settings: Settings): Promise<void> {
   });
 
   const stop = () => {
-    Promise.all([smsc.close(), provider.close(), receiver.close(), mailbox.close()]).then(
+    Promise.all([smsc.close(), httpCarrier.close(), provider.close(), receiver.close(), mailbox.close()]).then(
       () => process.exit(0),
       (error: unknown) => fail(error),
     );
@@ -45,7 +50,7 @@ async function run(settings: Settings): Promise<void> {
   process.once('disconnect', stop);
 
   console.log(
-    `SMSC on 127.0.0.1:${smsc.port}, chat-app provider on ${provider.url}, webhook receiver on ${receiver.url} (GET / shows what came), mail server on 127.0.0.1:${mailbox.port}`,
+    `SMSC on 127.0.0.1:${smsc.port}, chat-app provider on ${provider.url}, webhook receiver on ${receiver.url} (GET / shows what came), mail server on 127.0.0.1:${mailbox.port}, HTTP carrier on ${httpCarrier.url}`,
   );
   process.send?.('ready');
 }
@@ -55,7 +60,7 @@ function fail(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   console.error(
     busy
-      ? `${message}: is another simulator running? See --smsc-port, --chatapp-port, --webhook-port and --mail-port.`
+      ? `${message}: is another simulator running? See --smsc-port, --http-carrier-port, --chatapp-port, --webhook-port and --mail-port.`
       : message,
   );
   process.exit(1);

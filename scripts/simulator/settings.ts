@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import type { HttpCarrierOptions } from './http-carrier.ts';
 import { PROVIDER_DEFAULTS, type ProviderOptions } from './provider/options.ts';
 import { DEFAULT_ALPHABETS } from './smpp/text.ts';
 import { ID_FORMS } from './smsc/message-ids.ts';
@@ -10,6 +11,7 @@ import { RECEIPT_FORMS } from './smsc/receipts.ts';
 export interface Settings {
   readonly smsc: Partial<SmscOptions>;
   readonly provider: Partial<ProviderOptions>;
+  readonly httpCarrier: HttpCarrierOptions;
   readonly webhookPort: number;
   readonly mailPort: number;
   readonly webhookSecrets: readonly string[];
@@ -70,6 +72,12 @@ const SETTINGS: readonly Setting[] = [
     value: 'MS',
     standard: '3000',
     meaning: 'how long a review of a chat-app template takes',
+  },
+  {
+    flag: 'http-carrier-port',
+    value: 'PORT',
+    standard: '4030',
+    meaning: 'HTTP port of the carrier without SMPP on 127.0.0.1, with the receipt delay above',
   },
   { flag: 'webhook-port', value: 'PORT', standard: '4010', meaning: 'HTTP port of the webhook receiver on 127.0.0.1' },
   { flag: 'mail-port', value: 'PORT', standard: '4025', meaning: 'SMTP port of the mail server on 127.0.0.1' },
@@ -138,6 +146,7 @@ function settings(text: (flag: string) => string): Settings {
       statusDelayMs: number('chatapp-delay'),
       reviewMs: number('chatapp-review'),
     },
+    httpCarrier: { port: number('http-carrier-port', 0, 65_535), receiptDelayMs: number('receipt-delay') },
     webhookPort: number('webhook-port', 0, 65_535),
     mailPort: number('mail-port', 0, 65_535),
     webhookSecrets: text('webhook-secret')
@@ -162,7 +171,7 @@ function help(): string {
     return `  ${`--${flag} ${value}`.padEnd(28)}${meaning}${standard === '' ? '' : ` (${standard})`}`;
   });
   return [
-    'A carrier (SMSC), a chat-app provider, a webhook receiver and a mail server to try the gateway against; all on 127.0.0.1 only.',
+    'A carrier (SMSC), a carrier over HTTP, a chat-app provider, a webhook receiver and a mail server to try the gateway against; all on 127.0.0.1 only.',
     '',
     ...lines,
     '',

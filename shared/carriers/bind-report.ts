@@ -84,6 +84,11 @@ export function endedBind(kind: Exclude<BindTrouble['kind'], 'refused'>, code: s
   return { kind, code, reason: words ?? (kind === 'lost' ? 'the connection ended' : 'no connection') };
 }
 
+/** The answer to a message says that no other one would be taken either. */
+export function unusableSession({ code, reason }: { readonly code: string; readonly reason: string }): BindTrouble {
+  return { kind: 'lost', code, reason: `the carrier called the session unusable (${reason})` };
+}
+
 /** What the command_status of a bind means (SMPP 3.4 §5.1.3), where its name alone does not say it. */
 const REFUSALS: ReadonlyMap<number, string> = new Map([
   [0x03, 'it does not know this kind of bind (--bind-kind)'],
@@ -105,5 +110,4 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^(closed_by_peer|ended)$/, 'the carrier closed the connection'],
   [/^bind_unanswered$/, 'the bind was not answered'],
   [/^enquire_link_unanswered$/, 'the carrier fell silent'],
-  [/^session_refused$/, 'the carrier called the session unusable'],
 ];

@@ -20,8 +20,11 @@ export class BadCarrier extends Error {
 /** A carrier's document without the fields that the store adds, with the password in clear. */
 export type CarrierInput = Omit<CarrierDocument, 'createdAt'>;
 
-/** The standard limits passwords to 8 characters (SMPP 3.4 §4.1.1); many carriers allow more. */
-const PASSWORD = { password: ascii('PASSWORD', 0, 64) };
+/** The standard limits passwords to 8 characters (SMPP 3.4 §4.1.1); many carriers allow more, and keys of HTTP have some 70. */
+export const MAX_PASSWORD = 128;
+const PASSWORD = { password: ascii('PASSWORD', 0, MAX_PASSWORD) };
+/** Without its NUL (SMPP 3.4 §4.1.1). */
+const MAX_SYSTEM_ID = 15;
 
 /** Throws `BadCarrier` with all problems. `given` are the settings that are new: what was stored before may repeat a pair. */
 export function checkCarrier(carrier: CarrierInput, given: StoredGroups = carrier): void {
@@ -39,8 +42,12 @@ export function checkCarrier(carrier: CarrierInput, given: StoredGroups = carrie
 }
 
 /** Finds settings that contradict each other. */
-function conflicts({ bindKind, dlt = 'off', addresses, links, submits, texts, trust }: CarrierInput): string[] {
-  const problems: string[] = [];
+function conflicts(carrier: CarrierInput): string[] {
+  const { bindKind, dlt = 'off', addresses, links, submits, texts, trust } = carrier;
+  const problems = carrier.kind === 'http' ? httpConflicts(carrier) : [];
+  if (carrier.kind !== 'http' && carrier.systemId.length > MAX_SYSTEM_ID) {
+    problems.push(`systemId: at most ${MAX_SYSTEM_ID} characters over SMPP.`);
+  }
   if (submits?.interfaceVersion === '3.3') {
     // Optional parameters exist since version 3.4 (SMPP 3.4 §1.5). A carrier with an older version ignores or refuses them.
     const without = 'with interface_version 3.3 no TLV can be sent';
@@ -68,12 +75,31 @@ function conflicts({ bindKind, dlt = 'off', addresses, links, submits, texts, tr
   return problems;
 }
 
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
+
+/** Message texts and the password go to this address, so it is asked over TLS, except on this machine. */
+function httpConflicts({ host, tls, http = {}, links, dlt = 'off' }: CarrierInput): string[] {
+  const problems: string[] = [];
+  if (!tls && !LOOPBACK.test(host)) problems.push('tls: must be yes with kind http.');
+  if ((links?.otherHosts ?? []).length > 0) problems.push('links.otherHosts: not with kind http.');
+  if (dlt !== 'off') problems.push('dlt: not with kind http; {entity} and {template} stand in the request.');
+  const { requestMethod = 'POST', requestForm = [], requestJson = '' } = http;
+  if (requestForm.length > 0 === (requestJson !== '')) {
+    problems.push('http.requestForm: kind http needs it, or http.requestJson, and not both.');
+  }
+  if (requestJson !== '' && requestMethod === 'GET') problems.push('http.requestJson: not with requestMethod GET.');
+  return problems;
+}
+
 /** Finds what stands twice before a `=`. Only one of the two would count, and nobody sees which. */
-function repeatedPairs({ addresses, answers, receipts }: StoredGroups): string[] {
+function repeatedPairs({ addresses, answers, http, receipts }: StoredGroups): string[] {
   const left = {
     'addresses.rewriteSender': addresses?.rewriteSender?.map(({ prefix }) => prefix),
     'addresses.rewriteRecipient': addresses?.rewriteRecipient?.map(({ prefix }) => prefix),
     'receipts.receiptWord': receipts?.receiptWord?.map(({ word }) => word.toUpperCase()),
+    'http.requestHeaders': http?.requestHeaders?.map(({ name }) => name),
+    'http.requestForm': http?.requestForm?.map(({ name }) => name),
+    'http.answerClass': http?.answerClass?.map(({ code }) => code),
     'answers.statusClass': answers?.statusClass?.map(({ status }) => `0x${status.toString(16).toUpperCase()}`),
   };
   return Object.entries(left).flatMap(([name, words = []]) => {

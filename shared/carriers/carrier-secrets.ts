@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SecretBox } from '../platform/runtime/secret-box.ts';
 import type { CarrierDocument } from './carrier.ts';
 import type { CarrierInput } from './carrier-form.ts';
+import { HTTP } from './settings/http.ts';
 import { LINKS } from './settings/links.ts';
 import { withDefaults } from './settings/setting.ts';
 import { TRUST } from './settings/trust.ts';
@@ -37,7 +38,10 @@ export function openedPassword(box: SecretBox, { _id, password }: Pick<CarrierDo
  * The settings that decide where the password is sent, as whom, and who is believed to be there. Whoever could change one of them
  * and keep the password would read it, by listening there (docs/decisions/0028).
  */
-const LEADS = ['host', 'port', 'systemId', 'tls', 'otherHosts', 'receiverHosts', 'tlsCa', 'tlsHostName'] as const;
+const LEADS = [
+  ...(['kind', 'host', 'port', 'systemId', 'tls', 'otherHosts', 'receiverHosts', 'tlsCa', 'tlsHostName'] as const),
+  ...(['requestPath', 'requestHeaders', 'requestForm', 'requestJson'] as const),
+] as const;
 
 /** Whether a changed value of the setting of this name needs the password beside it. */
 export function leadsPassword(name: string): boolean {
@@ -46,12 +50,20 @@ export function leadsPassword(name: string): boolean {
 
 /** The names of those that a carrier has otherwise after these changes. */
 export function changedLeads(carrier: CarrierInput, changes: Partial<CarrierInput>): readonly string[] {
-  const { links, trust } = carrier;
-  const groups = { links: { ...links, ...changes.links }, trust: { ...trust, ...changes.trust } };
+  const { links, trust, http } = carrier;
+  const groups = {
+    links: { ...links, ...changes.links },
+    trust: { ...trust, ...changes.trust },
+    http: { ...http, ...changes.http },
+  };
   const [was, becomes] = [leadsOf(carrier), leadsOf({ ...carrier, ...changes, ...groups })];
   return LEADS.filter((name) => !isDeepStrictEqual(was[name], becomes[name]));
 }
 
-function leadsOf({ host, port, systemId, tls, links, trust }: CarrierInput): Record<(typeof LEADS)[number], unknown> {
-  return { host, port, systemId, tls, ...withDefaults(LINKS, links), ...withDefaults(TRUST, trust) };
+function leadsOf(carrier: CarrierInput): Record<(typeof LEADS)[number], unknown> {
+  const { kind = 'smpp', host, port, systemId, tls, links, trust, http } = carrier;
+  return {
+    ...{ kind, host, port, systemId, tls },
+    ...{ ...withDefaults(LINKS, links), ...withDefaults(TRUST, trust), ...withDefaults(HTTP, http) },
+  };
 }

@@ -1,6 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { isDuplicateKey } from '../platform/mongo/errors.ts';
 import type { Clock } from '../platform/runtime/clock.ts';
+import { newCallbackId } from '../platform/runtime/ids.ts';
 import type { SecretBox } from '../platform/runtime/secret-box.ts';
 import { CARRIER_DEFAULTS, type CarrierDocument } from './carrier.ts';
 import { type CarrierInput, checkCarrier } from './carrier-form.ts';
@@ -34,7 +35,10 @@ export type NewCarrier = Pick<CarrierInput, '_id' | 'name' | 'host' | 'port' | '
 export async function createCarrier(db: Db, clock: Clock, box: SecretBox, input: NewCarrier): Promise<CarrierDocument> {
   const carrier: CarrierInput = { ...CARRIER_DEFAULTS, ...input };
   checkCarrier(carrier);
-  const document = { ...carrier, ...sealedSecrets(box, input._id, carrier), createdAt: clock.now() };
+  const document = {
+    ...{ ...carrier, ...sealedSecrets(box, input._id, carrier), createdAt: clock.now() },
+    ...withCallback(carrier),
+  };
   try {
     await carriers(db).insertOne(document);
   } catch (error) {
@@ -62,7 +66,7 @@ export async function updateCarrier(
     const updated = await carriers(db).findOneAndUpdate(
       // Another password may have come with another host meanwhile: then this change is judged again.
       { _id: id, password: stored.password },
-      { $set: { ...merged, ...sealedSecrets(box, id, merged) } },
+      { $set: { ...merged, ...sealedSecrets(box, id, merged), ...withCallback({ ...stored, ...merged }) } },
       { returnDocument: 'after' },
     );
     if (updated !== null) return updated;
@@ -81,6 +85,11 @@ export function checkedChanges(
   const leads = changes.password === undefined ? changedLeads(stored, changes) : [];
   if (leads.length > 0) throw new PasswordNeeded(leads);
   return merged;
+}
+
+/** A carrier that becomes an HTTP carrier gets the address for its receipts, which stays. */
+function withCallback({ kind, callback }: Pick<CarrierInput, 'kind' | 'callback'>): Pick<CarrierDocument, 'callback'> {
+  return kind === 'http' && callback === undefined ? { callback: newCallbackId() } : {};
 }
 
 /** Merges the changes into the stored groups, because a change may name only some settings of a group. */

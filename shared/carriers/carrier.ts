@@ -1,10 +1,11 @@
+import type { CallbackId } from '../platform/runtime/ids.ts';
 import type { CommandStatusClass } from './command-status.ts';
 import { BASICS } from './settings/basics.ts';
 import { withDefaults } from './settings/setting.ts';
 import type { StoredGroups } from './settings/table.ts';
 
 /**
- * A carrier and how to reach it over SMPP, in one document. Workers notice changes within seconds. Each group of settings
+ * A carrier and how to reach it over SMPP or HTTPS, in one document. Workers notice changes within seconds. Each group of settings
  * (`settings/table.ts`) stores only the settings that somebody has set.
  */
 export interface CarrierDocument extends StoredGroups {
@@ -13,6 +14,10 @@ export interface CarrierDocument extends StoredGroups {
   /** Name for people. It becomes the `operator` of a delivered message when no better name is known. */
   readonly name: string;
   readonly status: 'active' | 'paused';
+  /** Absent: smpp. */
+  readonly kind?: 'smpp' | 'http';
+  /** Where receipts of an HTTP carrier come in: `/carriers/callback/<callback>`. Every carrier has one that was HTTP once. */
+  readonly callback?: CallbackId;
   readonly host: string;
   readonly port: number;
   readonly tls: boolean;
@@ -78,6 +83,15 @@ export interface CarrierDlt {
 /** The lease whose holder works for the carrier. */
 export function carrierLease(carrier: string): string {
   return `carrier:${carrier}`;
+}
+
+/** Where an HTTP carrier posts its receipts to, on the gateway. Undefined for a carrier that never was one. */
+export function callbackPath({ callback }: Pick<CarrierDocument, 'callback'>): string | undefined {
+  return callback === undefined ? undefined : `/carriers/callback/${callback}`;
+}
+
+export function callbackUrl(publicUrl: string, carrier: Pick<CarrierDocument, 'callback'>): string {
+  return `${publicUrl}${callbackPath(carrier) ?? ''}`;
 }
 
 export const CARRIER_DEFAULTS = {

@@ -1,7 +1,6 @@
 import { createApp } from '../../gateway/app.ts';
 import { GatewayServer } from '../../gateway/http/server.ts';
 import { Threads } from '../../gateway/http/threads.ts';
-import { createHostResolver } from '../../shared/events/webhooks/resolve-host.ts';
 import { queuedMessage } from '../../shared/messages/document/draft.ts';
 import { bookedSchedule } from '../../shared/messages/schedule.ts';
 import type { Accepter, BatchAccepter, Booker } from '../../shared/money/payment/accept.ts';
@@ -11,6 +10,7 @@ import { connectStore } from '../../shared/platform/mongo/connect.ts';
 import { systemClock as clock, isoDate } from '../../shared/platform/runtime/clock.ts';
 import { newId } from '../../shared/platform/runtime/ids.ts';
 import { Metrics } from '../../shared/platform/runtime/metrics.ts';
+import { createHostResolver } from '../../shared/platform/runtime/resolve-host.ts';
 import { TEST_BOX } from './chatapp.ts';
 import { silentLog } from './silent-log.ts';
 

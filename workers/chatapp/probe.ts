@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
+import type { Exchange } from '../../shared/carriers/http/client.ts';
 import { objectOf, parseObject } from '../../shared/carriers/providers/graph-error.ts';
 import type { ProviderDocument } from '../../shared/carriers/providers/provider.ts';
 import { putOffProbe, resumeProvider, tryProvider } from '../../shared/carriers/providers/store.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';
-import type { Exchange } from './provider/answer.ts';
 import type { ProviderClient } from './provider/client.ts';
 
 /** A minute after the stop, then after twice as long each time. */

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Exchange } from '../../shared/carriers/http/client.ts';
 import { objectOf } from '../../shared/carriers/providers/graph-error.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { parseLargeJson, TooLargeError } from '../../shared/platform/runtime/large-json.ts';
 import type { ChatTemplateDocument, TemplateOwner } from '../../shared/templates/chat/chat-template.ts';
-import type { Exchange } from './provider/answer.ts';
 import { readTemplate, type Unreadable } from './provider/template.ts';
 import { readTemplatePage, type TemplatePage } from './provider/template-list.ts';
 import { listTrouble } from './provider/trouble.ts';

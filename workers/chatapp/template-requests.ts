@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import type { Exchange } from '../../shared/carriers/http/client.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
@@ -16,7 +17,6 @@ import {
 } from '../../shared/templates/chat/request-store.ts';
 import { findChatTemplate, replaceListed } from '../../shared/templates/chat/store.ts';
 import type { ChatTemplateRequestDocument, TemplateDraft } from '../../shared/templates/chat/template-request.ts';
-import type { Exchange } from './provider/answer.ts';
 import type { ProviderClient } from './provider/client.ts';
 import { judgeTemplateAnswer, type TemplateVerdict } from './provider/template-answer.ts';
 import { type SampleHandles, templatePayload } from './provider/template-draft.ts';

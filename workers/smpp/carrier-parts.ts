@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { BindTrouble } from '../../shared/carriers/bind-report.ts';
-import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
+import { type CarrierDocument, callbackUrl } from '../../shared/carriers/carrier.ts';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import type { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
@@ -15,6 +15,9 @@ import { Claimer } from './claim/claim.ts';
 import type { Departures } from './claim/departures.ts';
 import type { Serving } from './claim/serving.ts';
 import { ReceiptDialect } from './dialect/receipt-dialect.ts';
+import { Callbacks } from './http/callbacks.ts';
+import { httpWire } from './http/http-wire.ts';
+import { requestWriter } from './http/request.ts';
 import type { InboundAnnouncer } from './inbound/announce-inbound.ts';
 import { Inbound, type InboundRules } from './inbound/inbound.ts';
 import { Measurements } from './monitoring/measurements.ts';
@@ -31,9 +34,9 @@ import { BindSubmitter } from './submit/bind-submitter.ts';
 import { Breaker } from './submit/breaker.ts';
 import { carrierForm } from './submit/carrier-form.ts';
 import { CarrierRate } from './submit/carrier-rate.ts';
-import { Dispatch } from './submit/dispatch.ts';
+import { Dispatch, type DispatchOptions } from './submit/dispatch.ts';
 import { countSubmits } from './submit/encode.ts';
-import { References } from './submit/references.ts';
+import { smppEncoder } from './submit/smpp-encoder.ts';
 import type { Segment } from './submit/submission.ts';
 
 /** What the parts of a carrier need. It does not depend on which process runs the carrier. */
@@ -53,6 +56,8 @@ export interface CarrierSupplies {
   readonly carrier: CarrierDocument;
   /** The password, decrypted. */
   readonly password: string;
+  /** Where carriers reach the gateway: HTTP carriers are told to post their receipts there. */
+  readonly publicUrl: string;
 }
 
 /** The lease that the parts work under. */
@@ -83,6 +88,9 @@ export class CarrierParts {
   readonly outcomes: OutcomeSettler;
   readonly receipts: ReceiptSettler;
   readonly inbound: Inbound;
+  readonly receive: Receive;
+  /** What an HTTP carrier posted. Undefined for the others. */
+  readonly callbacks: Callbacks | undefined;
   readonly unknowns: Settler;
   readonly answers: Answers;
   readonly breaker: Breaker;
@@ -97,6 +105,7 @@ export class CarrierParts {
     this.#supplies = supplies;
     this.#holding = holding;
     const { clock, log, metrics, carrier, password } = supplies;
+    const isHttp = carrier.kind === 'http';
     this.#dialect = new ReceiptDialect(carrier);
     const { db, gates } = supplies;
     const { epoch, held } = holding;
@@ -116,7 +125,7 @@ export class CarrierParts {
       ...{ outcomes, tokens, breaker, serving },
     });
     this.inbound = this.#makeInbound();
-    const delivers = new Receive({
+    this.receive = new Receive({
       measurements,
       dialect: this.#dialect,
       clock,
@@ -127,11 +136,16 @@ export class CarrierParts {
       inbound: this.inbound,
       slowDown: () => this.#slowDown(),
     });
-    const wire = smppWire<Segment>({ carrier, password, clock, delivers, mayWrite: holding.held });
+    const wire = isHttp
+      ? httpWire<Segment>(carrier)
+      : smppWire<Segment>({ carrier, password, clock, delivers: this.receive, mayWrite: holding.held });
     this.binds = Array.from(
       { length: carrier.binds },
       (_, index) => new Bind<Segment>({ carrier, wire, index, clock, log }),
     );
+    this.callbacks = isHttp
+      ? new Callbacks({ ...{ db, clock, carrier, log }, receive: this.receive, listen: supplies.listen, held })
+      : undefined;
     this.submitters = this.binds.map(() => this.#makeSubmitter(tokens));
     this.dispatch = this.#makeDispatch(tokens);
   }
@@ -179,7 +193,7 @@ export class CarrierParts {
         carrier: carrier._id,
         parts: this.#dialect.parts,
         holdMinutes: HOLD_MINUTES,
-        submitsOf: (message) => countSubmits(message, texts),
+        submitsOf: (message) => (carrier.kind === 'http' ? 1 : countSubmits(message, texts)),
         reasonOf: (state, error, word) => this.#dialect.reasonOf(state, error, word),
         failover: { errors: carrier.receipts?.receiptFailover ?? [], next: (message) => serving.next(message) },
       },
@@ -227,12 +241,22 @@ export class CarrierParts {
     const { held } = this.#holding;
     const { claimer, outcomes, answers, breaker, submitters } = this;
     const chains = new AccountChains({ db, clock, carrier });
-    const wide = carrier.texts?.longText === 'udh16';
-    const references = new References(clock.now().getTime() & 0xff, wide ? 65_536 : 256);
     return new Dispatch({
       ...{ carrier, clock, log, metrics, listen, held },
-      ...{ serving, breaker, claimer, gates, departures, chains, references, outcomes, answers, tokens, submitters },
+      ...{ serving, breaker, claimer, gates, departures, chains, outcomes, answers, tokens, submitters },
+      encode: this.#encoder(),
     });
+  }
+
+  #encoder(): DispatchOptions['encode'] {
+    const { carrier, clock, metrics, password, publicUrl } = this.#supplies;
+    if (carrier.kind !== 'http') return smppEncoder({ carrier, clock, metrics });
+    const callback = callbackUrl(publicUrl, carrier);
+    const write = requestWriter({ carrier, password, callback });
+    return (message) => {
+      const written = write(message);
+      return 'code' in written ? written : [written];
+    };
   }
 
   #settler(stream: Stream): Settler {

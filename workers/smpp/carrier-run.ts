@@ -117,6 +117,8 @@ export class CarrierRun {
     const unknownsMs = Math.max(Math.min(UNKNOWNS_MS, unknownWaitMs), SHORTEST_UNKNOWNS_MS);
     this.#rounds.every(unknownsMs, 'unknowns', () => this.#decideUnknowns(parts, epoch));
     this.#rounds.every(FLOW_MS, 'flow', async () => this.#tellFlow(parts, reporter));
+    // Also while it is paused: they say what became of what went before.
+    parts.callbacks?.start();
     if (this.#connects) parts.start();
   }
 
@@ -146,7 +148,7 @@ export class CarrierRun {
 
   async #drain(parts: CarrierParts): Promise<void> {
     const { carrier, messageLog, clock } = this.#options;
-    await parts.dispatch.stop();
+    await Promise.all([parts.dispatch.stop(), parts.callbacks?.stop()]);
     const deadlineMs = clock.monotonicMs() + Math.min(carrier.responseTimeoutMs, STOP_ANSWERS_MS);
     const left = (): number => Math.max(deadlineMs - clock.monotonicMs(), 0);
     // Messages of which some segments were written are written to their end first, because a bind that drains writes nothing.
@@ -240,6 +242,7 @@ export class CarrierRun {
     parts.answers.close();
     parts.outcomes.giveUp();
     void parts.dispatch.stop();
+    void parts.callbacks?.stop();
     for (const bind of parts.binds) void bind.stop(0);
     const { log, carrier } = this.#options;
     if (this.#connects) for (const gauge of this.#allGauges) gauge.set({ carrier: carrier._id }, 0);

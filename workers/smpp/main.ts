@@ -1,4 +1,5 @@
 import { promotionalHours } from '../../shared/messages/document/promotional-hours.ts';
+import { publicUrl } from '../../shared/platform/config/gateway-url.ts';
 import { openSecretBox } from '../../shared/platform/processes/open-secret-box.ts';
 import { runApp } from '../../shared/platform/processes/run-app.ts';
 import { SmppWorker } from './worker.ts';
@@ -16,6 +17,7 @@ runApp('smpp', async ({ config, db, listen, clock, log, metrics, tracer, life })
     metrics,
     tracer,
     box,
+    publicUrl: publicUrl(config),
     promotionalHours: promotionalHours(config),
     messageLogDays: config.messageLogDays,
     inbound: {

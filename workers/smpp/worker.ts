@@ -31,6 +31,8 @@ export interface SmppWorkerOptions {
   readonly metrics: Metrics;
   readonly tracer?: Tracer | undefined;
   readonly box: SecretBox;
+  /** Where HTTP carriers reach the gateway with their receipts. */
+  readonly publicUrl?: string;
   readonly promotionalHours?: PromotionalHours;
   /** For how many days the message log is kept. */
   readonly messageLogDays?: number;
@@ -179,6 +181,7 @@ export class SmppWorker {
       answerSender: this.#answerSender,
       inboundRules: this.#options.inbound ?? INBOUND,
       password: openedPassword(box, carrier),
+      publicUrl: this.#options.publicUrl ?? '',
       lease: this.#lease(id),
     });
     try {

@@ -1,8 +1,9 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
 import type { BindReport, BindTrouble, CarrierMeasured } from '../../../shared/carriers/bind-report.ts';
+import { callbackPath } from '../../../shared/carriers/carrier.ts';
 import { troubleWords } from '../../../shared/carriers/carrier-condition.ts';
-import { BadCarrier } from '../../../shared/carriers/carrier-form.ts';
+import { BadCarrier, MAX_PASSWORD } from '../../../shared/carriers/carrier-form.ts';
 import { PasswordNeeded, setCarrierStatus, updateCarrier } from '../../../shared/carriers/carrier-store.ts';
 import { type ListedCarrier, listConditions } from '../../../shared/carriers/list-conditions.ts';
 import { countUnknowns } from '../../../shared/messages/settlement/unknowns.ts';
@@ -61,6 +62,10 @@ const OperatorCarrier = named('OperatorCarrier', 'A carrier, as lists show it.',
   carrier_id: CarrierId,
   name: text(undefined, { example: 'Airtel' }),
   status: z.enum(['active', 'paused']),
+  kind: z.enum(['smpp', 'http']).meta({ description: 'How it is reached.' }),
+  callback: text('Of kind `http`: where it posts its receipts to, on this gateway.', {
+    example: '/carriers/callback/cbk_01m7znjn7hdb5pft3awkb6pgvz',
+  }).nullable(),
   host: text(undefined, { example: 'smpp.example.com' }),
   port: whole(undefined, { example: 2775 }),
   tls: flag(),
@@ -128,9 +133,9 @@ export const settings = z.custom<JsonObject>(isObject, 'It must be an object').m
 export const carrierName = line('Its name for people and in the status of messages.', 64);
 
 export const password = matching(
-  'The password of the bind, a new one or the same. It is stored encrypted and never shown. A change of where it is sent needs it too: the settings with `needs_password`.',
-  /^[\x20-\x7e]{0,64}$/,
-  'at most 64 ASCII characters',
+  'The password of the bind (or of its HTTP API), a new one or the same. It is stored encrypted and never shown. A change of where it is sent needs it too: the settings with `needs_password`.',
+  new RegExp(`^[\\x20-\\x7e]{0,${MAX_PASSWORD}}$`),
+  `at most ${MAX_PASSWORD} ASCII characters`,
 );
 
 export const ChangedCarrier = success('OperatorCarrierResult', { carrier: OperatorCarrierDetail });
@@ -247,6 +252,8 @@ async function carrierRecord(
     carrier_id: carrier._id,
     name: carrier.name,
     status: carrier.status,
+    kind: carrier.kind ?? 'smpp',
+    callback: callbackPath(carrier) ?? null,
     host: carrier.host,
     port: carrier.port,
     tls: carrier.tls,

@@ -63,10 +63,16 @@ export const preset = choice(
   'Settings that the pages of a known carrier ask for. Those of `settings` go before them.',
 );
 
-/** Adds a problem for each setting that a carrier cannot be without. */
-export function requireSettings(given: Readonly<Record<string, unknown>>, problems: FieldProblems): void {
+/** Adds a problem for each setting that a carrier cannot be without, and that its preset does not have. */
+export function requireSettings(
+  given: Readonly<Record<string, unknown>>,
+  problems: FieldProblems,
+  preset: string | undefined,
+): void {
+  const known = preset === undefined ? {} : PRESETS[preset]?.settings;
   for (const name of Object.keys(REQUIRED)) {
-    if (given[name] === undefined) problems.add(`settings.${name}`, 'missing_field', 'It is required.');
+    if (given[name] === undefined && known?.[name] === undefined)
+      problems.add(`settings.${name}`, 'missing_field', 'It is required.');
   }
 }
 
@@ -102,7 +108,7 @@ export const newCarrier = endpoint({
     const { db, clock, box } = deps;
     const { problems, given } = read;
     const chosen = readSettings(given.settings ?? {}, problems, given);
-    if (given.settings !== undefined) requireSettings(given.settings, problems);
+    if (given.settings !== undefined) requireSettings(given.settings, problems, given.preset);
     if (problems.count > 0) return invalid(problems);
     const { carrier_id: id, name = id, password } = body;
     const wanted = { ...CARRIER_DEFAULTS, ...chosen, _id: id, name, password } as CarrierDocument; // none required is missing

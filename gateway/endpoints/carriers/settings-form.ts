@@ -37,9 +37,9 @@ interface FormGroup {
 
 /** Settings without a default are explained here: their tables have only shapes. */
 const ABOUT: Readonly<Record<keyof typeof REQUIRED, string>> = {
-  host: 'where its SMSC is',
-  port: 'its SMPP port',
-  systemId: 'system_id of the bind',
+  host: 'where its SMSC, or its HTTP API, is',
+  port: 'its port',
+  systemId: 'system_id of the bind, or user name of the HTTP API',
 };
 
 const CONNECTION: Settings = Object.fromEntries(

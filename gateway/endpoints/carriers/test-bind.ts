@@ -3,6 +3,7 @@ import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../shared/carriers
 import { checkCarrier } from '../../../shared/carriers/carrier-form.ts';
 import { openedPassword, openedTrust } from '../../../shared/carriers/carrier-secrets.ts';
 import { checkedChanges } from '../../../shared/carriers/carrier-store.ts';
+import { connectionStep } from '../../../shared/carriers/http/connection.ts';
 import { bindStep, Trial } from '../../../shared/carriers/smpp/trial.ts';
 import { endpoint, type Gateway, invalid, refused } from '../../api/endpoint.ts';
 import { flag, named, text } from '../../api/shapes.ts';
@@ -36,14 +37,14 @@ export const testBind = endpoint({
   tag: 'Operators',
   summary: 'Test the bind of a carrier',
   description:
-    "Extension. Binds with settings that are not saved yet, from the gateway's machine, and unbinds. Sends no message. Nothing is changed; the password that is stored goes only where the stored settings lead.",
+    "Extension. Binds with settings that are not saved yet, from the gateway's machine, and unbinds. For a carrier of the kind `http` it makes a connection, TLS included, and asks nothing. Sends no message. Nothing is changed; the password that is stored goes only where the stored settings lead.",
   scopes: ['admin:routing'],
   confirmed: true,
   costs: 10,
   body: request(fields),
   ownProblems: true,
   answer: named('BindTest', {
-    ok: flag('The carrier accepted the bind.', true),
+    ok: flag('The carrier accepted the bind, or the connection.', true),
     words: text(undefined, { example: 'bind: accepted' }),
     pdus: z.array(text()).meta({
       description: 'What was sent and received, with times. The password is left out.',
@@ -67,11 +68,12 @@ export const testBind = endpoint({
     const { clock } = deps;
     const say = (line: string) => void pdus.push(line);
     const trial = new Trial({ carrier, password, clock, say, isOurs: () => false });
+    const tryIt = () => (carrier.kind === 'http' ? connectionStep(carrier) : bindStep(trial, carrier, isBeside));
     const step = await changeAudited(deps, requester, {
       action: 'carrier.test',
       subject: { kind: 'carrier', id: given.carrier_id ?? `${carrier.host}:${carrier.port}` },
       read: async () => undefined,
-      make: () => bindStep(trial, carrier, isBeside).finally(() => trial.end()),
+      make: () => tryIt().finally(() => trial.end()),
       madeOf: ({ ok, words }) => ({ ok, words }),
       isRefusal: () => false,
     });
@@ -102,7 +104,7 @@ async function toTest(
   if (id !== undefined && stored === undefined) return refused('carrier_not_found');
   const changes = readSettings(texts, problems, { preset: given.preset, stored: stored?.carrier });
   if (stored === undefined) {
-    requireSettings(texts, problems);
+    requireSettings(texts, problems, given.preset);
     if (given.password === undefined) problems.add('password', 'missing_field', 'It is required.');
   }
   if (problems.count > 0) return invalid(problems);

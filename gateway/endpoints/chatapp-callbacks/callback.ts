@@ -12,6 +12,7 @@ import { sendJson, sendProblem, sendText } from '../../http/answer.ts';
 import { type Handler, isObject, type JsonObject, type Reply } from '../../http/context.ts';
 import { optional, string } from '../../http/fields/field.ts';
 import { LARGE_BYTES } from '../../http/large-bodies.ts';
+import { type RawBody, readRawBody } from '../../http/raw-body.ts';
 import type { AccountPart } from './account-part.ts';
 import { type CallbackProvider, callbackProvidersOf } from './callback-providers.ts';
 import { CallbackStore } from './callback-store.ts';
@@ -199,49 +200,24 @@ class Callbacks {
 }
 
 type SignedBody =
+  | Exclude<RawBody, { readonly kind: 'whole' }>
   | { readonly kind: 'genuine'; readonly bytes: Buffer }
-  | { readonly kind: 'forged' }
-  | { readonly kind: 'too_large' }
-  /** The connection broke before the body was complete, so nobody can be answered. */
-  | { readonly kind: 'gone' };
+  | { readonly kind: 'forged' };
 
 /**
  * Reads a body and checks its signature over the raw bytes, before they are parsed: `X-Hub-Signature-256: sha256=<hex
  * HMAC-SHA256(app secret, raw body)>` (Meta's Graph API, Webhooks, "Validating payloads"). Compares in constant time.
  * If the header is missing or malformed, the body is not read.
  */
-function readSignedBody(req: Request, secret: string, limitBytes: number): Promise<SignedBody> {
+async function readSignedBody(req: Request, secret: string, limitBytes: number): Promise<SignedBody> {
   const [, hex] = /^sha256=([0-9a-f]{64})$/i.exec(String(req.headers['x-hub-signature-256'] ?? '')) ?? [];
-  if (hex === undefined) return Promise.resolve({ kind: 'forged' });
-  if (Number(req.headers['content-length'] ?? 0) > limitBytes) return Promise.resolve({ kind: 'too_large' });
-  const signature = Buffer.from(hex, 'hex');
+  if (hex === undefined) return { kind: 'forged' };
   const hmac = createHmac('sha256', secret);
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  return new Promise((resolve) => {
-    const end = (body: SignedBody): void => {
-      req.off('data', onData).off('end', onEnd);
-      resolve(body);
-    };
-    const onData = (chunk: Buffer): void => {
-      bytes += chunk.length;
-      if (bytes > limitBytes) {
-        end({ kind: 'too_large' });
-        return;
-      }
-      chunks.push(chunk);
-      // Hashed chunk by chunk: 3 MB at once would hold the event loop for some 10 ms.
-      hmac.update(chunk);
-    };
-    const onEnd = (): void => {
-      const genuine = timingSafeEqual(hmac.digest(), signature);
-      if (genuine) end({ kind: 'genuine', bytes: Buffer.concat(chunks) });
-      else end({ kind: 'forged' });
-    };
-    // The connection can still break while the rest of the body is dropped.
-    req.on('error', () => end({ kind: 'gone' }));
-    req.on('data', onData).once('end', onEnd);
-  });
+  // Hashed chunk by chunk: 3 MB at once would hold the event loop for some 10 ms.
+  const body = await readRawBody(req, limitBytes, (chunk) => hmac.update(chunk));
+  if (body.kind !== 'whole') return body;
+  const genuine = timingSafeEqual(hmac.digest(), Buffer.from(hex, 'hex'));
+  return genuine ? { kind: 'genuine', bytes: body.bytes } : { kind: 'forged' };
 }
 
 /**

@@ -13,12 +13,21 @@ export const REQUIRED = {
     /^([^\s/:]{1,253}|[\da-f]*:[\da-f]*:[\da-f:.]*(%\w+)?)$/i,
   ),
   port: whole('HARKARA_PORT', 1, 65_535),
-  /** Lengths of the bind's C-strings, without their NUL (SMPP 3.4 §4.1.1). */
-  systemId: ascii('ID', 1, 15),
+  /** Over SMPP at most 15 characters (carrier-form.ts). */
+  systemId: ascii('ID', 1, 64),
 };
 
 /** Settings that are fields of the carrier's document itself. They are older than the groups. */
 export const BASICS = {
+  kind: setting(
+    oneOf(['smpp', 'http']),
+    'smpp',
+    'how it is reached: binds of SMPP, or a request over HTTPS for each message',
+    {
+      kannel: 'smsc = smpp, http',
+      jasmin: 'smppccm, httpccm',
+    },
+  ),
   tls: setting(yesNo, false, 'connect with TLS', { kannel: 'use-ssl', jasmin: 'ssl' }),
   systemType: setting(ascii('TYPE', 0, 12), '', 'system_type of the bind', {
     kannel: 'system-type',
@@ -34,13 +43,13 @@ export const BASICS = {
     kannel: 'a group smsc each',
     jasmin: 'a connector each',
   }),
-  windowSize: setting(whole('N', 1, 10_000), 50, 'unanswered submit_sm per bind', {
+  windowSize: setting(whole('N', 1, 10_000), 50, 'unanswered submit_sm (requests) per bind', {
     kannel: 'max-pending-submits',
   }),
   perSecond: setting(
     whole('N', 0, 100_000, 'no limit'),
     0,
-    'segments a second over all binds; 0: as fast as the carrier lets us',
+    'segments (requests) a second over all binds; 0: as fast as the carrier lets us',
     { kannel: 'throughput (per link)', jasmin: 'submit_throughput' },
   ),
   paths: setting(

@@ -1,5 +1,6 @@
 import { ADDRESSES } from './addresses.ts';
 import { ANSWERS } from './answers.ts';
+import { HTTP } from './http.ts';
 import { LINKS } from './links.ts';
 import { RECEIPTS } from './receipts.ts';
 import type { Settings, Values } from './setting.ts';
@@ -20,6 +21,7 @@ export const GROUPS = {
   trust: TRUST,
   receipts: RECEIPTS,
   answers: ANSWERS,
+  http: HTTP,
 } as const satisfies Readonly<Record<string, Settings>>;
 
 export const GROUP_NAMES = Object.keys(GROUPS) as readonly (keyof typeof GROUPS)[]; // its own keys

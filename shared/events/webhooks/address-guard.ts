@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import type { Config } from '../../platform/config/settings.ts';
 import { type AccountId, isAccountId } from '../../platform/runtime/ids.ts';
 import { StartError } from '../../platform/runtime/lifecycle.ts';
+import { createHostResolver, type ResolveHost } from '../../platform/runtime/resolve-host.ts';
 import { inSubnets, isPublicAddress, parseSubnet, type Subnet } from './public-address.ts';
-import { createHostResolver, type ResolveHost } from './resolve-host.ts';
 
 export interface GuardOptions {
   readonly allowHttp: boolean;

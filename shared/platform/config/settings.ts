@@ -359,6 +359,13 @@ export const SETTINGS = {
     'TCP port of the simulated chat-app provider.',
   ),
   simulatorWebhookPort: integer('HARKARA_SIMULATOR_WEBHOOK_PORT', 4010, 0, 65_535, 'TCP port of the webhook receiver.'),
+  simulatorHttpCarrierPort: integer(
+    'HARKARA_SIMULATOR_HTTP_CARRIER_PORT',
+    4030,
+    0,
+    65_535,
+    'TCP port of the simulated carrier over HTTP.',
+  ),
   simulatorMailPort: integer('HARKARA_SIMULATOR_MAIL_PORT', 4025, 0, 65_535, 'TCP port of the simulated mail server.'),
 } as const satisfies Record<string, Setting<unknown>>;
 

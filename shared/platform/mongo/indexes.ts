@@ -277,6 +277,18 @@ export const INDEXES: readonly Index[] = [
     serves: 'the store removes what no provider posts again',
   },
   {
+    collection: 'carrier_callbacks',
+    key: { carrier: 1, at: 1 },
+    options: { name: 'oldest' },
+    serves: 'smpp: the receipts that an HTTP carrier posted and nobody has settled',
+  },
+  {
+    collection: 'carrier_callbacks',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes receipts of carriers that are gone',
+  },
+  {
     collection: 'orphans',
     key: { carrier: 1, keys: 1 },
     options: { name: 'keys' },

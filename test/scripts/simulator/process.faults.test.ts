@@ -41,7 +41,7 @@ describe('the simulator as a process', () => {
   const folder = mkdtempSync(join(tmpdir(), 'simulator-'));
   const running: Run[] = [];
 
-  const PORTS = ['smsc', 'chatapp', 'webhook', 'mail'].flatMap((name) => [`--${name}-port`, '0']);
+  const PORTS = ['smsc', 'http-carrier', 'chatapp', 'webhook', 'mail'].flatMap((name) => [`--${name}-port`, '0']);
   const ready = async (...argv: string[]) => readyRun(await run([...PORTS, ...argv]));
   async function readyRun(started: Run): Promise<Run & { readonly smscPort: number; readonly url: string }> {
     running.push(started);

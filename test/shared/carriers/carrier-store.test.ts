@@ -55,9 +55,9 @@ describe('carriers', () => {
     expect(error instanceof BadCarrier && error.problems.map((problem) => problem.split(':')[0])).to.deep.equal([
       'id',
       'port',
-      'systemId',
       'windowSize',
       'paths',
+      'systemId',
     ]);
   });
 

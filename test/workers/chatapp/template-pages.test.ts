@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import type { Exchange } from '../../../shared/carriers/http/client.ts';
 import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import type { Exchange } from '../../../workers/chatapp/provider/answer.ts';
 import { readTemplates } from '../../../workers/chatapp/template-pages.ts';
 import { ownerOf } from '../../support/chatapp.ts';
 

@@ -51,7 +51,7 @@ describe('smpp worker: a carrier under its lease', () => {
     const answerSender = new AnswerSender({ db, clock, log, metrics });
     const { withDueAnswers } = answerSender;
     run = new CarrierRun({
-      ...{ db, clock, log, carrier, password: '', metrics, answerSender },
+      ...{ db, clock, log, carrier, publicUrl: '', password: '', metrics, answerSender },
       announcer: createAnnouncer({ db, clock }),
       gates: new ClaimGates({ db, clock, hours: DEFAULT_PROMOTIONAL_HOURS }),
       serving: new Serving({ db, clock }),

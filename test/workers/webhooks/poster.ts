@@ -1,8 +1,8 @@
 import { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
 import { Poster, type PostResult } from '../../../shared/events/webhooks/posting/post.ts';
-import type { ResolveHost } from '../../../shared/events/webhooks/resolve-host.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import type { ResolveHost } from '../../../shared/platform/runtime/resolve-host.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 
 interface PosterChoices {

@@ -1,3 +1,4 @@
+import type { Exchange } from '../../../shared/carriers/http/client.ts';
 import { type ErrorDo, type ErrorRule, errorRule } from '../../../shared/carriers/providers/error-table.ts';
 import {
   type GraphError,
@@ -6,20 +7,6 @@ import {
   parseObject,
 } from '../../../shared/carriers/providers/graph-error.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
-
-/**
- * The result of one request to the provider. `not_sent`: there was no connection, so nobody can have read anything.
- * `no_answer`: the request may have been written, and no complete answer came.
- */
-export type Exchange =
-  | {
-      readonly kind: 'answered';
-      readonly status: number;
-      readonly body: Buffer;
-      /** The value of the `Retry-After` header, in milliseconds. */
-      readonly retryAfterMs?: number;
-    }
-  | { readonly kind: 'not_sent' | 'no_answer'; readonly code: string };
 
 /** What an exchange means for the message and for the channel. */
 export type SendVerdict =

@@ -1,6 +1,7 @@
+import type { Exchange } from '../../../shared/carriers/http/client.ts';
 import { errorRule } from '../../../shared/carriers/providers/error-table.ts';
 import { graphErrorOf, parseObject } from '../../../shared/carriers/providers/graph-error.ts';
-import type { Exchange, SendVerdict } from './answer.ts';
+import type { SendVerdict } from './answer.ts';
 
 /**
  * Explains to the operator why a provider fails, in our words and with its codes. The provider's own words are left out,

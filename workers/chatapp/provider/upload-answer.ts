@@ -1,5 +1,5 @@
+import type { Exchange } from '../../../shared/carriers/http/client.ts';
 import { objectOf, parseObject } from '../../../shared/carriers/providers/graph-error.ts';
-import type { Exchange } from './answer.ts';
 import { judgeTemplateAnswer } from './template-answer.ts';
 
 /** What the provider said to a part of an upload (Graph API, "Resumable Upload API"). */

@@ -99,11 +99,12 @@ function merge(into: Row, row: Row): void {
 
 /**
  * The price is of a message, and counts unless it was refunded. Costs are of a segment: carriers charge each that they took, those of
- * earlier copies too. A segment whose answer never came counts, as it may have been taken.
+ * earlier copies too. A segment whose answer never came counts, as it may have been taken. A copy of one part is a whole text: a carrier
+ * over HTTPS, or one that takes message_payload, splits it by itself.
  */
 function addAmounts(
   row: Row,
-  { routed, claim, parts = [], earlier = [], givenUp }: Counted,
+  { routed, claim, parts = [], earlier = [], givenUp, segments = 1 }: Counted,
   isRefunded: boolean,
 ): void {
   const { price, costs = {} } = routed ?? {};
@@ -113,7 +114,8 @@ function addAmounts(
   for (const { carrier, parts: taken } of copies) {
     const cost = costs[carrier];
     if (cost === undefined) continue;
-    for (const { state } of taken) if (state !== 'refused') addAmount(row.costs, cost);
+    const each = taken.length === 1 ? segments : 1;
+    for (const { state } of taken) if (state !== 'refused') addAmount(row.costs, cost, each);
   }
 }
 
@@ -122,9 +124,9 @@ function isUnpriced({ pricing, state }: Counted): boolean {
   return pricing !== undefined && (state === 'delivered' || state === 'read') && isBilled(pricing);
 }
 
-function addAmount(sums: Map<string, number>, text: string): void {
+function addAmount(sums: Map<string, number>, text: string, times = 1): void {
   const { currency, millionths } = amountOf(text);
-  increase(sums, currency, millionths);
+  increase(sums, currency, millionths * times);
 }
 
 function trafficRow({ kind, states, segments, credits, refunded, errors, sales, costs, unpriced }: Row): TrafficRow {

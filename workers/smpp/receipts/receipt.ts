@@ -1,4 +1,5 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import type { ToldReceipt } from '../../../shared/carriers/http/callback-store.ts';
 import type { WordMeaning } from '../../../shared/carriers/settings/receipts.ts';
 import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 import type { ReceiptTlvs } from '../../../shared/messages/document/message.ts';
@@ -40,7 +41,9 @@ const MAX_WORD = 40;
  * Which kind of deliver_sm this is, by its esm_class, or by TLVs that no handset can send. `plain`: only its text can show
  * whether it is a receipt, and anyone can type `id:1 stat:DELIVRD`.
  */
-export function kindOf(deliver: Deliver): 'receipt' | 'plain' | 'message' {
+export function kindOf(
+  deliver: Pick<Deliver, 'esmClass' | 'receiptedMessageId' | 'messageState'>,
+): 'receipt' | 'plain' | 'message' {
   const type = deliver.esmClass & TYPE_BITS;
   if (type === DELIVERY_RECEIPT || type === INTERMEDIATE_NOTIFICATION) return 'receipt';
   if (type !== 0) return 'message';
@@ -78,6 +81,21 @@ export function parseReceipt(
   };
 }
 
+/** A receipt that an HTTP carrier posted. `receipt` is undefined when it says nothing final, or its id cannot be one. */
+export function readTold(
+  { id, words, error, to = '' }: ToldReceipt,
+  carrier: CarrierDocument,
+  dialect: ReceiptDialect,
+): { readonly receipt: IncomingReceipt | undefined } & Pick<ParsedReceipt, 'word' | 'meaning' | 'isKnown'> {
+  const read = words.map((word) => ({ word, ...dialect.read(word, undefined) }));
+  const [first = { word: '', ...dialect.read('', undefined) }] = read;
+  const said = read.find(({ isKnown }) => isKnown) ?? first;
+  const code = error === undefined || /^0*$/.test(error) ? {} : { error: error.slice(0, MAX_ERROR) };
+  const parsed = { ids: [id], ...said, excerpt: '', ...code };
+  const deliver = { from: to, to: '', esmClass: DELIVERY_RECEIPT };
+  return { receipt: incomingReceipt(deliver, parsed, carrier, dialect), ...said };
+}
+
 /** Finds the state where the label is missing: `… done date:180903120816 DELIVRD err:000`. */
 function bareState(head: string): string {
   return (
@@ -95,7 +113,7 @@ function errorOf(text: string, tlv: Buffer | undefined): string | undefined {
 
 /** The receipt with its keys. Undefined for an intermediate receipt, or when its ids cannot be ids. */
 export function incomingReceipt(
-  deliver: Deliver,
+  deliver: Omit<Deliver, 'body' | 'dataCoding'>,
   { ids, meaning, error, word, doneAt, excerpt }: ParsedReceipt,
   carrier: CarrierDocument,
   dialect: ReceiptDialect,
@@ -136,7 +154,9 @@ function isNumber(code: string | undefined): boolean {
   return code !== undefined && /^\d+$/.test(code);
 }
 
-function tlvsOf({ receiptedMessageId, messageState, networkErrorCode }: Deliver): { readonly tlvs?: ReceiptTlvs } {
+function tlvsOf({ receiptedMessageId, messageState, networkErrorCode }: Partial<Deliver>): {
+  readonly tlvs?: ReceiptTlvs;
+} {
   const tlvs: ReceiptTlvs = {
     ...(receiptedMessageId === undefined ? {} : { receiptedMessageId }),
     ...(messageState === undefined ? {} : { messageState }),

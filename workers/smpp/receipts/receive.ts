@@ -1,5 +1,6 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../shared/carriers/command-status.ts';
+import type { ToldReceipt } from '../../../shared/carriers/http/callback-store.ts';
 import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 import type { DeliverTaker, DeliverVia } from '../../../shared/carriers/smpp/deliver-taker.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
@@ -9,7 +10,7 @@ import type { ReceiptDialect } from '../dialect/receipt-dialect.ts';
 import type { Measurements } from '../monitoring/measurements.ts';
 import type { SmppMetrics } from '../monitoring/metrics.ts';
 import { DeliverRefusals, REFUSAL_STATUS, type Refusal } from '../session/deliver-refusals.ts';
-import { incomingReceipt, kindOf, type ParsedReceipt, parseReceipt } from './receipt.ts';
+import { incomingReceipt, kindOf, type ParsedReceipt, parseReceipt, readTold } from './receipt.ts';
 import { receiptText, shapeOf } from './receipt-fields.ts';
 import type { IncomingReceipt } from './receipt-match.ts';
 import type { ReceiptResult, ReceiptSettler } from './settle-receipts.ts';
@@ -56,6 +57,34 @@ export class Receive {
     }
     if (isReceipt) answer(STATUS.ok);
     else await this.#options.inbound.take(deliver, answer, via);
+  }
+
+  /**
+   * Takes a receipt that an HTTP carrier posted. `done`: it is stored, or has nothing that is kept. `again`: it is to be given once more.
+   * Never rejects.
+   */
+  async takeTold(told: ToldReceipt): Promise<'done' | 'again'> {
+    const { carrier, dialect, log, metrics } = this.#options;
+    const { receipt, word, meaning, isKnown } = readTold(told, carrier, dialect);
+    if (!isKnown) {
+      metrics.otherWords.inc({ carrier: carrier._id, meaning });
+      log.warn('receipt_word_unknown', { carrier: carrier._id, word: shapeOf(word), meaning });
+    }
+    if (receipt === undefined) {
+      this.#count(meaning === 'intermediate' ? 'intermediate' : 'unreadable');
+      return 'done';
+    }
+    try {
+      await this.#store(receipt);
+      return 'done';
+    } catch (error) {
+      const refusal = this.#refusals.refusal(error, told);
+      const fields = { carrier: carrier._id, ...unexpectedErrorFields(error) };
+      if (refusal === 'never') log.error('receipt_unstorable', fields);
+      else log.warn('receipt_not_stored', fields);
+      this.#count(refusal === 'never' ? 'unstorable' : 'failed');
+      return refusal === 'never' ? 'done' : 'again';
+    }
   }
 
   /** Stores what is a receipt; false when it is something else. Rejects when it is not stored. */

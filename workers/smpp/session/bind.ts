@@ -1,4 +1,4 @@
-import { type BindTrouble, endedBind, refusedBind } from '../../../shared/carriers/bind-report.ts';
+import { type BindTrouble, endedBind, refusedBind, unusableSession } from '../../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS, statusReason } from '../../../shared/carriers/command-status.ts';
 import type { LostSubmits } from '../../../shared/carriers/smpp/unanswered-submits.ts';
@@ -84,7 +84,8 @@ export class Bind<Context> {
    * Ends a session that the carrier calls unusable. First waits for the answers to the other submits that were written on it:
    * without them nobody would know which of those submits the carrier took.
    */
-  async #recycle(): Promise<void> {
+  async #recycle(answer: CarrierAnswer): Promise<void> {
+    this.#connection.unusable(answer);
     this.#become('draining');
     await this.#drained(RECYCLE_DRAIN_MS);
     if (this.#state === 'draining') this.#endSessions(SESSION_REFUSED);
@@ -120,7 +121,7 @@ export class Bind<Context> {
           if (opening === 0) void this.#bind(sessions);
         },
         onAnswer: (context, answer) => {
-          if (!user.onAnswer(context, answer) && this.#state === 'bound') void this.#recycle();
+          if (!user.onAnswer(context, answer) && this.#state === 'bound') void this.#recycle(answer);
         },
         onTimeout: (context) => user.onTimeout(context),
         onUnbind: (confirm) => void this.#onPeerUnbind(session, confirm),
@@ -225,6 +226,7 @@ class ConnectionEnd {
   #boundAtMs: number | undefined;
   #refusedStatus: number | undefined;
   #reason: string | undefined;
+  #unusable: CarrierAnswer | undefined;
 
   bound(nowMs: number): void {
     this.#boundAtMs = nowMs;
@@ -233,6 +235,11 @@ class ConnectionEnd {
   /** The carrier refused the bind with this command_status. */
   refused(status: number): void {
     this.#refusedStatus = status;
+  }
+
+  /** This answer says that the session is not usable. */
+  unusable(answer: CarrierAnswer): void {
+    this.#unusable = answer;
   }
 
   /** A session of the connection has ended. */
@@ -254,6 +261,7 @@ class ConnectionEnd {
   trouble(state: BindState): BindTrouble {
     if (this.#refusedStatus !== undefined) return refusedBind(this.#refusedStatus);
     const reason = this.#reason ?? '';
+    if (reason === SESSION_REFUSED && this.#unusable !== undefined) return unusableSession(this.#unusable);
     if (this.#boundAtMs !== undefined) return endedBind('lost', reason);
     return endedBind(state === 'connecting' ? 'unreachable' : 'unanswered', reason);
   }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { STATUS } from '../../../shared/carriers/command-status.ts';
+import type { ToldReceipt } from '../../../shared/carriers/http/callback-store.ts';
 import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 import { LeaseLostError } from '../../../shared/messages/settlement/intents.ts';
 import { isStoreTrouble } from '../../../shared/platform/mongo/errors.ts';
@@ -30,7 +31,7 @@ export class DeliverRefusals {
   /** Digests of such deliver_sm, with the number of tries. */
   readonly #tries = new Map<string, number>();
 
-  refusal(error: unknown, deliver: Deliver): Refusal {
+  refusal(error: unknown, deliver: Deliver | ToldReceipt): Refusal {
     if (!isOfDeliver(error)) return 'wait';
     const digest = createHash('sha256').update(JSON.stringify(deliver)).digest('base64url');
     const tries = (this.#tries.get(digest) ?? 0) + 1;

@@ -1,5 +1,4 @@
-import type { CarrierDlt, CarrierDocument } from '../../../shared/carriers/carrier.ts';
-import { encodeSubmit } from '../../../shared/carriers/smpp/submit-sm.ts';
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import type { ClaimGates } from '../../../shared/messages/queue/claim-gates.ts';
 import type { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
@@ -15,11 +14,8 @@ import type { AccountChains } from './account-chains.ts';
 import type { Answers } from './answers.ts';
 import type { BindSubmitter } from './bind-submitter.ts';
 import type { Breaker } from './breaker.ts';
-import { type CarrierForm, carrierForm } from './carrier-form.ts';
 import type { CarrierRate } from './carrier-rate.ts';
-import { encodeMessage } from './encode.ts';
-import type { References } from './references.ts';
-import { type Segment, Submission } from './submission.ts';
+import { type Frame, type Segment, Submission } from './submission.ts';
 
 export interface DispatchOptions {
   readonly carrier: CarrierDocument;
@@ -35,13 +31,14 @@ export interface DispatchOptions {
   readonly outcomes: OutcomeSettler;
   readonly answers: Answers;
   readonly tokens: CarrierRate;
-  readonly references: References;
   /** One submitter for each bind of the carrier. */
   readonly submitters: readonly BindSubmitter<Segment>[];
   /** Calls back when messages are queued, so that they need not wait for the next poll. */
   readonly listen?: ListenForChanges | undefined;
   /** Whether the carrier's lease is held. */
   held(): boolean;
+  /** What is written for a message, or why no carrier can take it. `ownChain`: the account's telemarketers at this carrier. */
+  encode(message: MessageDocument, ownChain: readonly string[] | undefined): readonly Frame[] | Refusal;
 }
 
 const MAX_CLAIM = 500;
@@ -67,7 +64,6 @@ const BEHIND_MS = 1_500;
 export class Dispatch {
   readonly #options: DispatchOptions;
   readonly #loop: PollLoop;
-  readonly #form: CarrierForm;
   #tokenTimer: NodeJS.Timeout | undefined;
   /** Whether the last round found no room. */
   #hadNoRoom = true;
@@ -79,7 +75,6 @@ export class Dispatch {
 
   constructor(options: DispatchOptions) {
     this.#options = options;
-    this.#form = carrierForm(options.carrier);
     this.#loop = new PollLoop({
       name: `dispatch:${options.carrier._id}`,
       idleMs: IDLE_MS,
@@ -232,23 +227,13 @@ export class Dispatch {
     else others.reduce(roomier, first).add(submission.segments);
   }
 
-  /** The message's submit_sm, or the reason why no carrier can take the message. */
-  #encode(message: MessageDocument, ownChain: readonly string[] | undefined): readonly Buffer[] | Refusal {
-    const { carrier, references, clock, log, metrics } = this.#options;
-    const { dlt = 'off' } = carrier;
+  /** What is written for the message, or the reason why no carrier can take it. */
+  #encode(message: MessageDocument, ownChain: readonly string[] | undefined): readonly Frame[] | Refusal {
     try {
-      const encoded = encodeMessage(message, {
-        form: this.#form,
-        now: clock.now(),
-        reference: () => references.next(message.to),
-        dlt: withChain(dlt, ownChain),
-      });
-      if (encoded.kind === 'unfit') return { code: encoded.code, reason: encoded.reason };
-      if (encoded.encoding !== message.encoding) metrics.recoded.inc({ carrier: carrier._id, to: encoded.encoding });
-      return encoded.segments.map(encodeSubmit);
+      return this.#options.encode(message, ownChain);
     } catch (error) {
       // A message that cannot be encoded must not stop the messages after it.
-      log.error('message_not_encoded', { message_id: message._id, ...unexpectedErrorFields(error) });
+      this.#options.log.error('message_not_encoded', { message_id: message._id, ...unexpectedErrorFields(error) });
       return { code: 'not_encodable', reason: 'The message cannot be encoded' };
     }
   }
@@ -256,10 +241,6 @@ export class Dispatch {
 
 function segmentsOf(messages: readonly MessageDocument[]): number {
   return messages.reduce((sum, { segments }) => sum + segments, 0);
-}
-
-function withChain(dlt: CarrierDlt | 'off', chain: readonly string[] | undefined): CarrierDlt | 'off' {
-  return dlt === 'off' || chain === undefined ? dlt : { ...dlt, chain };
 }
 
 function roomier(best: BindSubmitter<Segment>, other: BindSubmitter<Segment>): BindSubmitter<Segment> {

@@ -49,13 +49,9 @@ export type Submittable = Pick<
 export function encodeMessage(message: Submittable, { form, now, reference, dlt = 'off' }: EncodingOptions): Encoded {
   const { addresses, texts, submits } = form;
   const source = sourceAddress(message.sender, addresses);
-  if (source === undefined) {
-    return { kind: 'unfit', code: 'sender_unfit', reason: 'The sender has characters that a carrier does not take' };
-  }
+  if (source === undefined) return { kind: 'unfit', ...SENDER_UNFIT };
   const destination = destinationAddress(message.to, addresses);
-  if (destination === undefined) {
-    return { kind: 'unfit', code: 'recipient_unfit', reason: 'The recipient is not a number' };
-  }
+  if (destination === undefined) return { kind: 'unfit', ...RECIPIENT_UNFIT };
   const { encoding, segments } = splitText(textFor(message, texts), texts, reference);
   if (segments.length > MAX_SEGMENTS) {
     return { kind: 'unfit', code: 'too_long', reason: 'The text is longer than 255 segments' };
@@ -84,13 +80,19 @@ export function encodeMessage(message: Submittable, { form, now, reference, dlt 
   };
 }
 
+export const SENDER_UNFIT = {
+  code: 'sender_unfit',
+  reason: 'The sender has characters that a carrier does not take',
+} as const;
+export const RECIPIENT_UNFIT = { code: 'recipient_unfit', reason: 'The recipient is not a number' } as const;
+
 /** How many submit_sm the message is at a carrier with these settings: fewer or more than its `segments`, or as many. */
 export function countSubmits(message: Pick<Submittable, 'text' | 'template'>, texts: TextSettings): number {
   return planSegments(withoutMark(textFor(message, texts)), textForm(texts)).ends.length;
 }
 
 /** A text that matched a template must arrive exactly as it matched, so nothing is substituted in it. */
-function textFor({ text, template }: Pick<Submittable, 'text' | 'template'>, texts: TextSettings): string {
+export function textFor({ text, template }: Pick<Submittable, 'text' | 'template'>, texts: TextSettings): string {
   return texts.substitute && template === undefined ? substituted(text, textForm(texts)) : text;
 }
 

@@ -1,6 +1,19 @@
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import type { SegmentAnswer } from './outcome.ts';
 
+/** Where the request of an HTTP carrier goes: all of it but its body. */
+export interface RequestTarget {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What is written for one segment: a submit_sm, or the body of a request with its target. */
+export interface Frame {
+  readonly frame: Buffer;
+  readonly target?: RequestTarget;
+}
+
 /** One claimed message that is sent over one bind, with the answers to its segments. */
 export class Submission {
   /** The message as it is stored, as far as we know. */
@@ -11,10 +24,10 @@ export class Submission {
   resumed = 0;
   throttles = 0;
 
-  /** `frames` are its submit_sm, one for each segment. */
-  constructor(message: MessageDocument, frames: readonly Buffer[]) {
+  /** `frames`: one for each segment. The one request of an HTTP carrier is one segment, however long the text. */
+  constructor(message: MessageDocument, frames: readonly Frame[]) {
     this.message = message;
-    this.segments = frames.map((frame, index) => ({ submission: this, index, frame, late: false, sentMs: 0 }));
+    this.segments = frames.map((frame, index) => ({ submission: this, index, ...frame, late: false, sentMs: 0 }));
     this.answers = frames.map(() => undefined);
   }
 
@@ -25,10 +38,9 @@ export class Submission {
   }
 }
 
-export interface Segment {
+export interface Segment extends Frame {
   readonly submission: Submission;
   readonly index: number;
-  readonly frame: Buffer;
   /** The answer did not come in time: the slot was freed, and the message was settled as unknown. */
   late: boolean;
   /** When the segment was last written, by the monotonic clock. */

@@ -98,7 +98,10 @@ describe('carriers and routes, by operators', () => {
     const before = await stored('airtel');
     const elsewhere = { host: '127.0.0.1', port: '2776' };
 
-    const names = ['host', 'port', 'systemId', 'tls', 'otherHosts', 'receiverHosts', 'tlsCa', 'tlsHostName'];
+    const names = [
+      ...['kind', 'host', 'port', 'systemId', 'tls', 'otherHosts', 'receiverHosts', 'tlsCa', 'tlsHostName'],
+      ...['requestPath', 'requestHeaders', 'requestForm', 'requestJson'],
+    ];
     expect(leading.map(({ name }: { name: string }) => name)).to.have.members(names);
     const refused = await world.patch('/carriers/airtel', { settings: { ...elsewhere, windowSize: '9' } });
     expect(refused.status).to.equal(400);

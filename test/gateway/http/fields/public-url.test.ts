@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { FieldProblems } from '../../../../gateway/http/field-problems.ts';
 import { createUrlCheck } from '../../../../gateway/http/fields/public-url.ts';
-import type { ResolveHost } from '../../../../shared/events/webhooks/resolve-host.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
+import type { ResolveHost } from '../../../../shared/platform/runtime/resolve-host.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 const ACCOUNT = newId('acc');

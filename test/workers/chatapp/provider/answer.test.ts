@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Exchange, judgeSend, type SendVerdict } from '../../../../workers/chatapp/provider/answer.ts';
+import type { Exchange } from '../../../../shared/carriers/http/client.ts';
+import { judgeSend, type SendVerdict } from '../../../../workers/chatapp/provider/answer.ts';
 import { graphError } from '../provider-server.ts';
 
 function answered(status: number, body: object | string, retryAfterMs?: number): Exchange {

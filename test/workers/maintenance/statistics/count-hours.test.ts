@@ -145,7 +145,7 @@ describe('maintenance: what became of the messages of each hour', () => {
     expect(traffic).to.deep.include({
       ...kind,
       ...{ sender: 'HARKRA', states: { delivered: 1, rejected: 1 }, segments: 4, credits: 1, refunded: 1 },
-      ...{ errors: [{ code: '0x45', messages: 1 }], sales: { INR: 120_000 }, costs: { INR: 100_000, none: 1_000_000 } },
+      ...{ errors: [{ code: '0x45', messages: 1 }], sales: { INR: 120_000 }, costs: { INR: 100_000, none: 2_000_000 } },
     });
     expect(traffic.map(({ country, operator }) => [country, operator])).to.have.deep.members([
       ['IN', undefined],

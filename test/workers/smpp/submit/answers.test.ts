@@ -41,7 +41,7 @@ describe('Answers', () => {
   for (const [kind, status] of Object.entries(REFUSED_FOR_NOW)) {
     it(`${kind}: the outcome names the carriers that may take it when the tries are over`, () => {
       const { answers, outcomes } = open(new ManualClock());
-      const submission = new Submission(makeMessage({ path: '@30:c>d' }), [Buffer.alloc(0)]);
+      const submission = new Submission(makeMessage({ path: '@30:c>d' }), [{ frame: Buffer.alloc(0) }]);
       const [segment] = submission.segments;
 
       if (segment !== undefined) answers.onAnswer(SUBMITTER, segment, READ({ status, messageId: '' }));
@@ -65,7 +65,7 @@ describe('Answers', () => {
       const { answers, tokens } = open(clock);
       const submit = (): Segment => {
         expect(tokens.take()).to.equal(true);
-        const [segment] = new Submission(makeMessage(), [Buffer.alloc(0)]).segments;
+        const [segment] = new Submission(makeMessage(), [{ frame: Buffer.alloc(0) }]).segments;
         if (segment === undefined) throw new Error('a message has a segment');
         return segment;
       };

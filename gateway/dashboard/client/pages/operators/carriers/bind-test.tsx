@@ -18,7 +18,9 @@ export function testBind(asked: object): Promise<BindTest> {
 export function BindTestResult({ of }: { readonly of: BindTest }) {
   return (
     <div class="stack" role="status">
-      <Notice tone={of.ok ? 'good' : 'bad'}>{of.ok ? 'The carrier accepted the bind.' : of.words}</Notice>
+      <Notice tone={of.ok ? 'good' : 'bad'}>
+        {of.ok && of.pdus.length > 0 ? 'The carrier accepted the bind.' : of.words}
+      </Notice>
       {of.pdus.length > 0 && <CodeBlock text={of.pdus.join('\n')} label="PDUs of the bind" />}
     </div>
   );

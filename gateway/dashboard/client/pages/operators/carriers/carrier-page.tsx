@@ -105,7 +105,7 @@ function TestDialog({ carrier, onClose }: TestDialogProps) {
 }
 
 function Now({ carrier }: { readonly carrier: Carrier }) {
-  const { condition, words, measured, unknowns, binds } = carrier;
+  const { condition, words, measured, unknowns, binds, callback } = carrier;
   const refusal = measured?.last_refusal;
   const counts = (of: Readonly<Record<string, number>> = {}): string =>
     Object.entries(of)
@@ -117,6 +117,7 @@ function Now({ carrier }: { readonly carrier: Carrier }) {
         facts={[
           ['Status', <Badge tone={toneOf(condition)}>{condition.replaceAll('_', ' ')}</Badge>],
           ['In words', readable(words)],
+          ...(callback === null ? [] : [['Receipts come in at', <code>{location.origin + callback}</code>] as const]),
           ['Rate', rateOf(carrier)],
           ['Answers', counts(measured?.answers)],
           ['Receipts', counts(measured?.receipts)],

@@ -34,6 +34,7 @@ export function CreateCarrierDialog({ onClose }: { readonly onClose: () => void 
 function CarrierFields({ form, onClose }: { readonly form: CarrierForm; readonly onClose: () => void }) {
   const { route } = useLocation();
   const [preset, setPreset] = useState('');
+  const [kind, setKind] = useState('smpp');
   const [dlt, setDlt] = useState<string>();
   const [tested, setTested] = useState<BindTest>();
   const chosen = form.presets.find((one) => one.preset === preset);
@@ -55,13 +56,13 @@ function CarrierFields({ form, onClose }: { readonly form: CarrierForm; readonly
       ...(name && { name }),
       ...asked(values),
     });
-    toast(`${carrier.name} is added. A worker binds to it within seconds.`);
+    toast(`${carrier.name} is added. A worker connects to it within seconds.`);
     route(`/dashboard/admin/carriers/${carrier.carrier_id}`);
   };
   const isOpen = ({ group, name }: Setting) => group === 'connection' || name === 'tls';
   return (
     <Form
-      submit="Test the bind"
+      submit={kind === 'http' ? 'Test the connection' : 'Test the bind'}
       look="plain"
       onSubmit={test}
       next={{ words: 'Add carrier', act: save }}
@@ -80,17 +81,33 @@ function CarrierFields({ form, onClose }: { readonly form: CarrierForm; readonly
         hint={chosen ? <a href={chosen.source}>{chosen.source}</a> : 'What the pages of a known carrier ask for.'}
         options={[['', 'None'], ...form.presets.map((one) => [one.preset, `${one.preset}: ${one.about}`] as const)]}
         value={preset}
-        onInput={setPreset}
+        onInput={(name) => {
+          setPreset(name);
+          setKind(form.presets.find((one) => one.preset === name)?.settings.kind ?? 'smpp');
+        }}
+      />
+      <Select
+        name="settings.kind"
+        label="Kind"
+        hint="How it is reached."
+        options={[
+          ['smpp', 'SMPP'],
+          ['http', 'HTTPS: a request for each message'],
+        ]}
+        value={kind}
+        onInput={setKind}
       />
       {chosen && (
         <Facts facts={Object.entries(ofPreset).map(([name, value]) => [name, <code>{value}</code>] as const)} />
       )}
-      {form.settings.filter(isOpen).map((one) => (
-        <SettingField key={`${one.name} ${preset}`} setting={one} initial={ofPreset[one.name]} />
-      ))}
+      {form.settings
+        .filter((one) => isOpen(one) || (kind === 'http' && one.group === 'http'))
+        .map((one) => (
+          <SettingField key={`${one.name} ${preset}`} setting={one} initial={ofPreset[one.name]} />
+        ))}
       <Field
         name="password"
-        label="Password of the bind"
+        label={kind === 'http' ? 'Password or API key' : 'Password of the bind'}
         type="password"
         autoComplete="new-password"
         hint="It is stored encrypted and never shown."
@@ -112,7 +129,7 @@ function CarrierFields({ form, onClose }: { readonly form: CarrierForm; readonly
         <summary>More settings</summary>
         <div class="stack">
           {form.settings
-            .filter((one) => one.group === 'basics' && !isOpen(one))
+            .filter((one) => one.group === 'basics' && one.name !== 'kind' && !isOpen(one))
             .map((one) => (
               <SettingField
                 key={`${one.name} ${preset} ${one.name === OFFSET ? tags === 'off' : ''}`}

@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { systemClock } from '../../platform/runtime/clock.ts';
+import { systemClock } from './clock.ts';
 
 /** All addresses of a host name, as text. Rejects when there are none or nobody answered. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;

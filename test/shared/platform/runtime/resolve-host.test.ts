@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { hash } from '@node-rs/argon2';
 import { expect } from 'chai';
 
-import { createHostResolver } from '../../../../shared/events/webhooks/resolve-host.ts';
+import { createHostResolver } from '../../../../shared/platform/runtime/resolve-host.ts';
 
 const TYPE_A = 1;
 const TTL_OFFSET = 6;

@@ -1,0 +1,51 @@
+import { hash } from 'node:crypto';
+import type { Collection, Db } from 'mongodb';
+import { insertNew } from '../../platform/mongo/insert-new.ts';
+
+/** A receipt that an HTTP carrier posted. The holder of the carrier's lease settles it and removes it. */
+export interface CallbackReceipt {
+  /** Made of the receipt: the same, posted again while the first waits, is one. */
+  readonly _id: string;
+  readonly carrier: string;
+  readonly at: Date;
+  /** The carrier's id of the message. */
+  readonly id: string;
+  /** The words for its state, the most exact first. */
+  readonly words: readonly string[];
+  readonly error?: string;
+  /** The recipient, where it is told. */
+  readonly to?: string;
+  /** When nobody settled it: the carrier was removed, say. */
+  readonly expiresAt: Date;
+}
+
+export type ToldReceipt = Pick<CallbackReceipt, 'id' | 'words' | 'error' | 'to'>;
+
+const KEPT_MS = 7 * 86_400_000;
+
+/** Stores what was posted; resolves when it is durable. May be repeated. Rejects with the store's error. */
+export async function keepReceipts(db: Db, carrier: string, told: readonly ToldReceipt[], now: Date): Promise<void> {
+  const expiresAt = new Date(now.getTime() + KEPT_MS);
+  const documents: CallbackReceipt[] = told.map((one) => ({
+    _id: hash('sha256', JSON.stringify([carrier, one]), 'base64url'),
+    carrier,
+    at: now,
+    ...one,
+    expiresAt,
+  }));
+  await insertNew(db, 'carrier_callbacks', documents);
+}
+
+/** The oldest ones of a carrier. */
+export function oldestReceipts(db: Db, carrier: string, limit: number): Promise<readonly CallbackReceipt[]> {
+  return callbacks(db).find({ carrier }).sort({ at: 1 }).limit(limit).toArray();
+}
+
+/** They are settled, kept as orphans, or can never be. */
+export async function removeReceipts(db: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length > 0) await callbacks(db).deleteMany({ _id: { $in: [...ids] } });
+}
+
+function callbacks(db: Db): Collection<CallbackReceipt> {
+  return db.collection('carrier_callbacks');
+}

@@ -1,0 +1,30 @@
+/** An answer or a callback as a tree: JSON, or the text itself as `text` where it is none. */
+export function readTree(body: Buffer): unknown {
+  const text = body.toString('utf8');
+  try {
+    const tree: unknown = JSON.parse(text);
+    if (typeof tree === 'object') return tree;
+  } catch {
+    // No JSON.
+  }
+  return { text: text.trim() };
+}
+
+/** What stands at a place like `messages.0.messageId`. Undefined when there is none. */
+export function at(tree: unknown, place: string): unknown {
+  let value = tree;
+  for (const name of place.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[name]; // its own member, checked above
+  }
+  return value;
+}
+
+/** The texts and numbers at these places, in their order. Longer ones are cut. */
+export function wordsAt(tree: unknown, places: readonly string[], longest: number): readonly string[] {
+  return places.flatMap((place) => {
+    const value = at(tree, place);
+    const word = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
+    return word === '' ? [] : [word.slice(0, longest)];
+  });
+}

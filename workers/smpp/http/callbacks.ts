@@ -1,0 +1,61 @@
+import type { Db } from 'mongodb';
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import { oldestReceipts, removeReceipts } from '../../../shared/carriers/http/callback-store.ts';
+import type { ListenForChanges } from '../../../shared/platform/runtime/change-signal.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import type { Log } from '../../../shared/platform/runtime/log.ts';
+import { type Found, PollLoop } from '../../../shared/platform/runtime/poll-loop.ts';
+import type { Receive } from '../receipts/receive.ts';
+
+export interface CallbacksOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly carrier: Pick<CarrierDocument, '_id'>;
+  readonly log: Log;
+  readonly receive: Pick<Receive, 'takeTold'>;
+  readonly listen: ListenForChanges | undefined;
+  held(): boolean;
+}
+
+const MAX_ROUND = 200;
+const IDLE_MS = 250;
+
+/**
+ * Works off the receipts that the gateway stored for an HTTP carrier, the oldest first. Each is removed when it is settled, or kept as an
+ * orphan: what fails for now is left for the next round. After a crash in between it is settled again, as a duplicate.
+ */
+export class Callbacks {
+  readonly #options: CallbacksOptions;
+  readonly #loop: PollLoop;
+
+  constructor(options: CallbacksOptions) {
+    this.#options = options;
+    const { carrier, log, listen } = options;
+    this.#loop = new PollLoop({
+      name: `callbacks:${carrier._id}`,
+      idleMs: IDLE_MS,
+      log,
+      work: () => this.#round(),
+      listen: (wake) => listen?.('carrier_callbacks', wake),
+    });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop();
+  }
+
+  async #round(): Promise<Found> {
+    const { db, carrier, receive, held } = this.#options;
+    if (!held()) return 'waiting';
+    const receipts = await oldestReceipts(db, carrier._id, MAX_ROUND);
+    if (receipts.length === 0) return 'idle';
+    const fates = await Promise.all(receipts.map((receipt) => receive.takeTold(receipt)));
+    const done = receipts.filter((_, i) => fates[i] === 'done').map(({ _id }) => _id);
+    await removeReceipts(db, done);
+    return done.length === 0 ? 'waiting' : 'more';
+  }
+}
