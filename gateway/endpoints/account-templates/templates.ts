@@ -1,9 +1,12 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
+import { predictRefusals } from '../../../shared/carriers/scrub-rules.ts';
 import { ROUTES } from '../../../shared/messages/document/routing.ts';
 import { planText } from '../../../shared/messages/sms-plan.ts';
 import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, isTemplateRequestId } from '../../../shared/platform/runtime/ids.ts';
+import { routesOfTemplateCategory, TEMPLATE_CATEGORIES } from '../../../shared/templates/sms/category.ts';
 import { foldLineBreaks } from '../../../shared/templates/sms/line-breaks.ts';
 import { CONTENT_MAX, parseContent } from '../../../shared/templates/sms/pattern.ts';
 import { findTemplateRequest, listTemplateRequests } from '../../../shared/templates/sms/request-store.ts';
@@ -15,9 +18,13 @@ import type { TemplateRequestDocument } from '../../../shared/templates/sms/temp
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { flag, named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { choice, optional, required, string } from '../../http/fields/field.ts';
+import { sender } from '../../http/fields/message-fields.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { pageOfFound } from '../../http/page.ts';
+import { ctaCheckOf, ctaWords } from '../sms/ctas/check.ts';
+import { PredictedRefusal } from '../sms/scrubbing/facts.ts';
+import { templateRefusals } from './platform-rules.ts';
 
 /** An account's DLT templates, and the check of a text as it is typed. How they are asked for: requests.ts, import.ts. */
 
@@ -140,6 +147,14 @@ const TemplateCheck = named('TemplateCheck', 'What a text would be as a template
   problems: z
     .array(z.strictObject({ at: whole('The character where it begins, from 1.'), detail: text() }))
     .meta({ description: 'What is wrong with it. Empty: it can be asked for.', example: [] }),
+  predicted_refusals: z
+    .array(PredictedRefusal.extend({ scrub_code: PredictedRefusal.shape.scrub_code.nullable() }))
+    .meta({
+      description:
+        'What the platform would refuse the template for (`scrub_code` null), and operators each message of it. Absent: nothing.',
+      example: [],
+    })
+    .optional(),
 });
 
 export const checkTemplate = endpoint({
@@ -150,7 +165,7 @@ export const checkTemplate = endpoint({
   tag: 'Account',
   summary: "Check a template's text",
   description:
-    'Extension. Slots, length and segments of a text, and what is wrong with it, as it is typed. Changes nothing.',
+    'Extension. Slots, length and segments of a text, and what is wrong with it, as it is typed; what the DLT platform would refuse it for, and operators its messages. Changes nothing.',
   scopes: ['read', 'manage'],
   test: 'same',
   body: request({
@@ -160,11 +175,26 @@ export const checkTemplate = endpoint({
         (text) => text.slice(0, CHECKED_MAX),
       ),
     ),
+    sender: optional(sender.describe('The header that would send it: its form and category are looked at.')),
+    category: optional(choice(TEMPLATE_CATEGORIES, 'Its category on the DLT platform.')),
   }),
   answer: TemplateCheck,
   examples: { body: { example: { content: 'Your code is {#var#}. Do not share it.' } } },
-  handle: (_deps, { caller: { account }, body: { content } }) =>
-    checked(account.lineBreaks === 'exact' ? content : foldLineBreaks(content)),
+  async handle(gateway, { caller: { account }, body: { content, sender, category } }) {
+    const text = account.lineBreaks === 'exact' ? content : foldLineBreaks(content);
+    const parsed = parseContent(text, DEFAULT_SLOT_LIMITS);
+    if (parsed.kind === 'malformed') return checked(text);
+    const fixed = parsed.pattern.parts.map((part) => (part.kind === 'literal' ? part.text : ' ')).join('');
+    const missing = ((await ctaCheckOf(gateway, account, undefined))?.(fixed) ?? []).map(ctaWords);
+    const [route] = category === undefined ? [] : routesOfTemplateCategory(category);
+    const template = category === undefined ? undefined : { dltId: 'it', category };
+    const messages = predictRefusals(defined({ sender, route, template, missing }));
+    const all = [
+      ...templateRefusals(parsed.pattern, category).map((said) => ({ scrub_code: null, ...said })),
+      ...messages.map(({ code, ...said }) => ({ scrub_code: code, ...said })),
+    ];
+    return { ...checked(text), ...(all.length > 0 && { predicted_refusals: all }) };
+  },
 });
 
 /** Segments are counted with every slot as short, and as long, as it may be, filled with characters of the GSM alphabet. */

@@ -1,6 +1,6 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { type ListedCarrier, listConditions } from '../../../shared/carriers/list-conditions.ts';
-import { listOfPath } from '../../../shared/carriers/routing/path.ts';
+import { explainScrub, predictRefusals, TLV_RULE } from '../../../shared/carriers/scrub-rules.ts';
 import type { ConditionDocument } from '../../../shared/conditions/condition.ts';
 import { readCarrierConditions } from '../../../shared/conditions/store.ts';
 import { promotionalDeferral, promotionalHours } from '../../../shared/messages/document/promotional-hours.ts';
@@ -14,8 +14,9 @@ import { parseContent } from '../../../shared/templates/sms/pattern.ts';
 import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/sms/slot.ts';
 import { findTemplate, readPausedTemplates } from '../../../shared/templates/sms/store.ts';
 import type { Gateway, Shown } from '../../api/endpoint.ts';
-import { CTA_ADVICE, ctaCheckOf, ctaWords } from '../sms/ctas/check.ts';
-import { explain } from './explain/explain.ts';
+import { ctaCheckOf, ctaWords } from '../sms/ctas/check.ts';
+import { carriersOf, scrubFactsOf } from '../sms/scrubbing/facts.ts';
+import { dltCodeOf, explain } from './explain/explain.ts';
 import type { WholeMessage } from './read-whole.ts';
 import type { Explanation as Shape } from './shapes.ts';
 import type { TextlessSms } from './view.ts';
@@ -60,18 +61,22 @@ export async function explainWhole(
   const { db, clock, config } = gateway;
   const account = await findAccount(db, message.account);
   if (account === undefined) return said;
-  const unregistered = await unregisteredIn(gateway, account, message, whole.said);
-  if (!isWaiting && said === undefined) return unregistered;
+  const missing = await missingIn(gateway, account, message, whole.said);
+  const unregistered = predictRefusals({ missing })[0];
+  if (!isWaiting && said === undefined) return unregistered && toldOf(unregistered);
   const now = clock.now();
   const [paused, all, conditions] = await Promise.all([
     readPausedTemplates(db),
     listConditions(db, now),
     readCarrierConditions(db),
   ]);
-  const list = listOfPath(message.path)?.carriers;
-  const carriers = all.filter(({ carrier }) =>
-    list === undefined ? carrier.paths.includes(message.path) : list.includes(carrier._id),
+  const onPath = new Set(
+    carriersOf(
+      all.map(({ carrier }) => carrier),
+      message.path,
+    ),
   );
+  const carriers = all.filter(({ carrier }) => onPath.has(carrier));
   const answers = log.flatMap((record) => (record.kind === 'answer' && record.code !== undefined ? [record] : []));
   const { template } = message;
   const facts: Facts = {
@@ -79,26 +84,35 @@ export async function explainWhole(
     isTemplatePaused: template !== undefined && paused.get(message.account)?.includes(template) === true,
     hours: message.lane === HOURS_LANE ? promotionalDeferral(promotionalHours(config), now) : undefined,
   };
-  if (isWaiting) return waitsFor(facts, forOperator) ?? said ?? unregistered;
-  const named = CTA_CODES.includes(message.errorCode ?? '') ? unregistered : undefined;
-  return refusedBy(facts, said, forOperator) ?? named ?? said;
+  const took = carriers.filter(({ carrier }) => carrier._id === message.claim?.carrier);
+  const scrubbed = await scrubFactsOf(gateway, account, message, {
+    ...{ missing, carriers: (isWaiting || took.length === 0 ? carriers : took).map(({ carrier }) => carrier) },
+  });
+  if (isWaiting) {
+    const [sure] = predictRefusals(scrubbed, forOperator).filter(({ certainty }) => certainty === 'sure');
+    return waitsFor(facts, forOperator) ?? said ?? (sure && toldOf(sure));
+  }
+  const code = dltCodeOf(message);
+  const why = code === undefined ? undefined : explainScrub(code, scrubbed, forOperator);
+  return refusedBy(facts, said, forOperator) ?? (why && toldOf(why)) ?? said;
 }
 
-const CTA_CODES: readonly string[] = ['642', '700', '701'];
+function toldOf({ cause, advice }: Pick<Told, 'cause' | 'advice'>): Told {
+  return { cause, advice };
+}
 
-/** The first link or number of its text that the account did not register, if anybody looks and may read the text. */
-async function unregisteredIn(
+/** What of its links and numbers the account did not register, a sentence each, if anybody looks and may read the text. */
+async function missingIn(
   gateway: Gateway,
   account: AccountDocument,
   { template }: Pick<TextlessSms, 'template'>,
   { text, text_shown: shown }: WholeMessage['said'],
-): Promise<Told | undefined> {
-  if (account.ctaCheck === undefined || shown !== 'whole' || typeof text !== 'string') return undefined;
+): Promise<readonly string[]> {
+  if (account.ctaCheck === undefined || shown !== 'whole' || typeof text !== 'string') return [];
   const found = template === undefined ? undefined : await findTemplate(gateway.db, account._id, template);
   const parsed = found && parseContent(foldLineBreaks(found.content), DEFAULT_SLOT_LIMITS, found.slots);
   const pattern = parsed?.kind === 'pattern' ? parsed.pattern : undefined;
-  const [first] = (await ctaCheckOf(gateway, account, pattern))?.(text) ?? [];
-  return first && { cause: ctaWords(first), advice: CTA_ADVICE };
+  return ((await ctaCheckOf(gateway, account, pattern))?.(text) ?? []).map(ctaWords);
 }
 
 const AS_SOON = 'It leaves by itself as soon as it may, until its `valid_until`; then it expires and is refunded.';
@@ -176,11 +190,13 @@ export function refusedBy(facts: Facts, said: Told | undefined, forOperator: boo
   const { message, carriers, conditions } = facts;
   const carrier = carriers.find((one) => one.carrier._id === message.claim?.carrier)?.carrier;
   if (message.state !== 'rejected' || carrier === undefined || message.errorCode === undefined) return undefined;
-  const getsNoIds = message.template !== undefined && (carrier.dlt ?? 'off') === 'off';
+  const { template: dltId } = message;
+  const one = { name: carrier.name, dlt: carrier.dlt ?? 'off' } as const;
+  const getsNoIds = dltId && TLV_RULE.predict({ template: { dltId }, carriers: [one] })?.forOperator;
   if (getsNoIds && forOperator) {
     return {
-      cause: `${carrier.name} refused it, and gets no DLT ids: ${said?.cause ?? message.errorCode}`,
-      advice: `Set how it takes them: its setting \`dlt\` is off. Then let the account send again.`,
+      cause: `${said?.cause ?? `Refused with ${message.errorCode}.`} ${getsNoIds.cause}`,
+      advice: getsNoIds.advice,
     };
   }
   const refusing = refusalOf(conditions, carrier._id);

@@ -1,11 +1,21 @@
 import type { Db } from 'mongodb';
+import { predictRefusals } from '../../../shared/carriers/scrub-rules.ts';
 import type { SenderDocument } from '../../../shared/carriers/sender.ts';
-import { findSenders, hasSenders, type SenderKey, senderKey } from '../../../shared/carriers/sender-store.ts';
+import {
+  findSenders,
+  hasSenders,
+  listApprovedNames,
+  type SenderKey,
+  senderKey,
+} from '../../../shared/carriers/sender-store.ts';
 import type { Route } from '../../../shared/messages/document/message.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import { nextTurn, turnOver } from '../../../shared/platform/runtime/turns.ts';
 import { foldLineBreaks, placeBeforeFolding } from '../../../shared/templates/sms/line-breaks.ts';
+import { parseContent } from '../../../shared/templates/sms/pattern.ts';
 import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/sms/slot.ts';
+import { listTemplates } from '../../../shared/templates/sms/store.ts';
 import { asLiveAccount } from '../../access/test-account.ts';
 import { perProcess } from '../../api/per-process.ts';
 import type { Caller } from '../../http/context.ts';
@@ -16,6 +26,7 @@ import { PROBLEMS } from '../../http/problem.ts';
 import { ApprovedTemplates } from './matching/approved-templates.ts';
 import { matchTemplate } from './matching/match.ts';
 import { explainMismatch, type Mismatch } from './matching/mismatch.ts';
+import { captureSlots } from './matching/reach.ts';
 import type { IndexedTemplate } from './matching/template-index.ts';
 
 /** What a message keeps of its template. Both members are absent without DLT, unless the request names a template. */
@@ -31,6 +42,8 @@ export type Approval =
   { readonly kind: 'approved'; readonly ids: TemplateIds; readonly template?: IndexedTemplate } | Refused;
 
 const REMEMBERED_SENDERS = 20_000;
+/** Templates of each state that are compared with a text which matches no approved one. */
+const UNAPPROVED_MAX = 50;
 
 /**
  * Decides before any debit whether an account may send a text as a sender: by its registered senders and, with DLT,
@@ -84,8 +97,7 @@ export class Approvals {
       return { kind: 'refused', problem: ['entity_id_missing', {}] };
     }
     if (!(await this.#maySendAs(account, sender, route))) {
-      const detail = `"${sender}" is not registered and approved for ${route} messages of this account. ${PROBLEMS.sender_not_allowed.advice}`;
-      return { kind: 'refused', problem: fieldRefusal('sender_not_allowed', 'sender', detail) };
+      return this.#senderRefusal(account, sender, route);
     }
     if (content === undefined) return { kind: 'refused', problem: fieldRefusal('template_not_found', 'template_id') };
     if (typeof content !== 'string') return approveTemplate(account, content);
@@ -111,6 +123,37 @@ export class Approvals {
     return registered?.status === 'approved' && registered.routes.includes(route);
   }
 
+  /** Says so when the text is that of a template which is not approved, of any sender. Looks at some of them. */
+  async #unapproved(account: Account, text: string): Promise<Mismatch | undefined> {
+    for (const status of ['rejected', 'submitted'] as const) {
+      for (const found of await listTemplates(this.#db, account._id, status, undefined, UNAPPROVED_MAX)) {
+        if (turnOver()) await nextTurn();
+        const { dltId, name, content, slots, reason } = found;
+        const parsed = parseContent(
+          account.lineBreaks === 'exact' ? content : foldLineBreaks(content),
+          DEFAULT_SLOT_LIMITS,
+          slots,
+        );
+        if (parsed.kind === 'malformed' || captureSlots(parsed.pattern, text) === undefined) continue;
+        const [said] = predictRefusals({ template: { dltId, status, ...defined({ reason }) } });
+        if (said === undefined) return undefined;
+        const detail = `The text matches only a template that may not be sent. ${said.cause} ${said.advice}`;
+        return { kind: 'no_template', scrubCode: said.code, detail, template: { dltId, name } };
+      }
+    }
+    return undefined;
+  }
+
+  /** Says so when the sender differs from an approved one in capitals alone: operators would not know it either. */
+  async #senderRefusal(account: Account, sender: string, route: Route): Promise<Refused> {
+    const names = await listApprovedNames(this.#db, account._id);
+    const otherCase = names.find((name) => name.toLowerCase() === sender.toLowerCase() && name !== sender);
+    const [said] = predictRefusals(defined({ otherCase, sender: otherCase && sender }));
+    const plain = `"${sender}" is not registered and approved for ${route} messages of this account. ${PROBLEMS.sender_not_allowed.advice}`;
+    const detail = said === undefined ? plain : `${said.cause} ${said.advice}`;
+    return { kind: 'refused', problem: fieldRefusal('sender_not_allowed', 'sender', detail) };
+  }
+
   /** With DLT, a text must match an approved template of its sender for the route. */
   async #approveText(account: Account, sender: string, route: Route, text: string): Promise<Approval> {
     if (account.dlt !== 'on') return { kind: 'approved', ids: {} };
@@ -124,7 +167,9 @@ export class Approvals {
     const others = await this.#templates.ofAccount(account);
     if (turnOver()) await nextTurn();
     const placeOf = (at: number) => (compared === text ? at : placeBeforeFolding(text, at));
-    return templateMismatch(explainMismatch(own, others, compared, placeOf));
+    const mismatch = explainMismatch(own, others, compared, placeOf);
+    const unapproved = mismatch.kind === 'other_sender' ? undefined : await this.#unapproved(account, compared);
+    return templateMismatch(unapproved ?? mismatch);
   }
 }
 

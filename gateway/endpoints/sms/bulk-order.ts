@@ -36,6 +36,7 @@ import { ctaCheckOf, MissingCtas } from './ctas/check.ts';
 import { DRY_RUN } from './message-order.ts';
 import { noRoute } from './no-route.ts';
 import { optedOutEntries, optedOutOf, placeOf } from './opted-out.ts';
+import type { predicted } from './scrubbing/facts.ts';
 import type { NewBatch } from './unpaid-store.ts';
 
 const LENGTH = { minItems: 1, maxItems: ENTRIES_MAX };
@@ -274,11 +275,10 @@ export function newBatch(_id: BatchId, account: AccountId, order: BulkOrder, val
  * The answer to a dry run, with `segments` and `encoding` of the longest text. It has no ids, because nothing is
  * stored.
  */
-export function bulkDryRun({
-  batch: { total, credits, duplicates, skipped, content },
-  longest,
-  missing,
-}: BulkOrder): Shown<typeof BulkDryRun> {
+export function bulkDryRun(
+  { batch: { total, credits, duplicates, skipped, content }, longest }: BulkOrder,
+  refusals: Awaited<ReturnType<typeof predicted>>,
+): Shown<typeof BulkDryRun> {
   return {
     status: 'success',
     dry_run: true,
@@ -288,7 +288,7 @@ export function bulkDryRun({
     segments: longest.segments,
     encoding: longest.encoding,
     template_id: content.dltId ?? null,
-    ...missing.predicted(),
+    ...refusals,
     ...defined({ duplicates, skipped }),
   };
 }

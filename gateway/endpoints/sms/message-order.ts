@@ -40,6 +40,7 @@ import { approvalsOf } from './approvals.ts';
 import { ctaCheckOf, MissingCtas } from './ctas/check.ts';
 import { noRoute } from './no-route.ts';
 import { optedOutOf } from './opted-out.ts';
+import { PredictedRefusal, type predicted } from './scrubbing/facts.ts';
 
 /** What accepts SMS shares, besides what the gateway is built from. */
 
@@ -69,15 +70,6 @@ export const DEFERRED_UNTIL = text(
   'From when on it may be sent. Present if it waits for the hours in which promotional messages are allowed. If its `valid_until` is earlier, it expires and is refunded.',
   { format: 'date-time' },
 ).optional();
-
-const PredictedRefusal = named('PredictedRefusal', 'What operators will, or may, refuse the message for.', {
-  scrub_code: text('The code that their receipt would have.', { example: '642' }),
-  certainty: z.enum(['sure', 'possible']).meta({
-    description: '`possible`: it is up to what only the operators know, such as the preferences of the recipient.',
-  }),
-  cause: text('One sentence.', { example: 'The link "acme.in/offers" is not registered to the account.' }),
-  advice: text('What to do.', { example: 'Register it (`POST /v2/account/ctas`), or remove it from the text.' }),
-});
 
 /** The members of every answer to a dry run. */
 export const DRY_RUN = {
@@ -200,10 +192,10 @@ export async function orderMessage(
 }
 
 /** The answer to a dry run. It has no ids, because nothing is stored. */
-export function messageDryRun({
-  message: { text, segments, encoding, template, credits },
-  missing,
-}: MessageOrder): Shown<typeof SendDryRun> {
+export function messageDryRun(
+  { text, segments, encoding, template, credits }: MessageOrder['message'],
+  refusals: Awaited<ReturnType<typeof predicted>>,
+): Shown<typeof SendDryRun> {
   return {
     status: 'success',
     dry_run: true,
@@ -214,7 +206,7 @@ export function messageDryRun({
     units: planText(text).units,
     unicode_characters: unicodeCharacters(text),
     template_id: template ?? null,
-    ...missing.predicted(),
+    ...refusals,
   };
 }
 

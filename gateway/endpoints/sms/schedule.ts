@@ -49,6 +49,7 @@ import {
   SendDryRun,
 } from './message-order.ts';
 import { payForBatch } from './pay-for-batch.ts';
+import { predicted } from './scrubbing/facts.ts';
 
 const SCHEDULE_MESSAGE = request(
   { ...MESSAGE_FIELDS, ...SCHEDULE_FIELDS },
@@ -126,7 +127,10 @@ export const schedule = endpoint({
         const placeOf = order.kind === 'bulk' ? order.placeOf : () => 'to';
         // Checked before a batch is stored, so that accounts without credits cannot fill the disk.
         if (dry || order.kind === 'bulk') {
-          const shown = order.kind === 'bulk' ? bulkDryRun(order) : messageDryRun(order);
+          const about = order.kind === 'bulk' ? { ...order.batch, template: order.batch.content.dltId } : order.message;
+          const facts = { missing: order.missing, at: time.at };
+          const refusals = dry ? await predicted(deps, caller.account, about, facts) : {};
+          const shown = order.kind === 'bulk' ? bulkDryRun(order, refusals) : messageDryRun(order.message, refusals);
           const body: Shown<typeof ScheduleDryRun> = { ...shown, scheduled_for: time.scheduledFor };
           const verdict = await dryRun(deps, { caller, id, credits, recipients, placeOf }, body);
           if (dry || verdict.kind === 'refused') return verdict;

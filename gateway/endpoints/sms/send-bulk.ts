@@ -25,6 +25,7 @@ import {
 import { CREDITS_USED, DEFERRED_UNTIL, deferral, dryRun, REFUSALS } from './message-order.ts';
 import { findPaidBatch } from './paid-batches.ts';
 import { payForBatch } from './pay-for-batch.ts';
+import { predicted } from './scrubbing/facts.ts';
 
 const BulkResult = success('BulkResult', 'A batch was accepted.', {
   batch_id: id('bat', 'Id of the batch.', 'bat_01m7znjn7hdb5pft3awkb6pgvz'),
@@ -105,19 +106,22 @@ export const sendBulk = endpoint({
         const credits = order.batch.credits ?? total;
         const { placeOf } = order;
         const recipients = order.entries.map(({ to }) => to);
-        const verdict = await dryRun(deps, { caller, id, credits, recipients, placeOf }, bulkDryRun(order));
+        const { batch, missing } = order;
+        const about = { ...batch, template: batch.content.dltId };
+        const refusals = dry ? await predicted(deps, caller.account, about, { missing, at: clock.now() }) : {};
+        const verdict = await dryRun(deps, { caller, id, credits, recipients, placeOf }, bulkDryRun(order, refusals));
         if (dry || verdict.kind === 'refused') return verdict;
 
         told.batchId = id;
-        const batch = newBatch(id, account, order, validUntil);
+        const stored = newBatch(id, account, order, validUntil);
         const outcome = await withinRecipientLimit(deps, caller.account, recipients, placeOf, () =>
-          payForBatch(deps, batch, order.entries, payBy, (latest) =>
+          payForBatch(deps, stored, order.entries, payBy, (latest) =>
             batchAccepter.acceptBatch(account, { id, total, ...pricedAt(credits, total) }, latest, caller.caps),
           ),
         );
         if (outcome.kind === 'refused') return outcome;
         if (outcome.kind === 'accepted') {
-          return { kind: 'accepted', body: { ...bulkResult(batch), ...deferral(hours, batch.lane, clock.now()) } };
+          return { kind: 'accepted', body: { ...bulkResult(stored), ...deferral(hours, batch.lane, clock.now()) } };
         }
         return notAccepted(outcome, (shown) => refusal(shown, id));
       },

@@ -31,6 +31,7 @@ import {
   REFUSALS,
   SendDryRun,
 } from './message-order.ts';
+import { predicted } from './scrubbing/facts.ts';
 
 export const SendResult = success('SendResult', {
   message_id: id('msg', 'Id of the message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
@@ -129,7 +130,8 @@ export async function sendOne(
   const placeOf = () => 'to';
   if (dry) {
     const price = { caller, id, credits: creditsOf(message), recipients, placeOf };
-    return dryRun(deps, price, messageDryRun(order));
+    const refusals = await predicted(deps, caller.account, message, { missing: order.missing, at: clock.now() });
+    return dryRun(deps, price, messageDryRun(message, refusals));
   }
 
   told.messageId = id;

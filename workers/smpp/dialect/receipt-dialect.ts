@@ -1,4 +1,5 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import { scrubRule } from '../../../shared/carriers/scrub-rules.ts';
 import {
   GENERIC_PROFILE,
   RECEIPTS,
@@ -8,7 +9,6 @@ import {
 import { withDefaults } from '../../../shared/carriers/settings/setting.ts';
 import { SUBMITS } from '../../../shared/carriers/settings/submits.ts';
 import { COMMON, PROFILES } from './profiles.ts';
-import { DLT_ERRORS } from './vocabularies/dlt.ts';
 import { BEGINNINGS, STANDARD } from './vocabularies/standard.ts';
 import { normalWord } from './vocabularies/vocabulary.ts';
 
@@ -85,7 +85,7 @@ export class ReceiptDialect {
 
   #errorReason(error: string | undefined): string | undefined {
     if (error === undefined) return undefined;
-    return this.#errors.get(this.#decimal(normalWord(error))) ?? DLT_ERRORS.find(([code]) => code.test(error))?.[1];
+    return this.#errors.get(this.#decimal(normalWord(error))) ?? scrubRule(error)?.reason;
   }
 
   #decimal(code: string): string {

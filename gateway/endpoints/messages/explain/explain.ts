@@ -1,6 +1,7 @@
+import { SCRUB_RULES, scrubRule } from '../../../../shared/carriers/scrub-rules.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import type { StoredMessage } from '../../../../shared/messages/document/message.ts';
-import { CARRIER_CODES, DLT_CODES } from './carrier-codes.ts';
+import { CARRIER_CODES } from './carrier-codes.ts';
 import { CHATAPP_CODES } from './chatapp-codes.ts';
 import { type ExplainedCodes, type Explanation, NOT_YOURS, REMOVE_NUMBER, SEND_LATER } from './explanation.ts';
 import { OWN_CODES } from './own-codes.ts';
@@ -10,7 +11,7 @@ import { adviceOn } from './receipt-reasons.ts';
 export const CODE_GROUPS: readonly { readonly heading: string; readonly codes: readonly ExplainedCodes[] }[] = [
   { heading: 'Harkara', codes: OWN_CODES },
   { heading: 'Answers of carriers (SMPP)', codes: CARRIER_CODES },
-  { heading: 'DLT scrubbing (India)', codes: DLT_CODES },
+  { heading: 'DLT scrubbing (India)', codes: SCRUB_RULES },
   { heading: 'Chat-app channel', codes: CHATAPP_CODES },
 ];
 
@@ -18,7 +19,6 @@ export const CODE_GROUPS: readonly { readonly heading: string; readonly codes: r
 const DLT_REASON = /^DLT\b/;
 
 const NAMED = byCode([...OWN_CODES, ...CHATAPP_CODES, ...CARRIER_CODES]);
-const DLT = byCode(DLT_CODES);
 
 type Told = Pick<StoredMessage, 'state'> &
   Partial<Pick<StoredMessage, 'errorCode' | 'errorReason' | 'outcome' | 'closedReason'>> &
@@ -32,8 +32,9 @@ export function explain(message: Told): Explanation | undefined {
   if (state === 'sent' && heldBack !== undefined) return heldBack === 'paused' ? TEMPLATE_PAUSED : HELD_BACK;
   if (state === 'waiting') return WAITING;
   if (state !== 'failed' && state !== 'expired' && state !== 'rejected') return undefined;
-  const dlt = errorReason !== undefined && DLT_REASON.test(errorReason);
-  const known = errorCode === undefined ? undefined : (NAMED.get(errorCode) ?? (dlt ? DLT.get(errorCode) : undefined));
+  const dlt = dltCodeOf(message);
+  const known =
+    errorCode === undefined ? undefined : (NAMED.get(errorCode) ?? (dlt === undefined ? undefined : scrubRule(dlt)));
   if (known !== undefined) return { cause: known.cause, advice: known.advice };
   if (errorReason !== undefined && !NO_REASONS.has(errorReason)) {
     const cause = errorReason.endsWith('.') ? errorReason : `${errorReason}.`;
@@ -41,6 +42,11 @@ export function explain(message: Told): Explanation | undefined {
   }
   const { cause, advice } = UNEXPLAINED[state];
   return { cause: errorCode === undefined ? cause : `${cause} The carrier gave the code ${errorCode}.`, advice };
+}
+
+/** The code of DLT scrubbing that a message was refused with. */
+export function dltCodeOf({ errorCode, errorReason }: Pick<Told, 'errorCode' | 'errorReason'>): string | undefined {
+  return errorReason !== undefined && DLT_REASON.test(errorReason) ? errorCode : undefined;
 }
 
 /** What one of our own names for an error means. Undefined for other texts. */

@@ -1,4 +1,5 @@
 import { homeOfCtas } from '../../../../shared/carriers/cta.ts';
+import { CTA_RULE } from '../../../../shared/carriers/scrub-rules.ts';
 import { FreshCache } from '../../../../shared/platform/runtime/fresh-cache.ts';
 import { type AccountId, liveAccountOf } from '../../../../shared/platform/runtime/ids.ts';
 import { foldLineBreaks } from '../../../../shared/templates/sms/line-breaks.ts';
@@ -79,47 +80,40 @@ const TRAITS: Readonly<Record<NonNullable<FoundCta['trait']>, string>> = {
   address: ': it is an IP address, which operators do not register',
 };
 
-/** As most operators have it; some say 700 or 701 of links. */
-const CTA_CODE = '642';
-export const CTA_ADVICE =
-  'Register it on the DLT platform and here (`POST /v2/account/ctas`), or remove it from the text.';
+const { codes: CODES, advice: ADVICE } = CTA_RULE;
 
 /** Collects what is missing in the texts of a request. */
 export class MissingCtas {
   readonly #problems = new FieldProblems();
-  /** The first of each, for a warning. */
-  readonly found = new Map<string, FoundCta>();
+  readonly #found = new Map<string, FoundCta>();
 
   add(field: string, missing: readonly FoundCta[]): void {
     for (const one of missing) {
-      if (this.found.size < LISTED_MAX) this.found.set(one.written, one);
+      if (this.#found.size < LISTED_MAX) this.#found.set(one.written, one);
       this.#problems.add(field, 'cta_not_registered', ctaWords(one));
     }
   }
 
-  /** For a dry run. */
-  predicted() {
-    if (this.found.size === 0) return {};
-    const predicted = [...this.found.values()].map((one) => ({
-      ...{ scrub_code: CTA_CODE, certainty: 'sure' as const, cause: ctaWords(one), advice: CTA_ADVICE },
-    }));
-    return { predicted_refusals: predicted };
+  /** A sentence for each. */
+  words(): readonly string[] {
+    return [...this.#found.values()].map(ctaWords);
   }
 
   /** The 400 that names each, and the code that it would have brought. Undefined when nothing is missing. */
   refusal(): Refused | undefined {
-    const [first] = this.found.values();
+    const [first] = this.#found.values();
     if (first === undefined) return undefined;
     const [, { errors = [], extra = {} }] = invalidRequest(this.#problems);
     const more = this.#problems.count - 1;
     const others = more === 0 ? '' : ` ${more} more ${more === 1 ? 'is' : 'are'} not, either: \`errors\` lists them.`;
-    const detail = `${ctaWords(first)}${others} Operators refuse such a text with the code ${CTA_CODE}${first.kind === 'link' ? ', 700 or 701' : ''}. ${CTA_ADVICE}`;
+    const code = first.kind === 'link' ? CODES.join(' or ') : CODES[0];
+    const detail = `${ctaWords(first)}${others} Operators refuse such a text with the code ${code}. ${ADVICE}`;
     return {
       kind: 'refused',
-      problem: ['cta_not_registered', { detail, errors, extra: { ...extra, scrub_code: CTA_CODE } }],
+      problem: ['cta_not_registered', { detail, errors, extra: { ...extra, scrub_code: CODES[0] } }],
     };
   }
 }
 
 /** More are not told of by a dry run. */
-const LISTED_MAX = 20;
+const LISTED_MAX = 5;

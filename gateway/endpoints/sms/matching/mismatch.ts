@@ -4,10 +4,7 @@ import { matchTemplate } from './match.ts';
 import { quoted } from './quoted.ts';
 import { type IndexedTemplate, type TemplateIndex, WORD } from './template-index.ts';
 
-/**
- * The codes with which a carrier's DLT scrubbing refuses such texts. The lists of adwings, smsgatewayhub and Exotel
- * agree on these.
- */
+/** The codes with which a carrier's DLT scrubbing refuses such texts (shared/carriers/scrub-rules.ts). */
 const SCRUB_CODES = {
   template_not_found: '630',
   text_not_matched: '633',
@@ -18,7 +15,8 @@ const SCRUB_CODES = {
 /** Why a text fits no template of the sender, for the error `template_mismatch`. */
 export interface Mismatch {
   readonly kind: 'no_template' | 'other_sender' | Difference['kind'];
-  readonly scrubCode: (typeof SCRUB_CODES)[keyof typeof SCRUB_CODES];
+  /** Of `shared/carriers/scrub-rules.ts`. */
+  readonly scrubCode: string;
   /** For people. It quotes the text, so the sender of the text may see it, but it must not be logged. */
   readonly detail: string;
   /**

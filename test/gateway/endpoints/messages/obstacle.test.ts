@@ -97,7 +97,7 @@ describe('what stands in the way of a message', () => {
     expect(refusedBy({ ...rejected, conditions: [refusing] }, said, true)?.cause).to.equal(refusing.words);
     const withTemplate = { ...rejected, message: { ...rejected.message, template: '1107160000000000001' } };
     expect(refusedBy(withTemplate, said, true)).to.deep.equal({
-      cause: 'Airtel refused it, and gets no DLT ids: Refused.',
+      cause: 'Refused. Airtel gets no DLT ids.',
       advice: 'Set how it takes them: its setting `dlt` is off. Then let the account send again.',
     });
     expect(refusedBy(withTemplate, said, false)).to.equal(undefined);

@@ -124,11 +124,13 @@ describe('POST /v2/send of accounts with DLT', () => {
 
   it('400 template_mismatch: a rejected template counts no more', async () => {
     const { account, key } = await caller();
-    await decideTemplate(store.db, systemClock, account, OTP_ID, 'rejected');
+    await decideTemplate(store.db, systemClock, account, OTP_ID, 'rejected', 'Blacklisted');
 
     const answer = await send(key, GOOD);
 
     expectProblem(answer, 'template_mismatch');
+    expect(answer.body).to.deep.include({ scrub_code: '631' });
+    expect(answer.body.detail).to.include(`The template ${OTP_ID} is rejected (Blacklisted).`);
     await expectNothingDone(account);
   });
 
@@ -193,6 +195,9 @@ describe('POST /v2/send of accounts with DLT', () => {
     const { account, key } = await caller({ senders: 'any' });
 
     expectProblem(await send(key, { ...GOOD, sender: 'OTHERS' }), 'sender_not_allowed');
+    const lower = await send(key, { ...GOOD, sender: 'Harkra' });
+    expectProblem(lower, 'sender_not_allowed');
+    expect(lower.body.detail).to.include('Send it as "HARKRA".');
     expectProblem(await send(key, { ...GOOD, route: 'promotional' }), 'sender_not_allowed');
     await expectNothingDone(account);
   });

@@ -4,7 +4,6 @@ import { adviceOn } from '../../../../../gateway/endpoints/messages/explain/rece
 import { statusClass, statusReason, statusText } from '../../../../../shared/carriers/command-status.ts';
 import { errorRule } from '../../../../../shared/carriers/providers/error-table.ts';
 import { PROFILES } from '../../../../../workers/smpp/dialect/profiles.ts';
-import { DLT_ERRORS } from '../../../../../workers/smpp/dialect/vocabularies/dlt.ts';
 
 const CODES = new Set(CODE_GROUPS.flatMap(({ codes }) => codes.flatMap((entry) => entry.codes)));
 
@@ -33,16 +32,6 @@ describe('explain', () => {
     );
 
     expect(reasons.filter((reason) => adviceOn(reason) === undefined)).to.deep.equal([]);
-  });
-
-  it('DLT codes, each like its family in the vocabulary', () => {
-    const dlt = CODE_GROUPS.flatMap(({ codes }) => codes.flatMap((entry) => entry.codes)).filter((code) =>
-      /^\d/.test(code),
-    );
-    const numbers = Array.from({ length: 1_000 }, (_, code) => String(code));
-    const known = numbers.filter((code) => DLT_ERRORS.some(([family]) => family.test(code)));
-
-    expect(known.filter((code) => !dlt.includes(code))).to.deep.equal([]);
   });
 
   it('no code twice, and sentences that end', () => {
