@@ -77,9 +77,9 @@ secret = base64.b64decode(os.environ["HARKARA_WEBHOOK_SECRET"].replace("whsec_",
 def is_genuine(headers, body):
     at = headers.get("webhook-timestamp", "0")
     signed = f"{headers.get('webhook-id')}.{at}.".encode() + body
-    expected = "v1," + base64.b64encode(hmac.new(secret, signed, hashlib.sha256).digest()).decode()
-    given = headers.get("webhook-signature", "").split(" ")
-    return abs(time.time() - int(at)) < 300 and any(hmac.compare_digest(one, expected) for one in given)
+    expected = b"v1," + base64.b64encode(hmac.new(secret, signed, hashlib.sha256).digest())
+    given = headers.get("webhook-signature", "").encode().split(b" ")
+    return any(hmac.compare_digest(one, expected) for one in given) and abs(time.time() - int(at)) < 300
 
 
 class Hook(BaseHTTPRequestHandler):
