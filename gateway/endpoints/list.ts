@@ -1,6 +1,7 @@
 import type { Endpoint } from '../api/endpoint.ts';
 import { importTemplates } from './account-templates/import.ts';
 import { changeTemplate, removeTemplate, requestTemplate } from './account-templates/requests.ts';
+import { untaggedTemplate, untaggedTemplates } from './account-templates/tags/untagged.ts';
 import { accountTemplates, checkTemplate } from './account-templates/templates.ts';
 import {
   changeAccount,
@@ -216,6 +217,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   requestTemplate,
   checkTemplate,
   importTemplates,
+  untaggedTemplates,
+  untaggedTemplate,
   changeTemplate,
   removeTemplate,
   ownChatTemplates,

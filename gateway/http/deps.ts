@@ -42,6 +42,7 @@ export interface GatewayDeps {
     | 'statementServiceCode'
     | 'statementTaxPercent'
     | 'statementZone'
+    | 'textDays'
     | 'trustProxy'
     | 'validityHours'
     | 'verifyPerClient'

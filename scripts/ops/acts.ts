@@ -186,6 +186,43 @@ const TEMPLATE: readonly Act[] = [
   },
 ];
 
+const UNTAGGED: readonly Act[] = [
+  {
+    ...{ command: 'template untagged', operation: 'untaggedTemplates' },
+    about: 'Shows the templates of an account that still have {#var#}, and what replaces them.',
+    notes: '--format csv writes them with the proposed tags, as the DLT portals take them.',
+    say: (told) =>
+      [
+        listText(told.data, ['template_id', 'state', 'untagged_slots', 'replaced_by', 'name']),
+        `Still to be replaced: ${told.total}; replaced: ${told.replaced}. \`template doctor\` proposes tags.`,
+      ].join('\n'),
+  },
+  {
+    ...{ command: 'template doctor', operation: 'untaggedTemplate' },
+    about:
+      'Proposes a tag for each {#var#} of a template by the values that were sent, and shows what it would refuse.',
+    say: tagsText,
+  },
+];
+
+/** The proposal, slot by slot, what it rests on, and the messages that it would refuse. */
+function tagsText({ slots, examples, ...told }: Told): string {
+  const tags = slots.map(({ number, tag, takes, touches }: Told) => {
+    const most = Object.entries<number>(takes).map(([name, count]) => `${name} ${count}`);
+    return `slot ${number}: ${tag ?? (touches ? 'none: it touches another slot' : 'none')} (of ${told.messages} values: ${most.join(', ')})`;
+  });
+  const refused = examples.map(
+    ({ message_id, slots: wrong, text }: Told) => `${message_id} slot ${wrong.join(', ')}: ${text}`,
+  );
+  return [
+    told.tagged_content,
+    ...tags,
+    `It rests on ${told.messages} of ${told.messages_counted} messages; texts are known for ${told.known_days} of 90 days.`,
+    `It would refuse ${told.refused} of them${refused.length > 0 ? ':' : '.'}`,
+    ...refused,
+  ].join('\n');
+}
+
 const NUMBER: readonly Act[] = [
   {
     ...{ command: 'number add', operation: 'addNumber', args: ['number', 'account_id'] },
@@ -665,6 +702,7 @@ export const ACTS: readonly Act[] = [
     SENDER,
     CTA,
     TEMPLATE,
+    UNTAGGED,
     NUMBER,
     RECEIVED,
     CARRIER,

@@ -62,6 +62,7 @@ export const TEST_CONFIG: GatewayDeps['config'] = {
   statementTaxPercent: '0',
   statementZone: 'UTC',
   publicUrl: '',
+  textDays: 90,
   trustProxy: [],
   validityHours: 48,
   verifyPerClient: 20,

@@ -44,6 +44,7 @@ import { SendersPage } from './pages/senders/senders.tsx';
 import { LinkPage } from './pages/sign-in/link.tsx';
 import { ChatTemplatesPage } from './pages/templates/chat-templates.tsx';
 import { TemplatesPage } from './pages/templates/templates.tsx';
+import { UntaggedPage } from './pages/templates/untagged.tsx';
 import { AllUsersPage } from './pages/users/all-users.tsx';
 import { UsersPage } from './pages/users/users.tsx';
 import { VerificationsPage } from './pages/verifications/verifications.tsx';
@@ -157,6 +158,12 @@ export const PAGES: readonly Page[] = [
     needs: 'read',
     nav: { group: 'Messaging', icon: 'template' },
     view: TemplatesPage,
+  },
+  {
+    path: '/dashboard/templates/untagged',
+    title: 'Templates with {#var#}',
+    needs: 'read',
+    view: UntaggedPage,
   },
   {
     path: '/dashboard/templates/chatapp',

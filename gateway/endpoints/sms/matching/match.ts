@@ -4,7 +4,7 @@ import { type IndexedTemplate, preferred, type TemplateIndex, type TemplateNode 
 
 /**
  * Finds the template that the text is an instance of. Spaces, line breaks and capitals must agree exactly, because
- * carriers compare the text as it arrives. When several templates match, the one with the most fixed text wins.
+ * carriers compare the text as it arrives. When several templates match, `preferred` chooses.
  *
  * Nothing backtracks. Each part turns the set of positions that can be reached into the next set. A set is needed because the text
  * of a literal can also occur inside a value, so a greedy choice can be wrong.

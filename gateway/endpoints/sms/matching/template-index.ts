@@ -45,11 +45,19 @@ export interface TemplateNode {
   template: IndexedTemplate | undefined;
 }
 
-/** When several templates match, the one with the most fixed text wins, then the lowest id. */
+/**
+ * When several templates match, the one with the most fixed text wins, then the one with the fewest `{#var#}`, then the lowest id. So a
+ * template with tags takes over from the one that it replaces as soon as it is approved.
+ */
 export function preferred(one: IndexedTemplate | undefined, other: IndexedTemplate): IndexedTemplate {
   if (one === undefined) return other;
-  const more = one.pattern.literalLength - other.pattern.literalLength;
+  const more =
+    one.pattern.literalLength - other.pattern.literalLength || anyTexts(other.pattern) - anyTexts(one.pattern);
   return more > 0 || (more === 0 && one.dltId < other.dltId) ? one : other;
+}
+
+function anyTexts({ slots }: Pattern): number {
+  return slots.reduce((sum, { type }) => sum + (type === 'var' ? 1 : 0), 0);
 }
 
 /** A template has some 20. More than these tell no more of it. */

@@ -8,6 +8,8 @@ const { paths, components } = contract;
 /** Answers that have a list and are no pages, with what bounds them. */
 const WHOLE: Readonly<Record<string, string>> = {
   '/v2/account/webhooks': 'an account has ten',
+  '/v2/account/untagged-templates': 'the first 500',
+  '/v2/account/untagged-templates/{template_id}': 'the slots of one template, and ten examples',
   '/v2/account/prices': 'operators write them: 300',
   '/v2/admin/accounts/{account_id}/prices': 'operators write them: 300',
   '/v2/account/statements/{month}': 'one month, with the first 500 of its top-ups and kinds of traffic',

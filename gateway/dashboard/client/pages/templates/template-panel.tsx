@@ -11,6 +11,7 @@ import { Form } from '../../parts/form.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
+import { TagProposal } from './tag-proposal.tsx';
 import { TEMPLATES_PATH, type Template } from './template.ts';
 import { TemplateForm } from './template-form.tsx';
 import { TemplateState } from './template-state.tsx';
@@ -41,6 +42,7 @@ export function TemplatePanel({ of, onClose, onChange }: TemplatePanelProps) {
         ]}
       />
       <p class="template-text">{of.content}</p>
+      {of.state === 'approved' && of.content.includes('{#var#}') && <TagProposal template={of.template_id} />}
       {may('manage') && of.state === 'requested' && (
         <Form
           submit="Add DLT id"

@@ -30,6 +30,7 @@ export const CATEGORIES = [
 
 export const STATES = Object.entries(STATE_WORDS).map(([state, [words]]) => [state, words] as const);
 export const TEMPLATES_PATH = '/v2/account/templates';
+export const UNTAGGED_PATH = '/v2/account/untagged-templates';
 
 export const TABS = [
   { href: '/dashboard/templates', label: 'SMS (DLT)' },

@@ -15,6 +15,7 @@ import { STATES, TABS, TEMPLATES_PATH, type Template } from './template.ts';
 import { TemplateForm } from './template-form.tsx';
 import { TemplatePanel } from './template-panel.tsx';
 import { TemplateState } from './template-state.tsx';
+import { UntaggedNotice } from './untagged.tsx';
 
 /** DLT templates of the account. */
 export function TemplatesPage() {
@@ -44,6 +45,7 @@ export function TemplatesPage() {
         }
       />
       <Tabs label="Channels" tabs={TABS} />
+      <UntaggedNotice />
       <FilterBar filter={filter}>
         <FilterSelect filter={filter} name="state" label="Status" options={STATES} />
       </FilterBar>

@@ -97,17 +97,20 @@ describe('templates/match', () => {
     expect(matchTemplate(indexTemplates([]), '')).to.equal(undefined);
   });
 
-  it('prefers the template with the most fixed text, then the lowest id', () => {
+  it('prefers the template with the most fixed text, then the tagged one, then the lowest id', () => {
     const loose = templateOf('Dear {#var#}', '1000000000000000001');
     const close = templateOf('Dear {#var#}, hi', '1000000000000000003');
     const same = templateOf('Dear {#var#}, hi', '1000000000000000002');
 
+    const tagged = templateOf('Dear {#alphanumeric#}, hi', '1000000000000000004');
     for (const templates of [
       [loose, close, same],
       [same, close, loose],
       [close, loose, same],
     ]) {
       expect(matchTemplate(indexTemplates(templates), 'Dear Asha, hi')).to.equal(same);
+      expect(matchTemplate(indexTemplates([...templates, tagged]), 'Dear Asha, hi')).to.equal(tagged);
+      expect(matchTemplate(indexTemplates([tagged, ...templates]), "Dear O'Brien, hi")).to.equal(same);
       expect(matchTemplate(indexTemplates(templates), 'Dear Asha; hi')).to.equal(loose);
     }
   });
@@ -265,7 +268,12 @@ const longContentOf = fc
 
 function preferred(templates: readonly IndexedTemplate[]): IndexedTemplate | undefined {
   const [first] = [...templates].sort(
-    (a, b) => b.pattern.literalLength - a.pattern.literalLength || (a.dltId < b.dltId ? -1 : 1),
+    (a, b) =>
+      b.pattern.literalLength - a.pattern.literalLength || anyTexts(a) - anyTexts(b) || (a.dltId < b.dltId ? -1 : 1),
   );
   return first;
+}
+
+function anyTexts({ pattern }: IndexedTemplate): number {
+  return pattern.slots.filter(({ type }) => type === 'var').length;
 }

@@ -1,0 +1,173 @@
+import { readCta } from '../../../../shared/carriers/cta.ts';
+import { nextTurn, turnOver } from '../../../../shared/platform/runtime/turns.ts';
+import { foldLineBreaks } from '../../../../shared/templates/sms/line-breaks.ts';
+import { type Pattern, parseContent } from '../../../../shared/templates/sms/pattern.ts';
+import { DEFAULT_SLOT_LIMITS, SLOT_WORDS, type SlotType } from '../../../../shared/templates/sms/slot.ts';
+import { isOfType } from '../../../../shared/templates/sms/slot-value.ts';
+import type { TemplateDocument } from '../../../../shared/templates/sms/template.ts';
+import { findCtas } from '../../sms/ctas/find-ctas.ts';
+import { captureSlots } from '../../sms/matching/reach.ts';
+
+/** Which tag each `{#var#}` of a template should have, by the values that were sent in it. */
+
+/** The narrowest first. */
+export const TAGS = ['email', 'urlott', 'url', 'numeric', 'cbn', 'alphanumeric'] as const satisfies readonly SlotType[];
+export type Tag = (typeof TAGS)[number];
+
+interface TagOfValues {
+  /** Undefined when no tag takes as many as are wanted. */
+  readonly tag: Tag | undefined;
+  /** How many of the values each tag takes. */
+  readonly takes: Readonly<Record<Tag, number>>;
+}
+
+/**
+ * The narrowest tag that takes at least `wanted` (0 to 1) of the values. `{#url#}` takes any words with a full stop between them, and
+ * `{#cbn#}` any digits: so these two, and `{#urlott#}`, must also look like what they hold. Digits are a callback number when they are a
+ * number to call that comes again and again: it is the sender's own. `home`: the country of numbers without a code.
+ */
+function tagOfValues(values: readonly string[], wanted: number, home: string): TagOfValues {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const distinct = [...counts].map(([value, count]) => ({ value, count, is: natureOf(value, home) }));
+  const numbers = distinct.filter(({ is }) => is === 'number');
+  const isOwnNumber =
+    numbers.length <= OWN_NUMBERS_MAX &&
+    sumOf(numbers) >= numbers.length * OWN_NUMBER_TIMES &&
+    sumOf(numbers) >= MOST * values.length;
+  const takes = {} as Record<Tag, number>;
+  let tag: Tag | undefined;
+  for (const one of TAGS) {
+    const taken = distinct.filter(({ value }) => isTaken(one, value));
+    takes[one] = sumOf(taken);
+    const nature = NATURES[one];
+    const looksIt = nature === undefined || sumOf(taken.filter(({ is }) => nature.includes(is))) >= MOST * takes[one];
+    if (one === 'numeric' && isOwnNumber) continue;
+    if (takes[one] > 0 && takes[one] >= wanted * values.length && looksIt) tag ??= one;
+  }
+  return { tag, takes };
+}
+const MOST = 0.9;
+const OWN_NUMBERS_MAX = 10;
+const OWN_NUMBER_TIMES = 5;
+
+type Nature = 'app' | 'link' | 'number' | 'other';
+const NATURES: Readonly<Partial<Record<Tag, readonly Nature[]>>> = {
+  ...{ urlott: ['app'], url: ['app', 'link'], cbn: ['number'] },
+};
+/** Messengers ("OTT"); apps and stores are known by `readCta`. */
+const MESSENGERS: ReadonlySet<string> = new Set(['wa.me', 'api.whatsapp.com', 't.me', 'telegram.me', 'm.me']);
+
+function natureOf(value: string, home: string): Nature {
+  const [found] = findCtas(value, home);
+  if (found === undefined || !value.startsWith(found.written)) return 'other';
+  if (found.kind === 'number') return found.written === value ? 'number' : 'other';
+  const host = found.covering[0]?.split('/', 1)[0] ?? '';
+  return MESSENGERS.has(host) || readCta(value, home).kind === 'app' ? 'app' : 'link';
+}
+
+function sumOf(counted: readonly { readonly count: number }[]): number {
+  return counted.reduce((sum, { count }) => sum + count, 0);
+}
+
+function isTaken(tag: Tag, value: string): boolean {
+  return value.length <= DEFAULT_SLOT_LIMITS[tag] && isOfType(tag, value);
+}
+
+/** A message that was sent. */
+export interface SentText {
+  readonly id: string;
+  readonly text: string;
+}
+
+export interface SlotProposal extends TagOfValues {
+  /** Counts all slots of the template from 0. */
+  readonly index: number;
+  /** Another slot touches it: the DLT platforms want text between slots, and nobody can say where its value ends. */
+  readonly touches: boolean;
+}
+
+export interface Proposal {
+  /** The content with the proposed tags; what has no proposal stays `{#var#}`. */
+  readonly content: string;
+  readonly slots: readonly SlotProposal[];
+  /** Of how many messages the values are. */
+  readonly messages: number;
+  /** Those that the proposed content would not match, the newest first, with the slots (from 0) whose value the tag does not take. */
+  readonly refused: readonly (SentText & { readonly slots: readonly number[] })[];
+}
+
+/** A template, as its account's texts are compared. */
+export interface Examined extends Pick<TemplateDocument, 'content' | 'slots'> {
+  readonly exactLineBreaks: boolean;
+}
+
+/** Undefined for content that no text matches. */
+export function patternOf({ content, slots, exactLineBreaks }: Examined): Pattern | undefined {
+  const parsed = parseContent(exactLineBreaks ? content : foldLineBreaks(content), DEFAULT_SLOT_LIMITS, slots);
+  return parsed.kind === 'pattern' ? parsed.pattern : undefined;
+}
+
+/** `sent`: messages that left with the template, the newest first. */
+export async function propose(
+  template: Examined,
+  sent: readonly SentText[],
+  wanted: number,
+  home: string,
+): Promise<Proposal> {
+  const pattern = patternOf(template);
+  const compared = (text: string): string => (template.exactLineBreaks ? text : foldLineBreaks(text));
+  const read: (SentText & { readonly values: readonly string[] })[] = [];
+  for (const one of sent) {
+    if (turnOver()) await nextTurn();
+    const values = pattern && captureSlots(pattern, compared(one.text));
+    if (values !== undefined) read.push({ ...one, values });
+  }
+  const slots = openSlots(pattern).map(({ index, touches }): SlotProposal => {
+    const { tag, takes } = tagOfValues(
+      read.map(({ values }) => values[index] ?? ''),
+      wanted,
+      home,
+    );
+    return { index, touches, takes, tag: touches ? undefined : tag };
+  });
+  const content = taggedContent(template, slots);
+  const tagged = patternOf({ ...template, content });
+  const refused: Proposal['refused'][number][] = [];
+  for (const { values, ...one } of read) {
+    if (turnOver()) await nextTurn();
+    if (tagged !== undefined && captureSlots(tagged, compared(one.text)) !== undefined) continue;
+    const wrong = slots.filter(({ tag, index }) => tag !== undefined && !isTaken(tag, values[index] ?? ''));
+    refused.push({ ...one, slots: wrong.map(({ index }) => index) });
+  }
+  return { content, slots, messages: read.length, refused };
+}
+
+/** The slots that take any text. */
+export function openSlots(
+  pattern: Pattern | undefined,
+): readonly { readonly index: number; readonly touches: boolean }[] {
+  const parts = pattern?.parts ?? [];
+  return parts.flatMap((part, i) =>
+    part.kind === 'slot' && part.slot.type === 'var'
+      ? [{ index: part.index, touches: parts[i - 1]?.kind === 'slot' || parts[i + 1]?.kind === 'slot' }]
+      : [],
+  );
+}
+
+const SLOT = /\{#([A-Za-z0-9_]{1,20})#\}/g;
+
+/** Slots whose type stood in a table beside the text have it in the text. */
+function taggedContent({ content, slots: rules = [] }: Examined, slots: readonly SlotProposal[]): string {
+  let index = -1;
+  return content.replaceAll(SLOT, (token, word: string) => {
+    if (SLOT_WORDS.has(word)) index++;
+    if (word !== 'var') return token;
+    return `{#${rules[index]?.type ?? slots.find((slot) => slot.index === index)?.tag ?? 'var'}#}`;
+  });
+}
+
+/** The same for a content and for each that differs from it in nothing but the types of its slots. */
+export function fixedText({ content, exactLineBreaks }: Pick<Examined, 'content' | 'exactLineBreaks'>): string {
+  return (exactLineBreaks ? content : foldLineBreaks(content)).replaceAll(SLOT, '{#var#}');
+}
