@@ -43,7 +43,7 @@ export interface Facts {
 }
 
 interface CarrierFacts extends Pick<ListedCarrier, 'condition' | 'words'> {
-  readonly carrier: Pick<CarrierDocument, '_id' | 'name' | 'dlt'>;
+  readonly carrier: Pick<CarrierDocument, '_id' | 'name' | 'dlt' | 'kind'>;
   readonly binds: readonly { readonly trouble?: { readonly since: Date } }[];
 }
 
@@ -192,7 +192,9 @@ export function refusedBy(facts: Facts, said: Told | undefined, forOperator: boo
   if (message.state !== 'rejected' || carrier === undefined || message.errorCode === undefined) return undefined;
   const { template: dltId } = message;
   const one = { name: carrier.name, dlt: carrier.dlt ?? 'off' } as const;
-  const getsNoIds = dltId && TLV_RULE.predict({ template: { dltId }, carriers: [one] })?.forOperator;
+  // What a carrier over HTTPS is given stands in its own description of requests.
+  const isLooked = dltId !== undefined && carrier.kind !== 'http';
+  const getsNoIds = isLooked && TLV_RULE.predict({ template: { dltId }, carriers: [one] })?.forOperator;
   if (getsNoIds && forOperator) {
     return {
       cause: `${said?.cause ?? `Refused with ${message.errorCode}.`} ${getsNoIds.cause}`,

@@ -4,7 +4,7 @@ import { findSender } from '../../../shared/carriers/sender-store.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
 
-describe('the dashboard: senders, numbers, opt-outs', function () {
+describe('the dashboard: senders, links, numbers, opt-outs', function () {
   this.timeout(180_000);
   let world: GatewayWithDashboard;
   let owner: Browser;
@@ -47,6 +47,34 @@ describe('the dashboard: senders, numbers, opt-outs', function () {
     await page.getByRole('button', { name: 'Remove sender' }).click();
     await page.getByText('ASHA is removed.').waitFor();
     expect(await findSender(db, account, 'ASHA')).to.equal(undefined);
+  });
+
+  it('links: a shortener alone is named at its field; one is asked for, and approved by an operator; a file', async () => {
+    const { dashboard } = world;
+    const page = await dashboard.visit('/dashboard/ctas', owner);
+    await page.getByRole('button', { name: 'Register' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await fill(page, { 'Link, app or number': 'https://bit.ly' });
+    await dialog.getByRole('button', { name: 'Register' }).click();
+    await dialog.getByText('Everybody can have links at bit.ly').waitFor();
+    await fill(page, { 'Link, app or number': 'https://acme.in/offers' });
+    await dialog.getByRole('button', { name: 'Register' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'acme.in/offers' });
+    await row.getByText('In review').waitFor();
+
+    const desk = await dashboard.visit('/dashboard/admin/approvals', operator);
+    await desk.getByRole('button', { name: 'Decide acme.in/offers' }).click();
+    await desk.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
+    await desk.getByText('acme.in/offers is approved.').waitFor();
+
+    await page.getByRole('button', { name: 'Import file' }).first().click();
+    const csv = { name: 'ctas.csv', mimeType: 'text/csv', buffer: Buffer.from('URL\nacme.in/offers\nacme.in/pay\n') };
+    await page.getByLabel('CSV file').setInputFiles(csv);
+    await page.getByText('1 new one; 1 known already.').waitFor();
+    await page.getByRole('button', { name: 'Request 1 line' }).click();
+    await page.getByRole('row').filter({ hasText: 'acme.in/pay' }).getByText('In review').waitFor();
+    await row.getByText('Registered').waitFor();
+    expect(await dashboard.look(page, 'ctas', ['phone', 'wide-dark'])).to.deep.equal([]);
   });
 
   it('a number: given by an operator, seen by the account, and taken away', async () => {

@@ -84,7 +84,9 @@ async function carriersWithChains(
   carriers: readonly CarrierDocument[],
 ): Promise<readonly ScrubCarrier[]> {
   const own = new Map((await listChains(db, account)).map(({ carrier, telemarketers }) => [carrier, telemarketers]));
-  return carriers.map(({ _id, name, dlt = 'off' }) => {
+  // What one over HTTPS is given stands in its own description of requests.
+  const overSmpp = carriers.filter(({ kind }) => kind !== 'http');
+  return overSmpp.map(({ _id, name, dlt = 'off' }) => {
     const chain = own.get(_id) ?? (dlt === 'off' ? undefined : dlt.chain);
     return { name, dlt, ...defined({ chain }) };
   });
