@@ -12,7 +12,7 @@ import { pageOf } from '../../http/page.ts';
 import { cutPage, type EventPlace, type ListedEvent, listEvents } from './event-list.ts';
 import { MessageId as MessageIdShape } from './shapes.ts';
 
-const { opt_out, missing_parts, total_parts, data_coding, button, context, group_id, customer, test } =
+const { opt_out, missing_parts, total_parts, data_coding, button, context, reply_to, group_id, customer, test } =
   MessageReceivedEvent.shape;
 
 const Event = z
@@ -50,6 +50,7 @@ const Event = z
     data_coding,
     button,
     context,
+    reply_to,
     group_id,
     customer,
     test,

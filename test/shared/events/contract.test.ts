@@ -154,7 +154,7 @@ function bodiesOf(name: EventName, channel: EventChannel): object[] {
     deliveredAt: AT,
     errorCode: '69',
     errorReason: 'submit failed',
-    ...('inbound' in bare && { inbound: PRESSED }),
+    ...('inbound' in bare && { inbound: PRESSED, replyTo: { message: newId('msg'), upstreamId: 'wamid.0' } }),
   };
   const customer = { id: customerId(full.account, '919876543210'), number: '919876543210' };
   return [bare, full].map((message, n) => {
