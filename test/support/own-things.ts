@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Db } from 'mongodb';
 import { createCta } from '../../gateway/endpoints/sms/ctas/cta-store.ts';
 import { createEndpoint } from '../../shared/events/webhooks/endpoint-store.ts';
@@ -20,7 +21,12 @@ export async function makeOwnThings(db: Db, account: AccountId) {
     channel: 'sms',
     events: ['message.sent'],
   });
-  const cta = await createCta(db, systemClock, { account, requested: true }, { kind: 'url', value: 'thing.in' });
+  const cta = await createCta(
+    db,
+    systemClock,
+    { account, requested: true },
+    { kind: 'url', value: `${randomUUID()}.in` },
+  );
   const { user, session } = await signedIn(db, 'viewer', account);
   const ids: Readonly<Record<string, string>> = {
     ...{ key_id: key.id, webhook_id: endpoint._id },

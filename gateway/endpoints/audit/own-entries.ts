@@ -8,6 +8,7 @@ import { type AuditQuery, listEntries } from './list-entries.ts';
 export const AUDIT_KINDS = [
   'account',
   'message',
+  'verification',
   'batch',
   'schedule',
   'customer',
@@ -21,6 +22,7 @@ export const AUDIT_KINDS = [
   'user',
   'webhook',
   'sender',
+  'cta',
   'template',
   'chat-template',
   'number',

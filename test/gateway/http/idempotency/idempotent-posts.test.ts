@@ -15,6 +15,7 @@ const HOUR_MS = 3_600_000;
 const COLLECTIONS = [
   ...['messages', 'batches', 'schedules', 'endpoints', 'conversations', 'opt_outs', 'keys', 'users', 'audit'],
   ...['templates', 'template_requests', 'chat_template_requests', 'webhook_replays', 'senders', 'ctas'],
+  'verifications',
 ];
 type Documents = Readonly<Record<string, readonly Document[]>>;
 
@@ -146,7 +147,9 @@ describe('Idempotency-Key on every POST', () => {
         await restore(before);
         const claim = await claims().findOne({});
         const prefix = claim?.result.split('_')[0];
-        const like = (['msg', 'bat', 'sch', 'rpl', 'tpr', 'usr', 'acc'] as const).find((known) => known === prefix);
+        const like = (['msg', 'bat', 'sch', 'rpl', 'tpr', 'usr', 'acc', 'vrf', 'vck'] as const).find(
+          (known) => known === prefix,
+        );
         const result = post.unused?.(chat.account) ?? newId(like ?? 'req');
         await orphan({ result, payBy: new Date(Date.now() + HOUR_MS) });
 

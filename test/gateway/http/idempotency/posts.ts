@@ -1,6 +1,7 @@
 import { createEndpoint } from '../../../../shared/events/webhooks/endpoint-store.ts';
 import type { InboundMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { verificationsOf } from '../../../../shared/messages/verification.ts';
 import { formatKey, newKeyText } from '../../../../shared/people/keys/key-secret.ts';
 import { createKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
@@ -49,6 +50,25 @@ export const POSTS: Readonly<Record<string, Post>> = {
       return message._id;
     },
     body: () => ({}),
+  },
+  '/v2/verify': {
+    caller: withOtp,
+    body: () => ({ to: CUSTOMER, sender: 'HARKRA', message: 'Your code is {code}' }),
+    other: { message: 'Another {code}' },
+  },
+  '/v2/verify/check': {
+    caller: withOtp,
+    thing: async ({ db, account }) => {
+      const [_id, soon] = [newId('vrf'), new Date(Date.now() + HOUR_MS)];
+      await verificationsOf(db).insertOne({
+        ...{ _id, account, to: CUSTOMER, channel: 'sms', message: newId('msg'), state: 'pending' },
+        ...{ codeHash: TEST_BOX.hash('4711', _id), codeLength: 4, attempts: 0, maxAttempts: 3 },
+        ...{ expiresAt: soon, removeAt: soon },
+      });
+      return _id;
+    },
+    body: (verification) => ({ verification_id: verification, code: '4711' }),
+    other: { code: '4712' },
   },
   '/v2/schedule': {
     body: () => ({ ...SMS, to: CUSTOMER, schedule_time: new Date(Date.now() + HOUR_MS).toISOString() }),
@@ -181,6 +201,10 @@ export const POSTS: Readonly<Record<string, Post>> = {
   },
 };
 
+async function withOtp({ db, account }: ChatGateway): Promise<Readonly<Record<string, string>>> {
+  return { Authorization: `Bearer ${await makeKey(db, account, ['send', 'otp'])}` };
+}
+
 async function makeWebhook({ db, account }: ChatGateway): Promise<string> {
   const url = 'https://example.com/sms';
   const wanted = { account, channel: 'sms', url, events: ['message.sent'] } as const;
@@ -189,7 +213,10 @@ async function makeWebhook({ db, account }: ChatGateway): Promise<string> {
 
 /** POSTs that take no Idempotency-Key of an account, by the reason why none is needed. */
 export const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
-  'the provider asks it: it has no key of an account, and repeats ids of its own': ['/chatapp/callback/:callback'],
+  'a provider or a carrier asks it: it has no key of an account, and repeats ids of its own': [
+    '/carriers/callback/:callback',
+    '/chatapp/callback/:callback',
+  ],
   'it looks, tries or proposes: once more changes nothing': [
     '/v2/account/templates/check',
     '/v2/account/webhooks/:webhook_id/test',
