@@ -45,5 +45,5 @@ export async function connectionStep(carrier: Parameters<typeof tryConnection>[0
   }
   const { certificateUntil: until } = connected;
   const told = until === undefined ? '' : `; its certificate is valid until ${until.toISOString()}`;
-  return { ok: true, words: `connection: made${told}. Whether it lets us in, only a message shows` };
+  return { ok: true, words: `connection: made${told}. Only a message shows whether the carrier lets us in` };
 }

@@ -133,12 +133,12 @@ const MAX_MEANINGS = 100;
 /** With --kind http: the request that sends a message, what its answer means, and the callback that brings receipts. */
 export const HTTP = {
   requestMethod: setting(oneOf(['POST', 'GET']), 'POST', 'method of the request; with GET the form is its query'),
-  requestPath: setting(path, '/', 'path of the request at --host and --port'),
+  requestPath: setting(path, '/', 'path of the request at the host and port'),
   requestHeaders: setting(listOf(header, MAX_FIELDS), [], 'headers of the request: how it shows who we are'),
   requestForm: setting(listOf(field, MAX_FIELDS), [], 'fields of the request, as a form (or query)'),
   requestJson: setting(jsonTemplate, '', 'body of the request as JSON, in place of the form'),
   answerId: setting(places, ['id'], 'where the answer has the message id; the first that is there counts'),
-  answerCode: setting(places, [], 'where it has the carrier’s own code; the first that --answer-class knows counts'),
+  answerCode: setting(places, [], 'where it has the carrier’s own code; the first that the answer class knows counts'),
   answerClass: setting(
     listOf(answerMeaning, MAX_MEANINGS),
     [],
@@ -149,7 +149,7 @@ export const HTTP = {
   callbackWord: setting(
     places,
     ['status'],
-    'where it has the word for the state (--receipt-word); the first that is known counts',
+    'where it has the receipt word for the state; the first that is known counts',
   ),
   callbackError: setting(places, [], 'where it has the error'),
   callbackTo: setting(places, [], 'where it has the recipient; finds the message of a request that was never answered'),

@@ -215,6 +215,37 @@ describe('the dashboard: operators', function () {
     await smsc.close();
   });
 
+  it('a carrier over HTTPS is added by its preset, and its page speaks of no bind to test', async () => {
+    const { dashboard, db } = world;
+    const listener = await startSmsc({}); // Anything that takes a connection.
+    const page = await dashboard.visit('/dashboard/admin/carriers', operator);
+    await page.getByRole('button', { name: 'Add carrier' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add a carrier' });
+    await dialog.getByLabel('Short name').fill('web');
+    await dialog.getByLabel('Preset').selectOption('twilio-http');
+    await dialog.getByLabel('host').fill('127.0.0.1');
+    await dialog.getByLabel('port').fill(String(listener.port));
+    await dialog.getByLabel('System id').fill('AC1');
+    await dialog.getByLabel('tls').selectOption('no');
+    await dialog.getByLabel('Password or API key').fill('simulate');
+    await dialog.getByText('Request, answer and receipts').click();
+    expect(await dialog.getByLabel('Request form').inputValue()).to.contain('To={to}');
+    expect(await dialog.getByLabel('DLT ids').count()).to.equal(0);
+    await dialog.getByRole('button', { name: 'Test the connection' }).click();
+    await dialog.getByText('connection: made').waitFor();
+    expect(await dashboard.look(page, 'operators-new-http-carrier', ['phone', 'wide-dark'])).to.deep.equal([]);
+    await dialog.getByRole('button', { name: 'Add carrier' }).click();
+
+    await page.getByRole('heading', { level: 1, name: 'web' }).waitFor();
+    await page.getByRole('button', { name: 'Test the connection' }).waitFor();
+    const [shown = 0, whole = 1]: number[] = await page.evaluate(`
+      (({ clientWidth, scrollWidth }) => [clientWidth, scrollWidth])(document.querySelector('[aria-label=Settings]'))`);
+    expect(whole).to.equal(shown);
+    const stored = await db.collection('carriers').findOneAndDelete({ _id: 'web' as never });
+    expect(stored).to.deep.include({ kind: 'http', port: listener.port, receiptOffsetMinutes: 0 });
+    await listener.close();
+  });
+
   it('opt-ins of an account are added and taken off', async () => {
     const { dashboard, account } = world;
     const page = await dashboard.visit(`/dashboard/admin/accounts/${account}/opt-ins`, operator);

@@ -18,7 +18,16 @@ import { Time } from '../../../parts/time.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import type { PageProps } from '../../../router/page.ts';
 import { type BindTest, BindTestResult, testBind } from './bind-test.tsx';
-import { type Carrier, type CarrierDetail, type Carriers, rateOf, readable, toneOf } from './carrier.ts';
+import {
+  type Carrier,
+  type CarrierDetail,
+  type Carriers,
+  rateOf,
+  readable,
+  toneOf,
+  WORDS,
+  wordsOf,
+} from './carrier.ts';
 import { PauseDialog } from './pause-dialog.tsx';
 import { SettingsCard } from './settings-card.tsx';
 
@@ -40,7 +49,7 @@ export function CarrierPage({ params }: PageProps) {
           may('admin:routing') && (
             <>
               {now.status === 'paused' && <Button onClick={() => setAsked('remove')}>Remove carrier</Button>}
-              <Button onClick={() => setAsked('test')}>Test the bind</Button>
+              {carrier && <Button onClick={() => setAsked('test')}>{wordsOf(carrier).test}</Button>}
               <Button onClick={() => setAsked('status')}>
                 {now.status === 'active' ? 'Pause carrier' : 'Resume carrier'}
               </Button>
@@ -85,15 +94,17 @@ interface TestDialogProps {
 }
 
 function TestDialog({ carrier, onClose }: TestDialogProps) {
+  const words = wordsOf(carrier);
   const [tested, setTested] = useState<BindTest>();
   return (
-    <Dialog title={`Test the bind of ${carrier.name}`} side="right" onClose={onClose}>
+    <Dialog title={`${words.test} of ${carrier.name}`} side="right" onClose={onClose}>
       <p class="prose">
-        Binds from this gateway's machine with the stored settings, and unbinds. Sends no message. A carrier that allows
-        no further bind refuses it while the worker has all of them.
+        {words === WORDS.http
+          ? "Connects from this gateway's machine with the stored settings. Sends no message, so the password is not tried."
+          : "Binds from this gateway's machine with the stored settings, and unbinds. Sends no message. A carrier that allows no further bind refuses it while the worker has all of them."}
       </p>
       <Form
-        submit="Test the bind"
+        submit={words.test}
         onCancel={onClose}
         sendsAgain
         onSubmit={async () => setTested(await testBind({ carrier_id: carrier.carrier_id }))}

@@ -15,13 +15,27 @@ export type CarrierDetail = AnswerOf<typeof showCarrier>;
 /** The answer to each change of one. */
 export type ChangedCarrier = AnswerOf<typeof changeCarrier>;
 
-const ACRONYMS: Readonly<Record<string, string>> = { dlt: 'DLT', tls: 'TLS', ca: 'CA', tlvs: 'TLVs' };
+const ACRONYMS: Readonly<Record<string, string>> = { dlt: 'DLT', tls: 'TLS', ca: 'CA', tlvs: 'TLVs', json: 'JSON' };
 
 /** `windowSize` of the API, `--window-size` of `ops carrier`: "Window size". */
 export function settingName(name: string): string {
   const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).split(' ');
   const said = words.map((word) => ACRONYMS[word] ?? word).join(' ');
   return said.charAt(0).toUpperCase() + said.slice(1);
+}
+
+/** What the two kinds of carriers call the same things. */
+export const WORDS = {
+  smpp: { test: 'Test the bind', password: 'Password of the bind', newPassword: 'New password of the bind' },
+  http: { test: 'Test the connection', password: 'Password or API key', newPassword: 'New password or API key' },
+} as const;
+
+export function wordsOf({ settings }: CarrierDetail) {
+  return WORDS[kindOf(settings.find(({ name }) => name === 'kind')?.value)];
+}
+
+export function kindOf(value: string | undefined): keyof typeof WORDS {
+  return value === 'http' ? 'http' : 'smpp';
 }
 
 export function toneOf(condition: string): Tone {

@@ -12,7 +12,7 @@ import type { FormValues } from '../../../parts/form-values.ts';
 import { Loading } from '../../../parts/page.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import { type BindTest, BindTestResult, testBind } from './bind-test.tsx';
-import type { ChangedCarrier, Setting } from './carrier.ts';
+import { type ChangedCarrier, kindOf, type Setting, settingName, WORDS } from './carrier.ts';
 import { DLT_TAGS, SettingField } from './setting-field.tsx';
 
 /** As `GET /v2/admin/carrier-form` shows it. */
@@ -34,12 +34,12 @@ export function CreateCarrierDialog({ onClose }: { readonly onClose: () => void 
 function CarrierFields({ form, onClose }: { readonly form: CarrierForm; readonly onClose: () => void }) {
   const { route } = useLocation();
   const [preset, setPreset] = useState('');
-  const [kind, setKind] = useState('smpp');
+  const [kind, setKind] = useState<keyof typeof WORDS>('smpp');
   const [dlt, setDlt] = useState<string>();
   const [tested, setTested] = useState<BindTest>();
   const chosen = form.presets.find((one) => one.preset === preset);
   const ofPreset = chosen?.settings ?? {};
-  const tags = dlt ?? ofPreset.dlt ?? 'off';
+  const tags = kind === 'http' ? 'off' : (dlt ?? ofPreset.dlt ?? 'off');
   const asked = (values: FormValues) => ({
     ...(preset !== '' && { preset }),
     password: values.exact('password'),
@@ -59,10 +59,15 @@ function CarrierFields({ form, onClose }: { readonly form: CarrierForm; readonly
     toast(`${carrier.name} is added. A worker connects to it within seconds.`);
     route(`/dashboard/admin/carriers/${carrier.carrier_id}`);
   };
+  const fields = (which: (setting: Setting) => boolean) =>
+    form.settings
+      .filter(which)
+      .map((one) => <SettingField key={`${one.name} ${preset}`} setting={one} initial={ofPreset[one.name]} />);
   const isOpen = ({ group, name }: Setting) => group === 'connection' || name === 'tls';
+  const hasField = (one: Setting) => isOpen(one) || ['http', 'dlt'].includes(one.group) || one.name === 'kind';
   return (
     <Form
-      submit={kind === 'http' ? 'Test the connection' : 'Test the bind'}
+      submit={WORDS[kind].test}
       look="plain"
       onSubmit={test}
       next={{ words: 'Add carrier', act: save }}
@@ -83,7 +88,7 @@ function CarrierFields({ form, onClose }: { readonly form: CarrierForm; readonly
         value={preset}
         onInput={(name) => {
           setPreset(name);
-          setKind(form.presets.find((one) => one.preset === name)?.settings.kind ?? 'smpp');
+          setKind(kindOf(form.presets.find((one) => one.preset === name)?.settings.kind));
         }}
       />
       <Select
@@ -95,36 +100,41 @@ function CarrierFields({ form, onClose }: { readonly form: CarrierForm; readonly
           ['http', 'HTTPS: a request for each message'],
         ]}
         value={kind}
-        onInput={setKind}
+        onInput={(value) => setKind(kindOf(value))}
       />
       {chosen && (
-        <Facts facts={Object.entries(ofPreset).map(([name, value]) => [name, <code>{value}</code>] as const)} />
+        <Facts
+          facts={form.settings
+            .filter((one) => ofPreset[one.name] !== undefined && !hasField(one))
+            .map(({ name }) => [settingName(name), <code>{ofPreset[name]}</code>] as const)}
+        />
       )}
-      {form.settings
-        .filter((one) => isOpen(one) || (kind === 'http' && one.group === 'http'))
-        .map((one) => (
-          <SettingField key={`${one.name} ${preset}`} setting={one} initial={ofPreset[one.name]} />
-        ))}
+      {fields(isOpen)}
       <Field
         name="password"
-        label={kind === 'http' ? 'Password or API key' : 'Password of the bind'}
+        label={WORDS[kind].password}
         type="password"
         autoComplete="new-password"
         hint="It is stored encrypted and never shown."
       />
-      <Field
-        name="settings.dlt"
-        label="DLT ids (India)"
-        value={tags}
-        onInput={setDlt}
-        offers={DLT_TAGS}
-        mono
-        hint="Tags of the TLVs with PE id, template id and perhaps hash; off outside India. Most carriers: 0x1400,0x1401."
-      />
-      {tags !== 'off' &&
-        form.settings
-          .filter(({ name }) => name === 'dltForm' || name === 'dltChain')
-          .map((one) => <SettingField key={`${one.name} ${preset}`} setting={one} initial={ofPreset[one.name]} />)}
+      {kind === 'smpp' && (
+        <Field
+          name="settings.dlt"
+          label="DLT ids (India)"
+          value={tags}
+          onInput={setDlt}
+          offers={DLT_TAGS}
+          mono
+          hint="Tags of the TLVs with PE id, template id and perhaps hash; off outside India. Most carriers: 0x1400,0x1401."
+        />
+      )}
+      {tags !== 'off' && fields(({ name }) => name === 'dltForm' || name === 'dltChain')}
+      {kind === 'http' && (
+        <details open={chosen === undefined}>
+          <summary>Request, answer and receipts</summary>
+          <div class="stack">{fields(({ group }) => group === 'http')}</div>
+        </details>
+      )}
       <details>
         <summary>More settings</summary>
         <div class="stack">

@@ -11,7 +11,7 @@ import { Card } from '../../../parts/page.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import { type BindTest, BindTestResult, testBind } from './bind-test.tsx';
-import { type CarrierDetail, type ChangedCarrier, type Setting, settingName } from './carrier.ts';
+import { type CarrierDetail, type ChangedCarrier, type Setting, settingName, wordsOf } from './carrier.ts';
 import { SettingField } from './setting-field.tsx';
 
 interface SettingsCardProps {
@@ -50,7 +50,7 @@ export function SettingsCard({ carrier, onChange }: SettingsCardProps) {
             head: 'Value',
             cell: ({ value, is_set: isSet, default: standard }) => (
               <>
-                <code>{value}</code> {isSet && standard !== null && <Badge>set</Badge>}
+                <code class="long">{value}</code> {isSet && standard !== null && <Badge>set</Badge>}
               </>
             ),
           },
@@ -71,6 +71,7 @@ interface ChangeProps extends SettingsCardProps {
 
 function ChangeDialog({ setting, carrier, onChange, onClose }: ChangeProps & { readonly setting: Setting }) {
   const { name, secret, default: standard, needs_password: needsPassword } = setting;
+  const words = wordsOf(carrier);
   const [tested, setTested] = useState<BindTest>();
   const asked = (values: FormValues) => {
     const field = `settings.${name}`;
@@ -94,7 +95,7 @@ function ChangeDialog({ setting, carrier, onChange, onClose }: ChangeProps & { r
       <Form
         {...(needsPassword
           ? {
-              submit: 'Test the bind',
+              submit: words.test,
               look: 'plain' as const,
               onSubmit: test,
               next: { words: 'Change setting', act: save },
@@ -106,7 +107,7 @@ function ChangeDialog({ setting, carrier, onChange, onClose }: ChangeProps & { r
         {needsPassword && (
           <Field
             name="password"
-            label="Password of the bind"
+            label={words.password}
             type="password"
             autoComplete="off"
             hint={`${settingName(name)} decides where the password is sent, so it is needed here. The stored one is not sent to a new place.`}
@@ -129,7 +130,7 @@ function PasswordDialog({ carrier, onChange, onClose }: ChangeProps) {
       <Form submit="Change password" onSubmit={save} onCancel={onClose}>
         <Field
           name="password"
-          label="New password of the bind"
+          label={wordsOf(carrier).newPassword}
           type="password"
           autoComplete="new-password"
           hint="It is stored encrypted and never shown."
