@@ -64,7 +64,7 @@ export function CtasPage() {
           </Empty>
         }
         columns={[
-          { head: 'Link or number', cell: ({ value }) => <strong>{value}</strong> },
+          { head: 'Link or number', cell: ({ value }) => <strong class="long">{value}</strong> },
           { head: 'Kind', cell: ({ kind }) => KINDS[kind] },
           { head: 'Status', cell: ({ state }) => <Badge tone={STATES[state][1]}>{STATES[state][0]}</Badge> },
           { head: 'Requested', cell: (row) => <Time at={row.requested_at} /> },

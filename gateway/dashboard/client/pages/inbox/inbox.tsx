@@ -31,12 +31,12 @@ export function InboxPage() {
         lead="What your customers wrote. For 24 hours after their last message you may answer freely."
       />
       <Tabs label="Channel" tabs={INBOX_TABS} />
-      <FindCustomer />
-      {(numbers.length > 1 || filter.isSet) && (
-        <FilterBar filter={filter}>
+      <FilterBar filter={filter}>
+        <FindCustomer />
+        {(numbers.length > 1 || filter.isSet) && (
           <FilterSelect filter={filter} name="number" label="Your number" options={optionsOf(numbers)} />
-        </FilterBar>
-      )}
+        )}
+      </FilterBar>
       <PagedTable
         list={list}
         caption="Customers who wrote"
@@ -61,20 +61,18 @@ function FindCustomer() {
   const { route } = useLocation();
   const id = useId();
   return (
-    <search class="filters">
-      <div class="filter">
-        <label for={id}>Customer</label>
-        <input
-          id={id}
-          type="search"
-          placeholder="Number, user id or user name"
-          onChange={({ currentTarget: { value } }) => {
-            const asked = customerAsked(value);
-            if (asked !== '') route(`/dashboard/inbox/${encodeURIComponent(asked)}`);
-          }}
-        />
-      </div>
-    </search>
+    <div class="filter">
+      <label for={id}>Customer</label>
+      <input
+        id={id}
+        type="search"
+        placeholder="Number, id or name"
+        onChange={({ currentTarget: { value } }) => {
+          const asked = customerAsked(value);
+          if (asked !== '') route(`/dashboard/inbox/${encodeURIComponent(asked)}`);
+        }}
+      />
+    </div>
   );
 }
 

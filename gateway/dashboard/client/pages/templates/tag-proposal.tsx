@@ -3,6 +3,7 @@ import type { AnswerOf } from '../../../../api/endpoint.ts';
 import type { untaggedTemplate } from '../../../../endpoints/account-templates/tags/untagged.ts';
 import { useLoad } from '../../api/load.ts';
 import { Facts } from '../../parts/facts.tsx';
+import { Select } from '../../parts/field.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { counted, number } from '../../parts/number.ts';
 import { Loading } from '../../parts/page.tsx';
@@ -19,18 +20,15 @@ export function TagProposal({ template }: { readonly template: string }) {
   const [percent, setPercent] = useState(PERCENT);
   const proposal = useLoad<Proposal>(`${UNTAGGED_PATH}/${template}`, { percent: String(percent) });
   return (
-    <section aria-label="Proposed tags">
+    <section class="stack" aria-label="Proposed tags">
       <h3>Proposed tags</h3>
-      <label class="field">
-        A tag takes at least
-        <select value={percent} onChange={({ currentTarget }) => setPercent(Number(currentTarget.value))}>
-          {PERCENTS.map((one) => (
-            <option key={one} value={one}>
-              {one} % of the values
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        name="percent"
+        label="A tag takes at least"
+        options={PERCENTS.map((one) => [String(one), `${one} % of the values`])}
+        value={String(percent)}
+        onInput={(one) => setPercent(Number(one))}
+      />
       <Loading of={proposal}>{(data) => <Proposed of={data} />}</Loading>
     </section>
   );
@@ -65,8 +63,9 @@ function Proposed({ of }: { readonly of: Proposal }) {
 function slotWords({ tag, takes, touches }: Proposal['slots'][number], messages: number): string {
   if (touches) return 'No tag: it touches another slot. Put text between them.';
   if (messages === 0) return 'No tag: nothing was sent with it.';
-  if (tag !== null) return `{#${tag}#}, takes ${number(takes[tag])} of ${number(messages)} values`;
-  const [best, most] = Object.entries(takes).reduce((one, other) => (other[1] > one[1] ? other : one));
+  if (tag !== null) return `{#${tag}#}, takes ${number(takes[tag])} of ${counted(messages, 'value')}`;
+  const { urlott, cbn, ...forms } = takes; // Their forms are those of url and numeric.
+  const [best, most] = Object.entries(forms).reduce((one, other) => (other[1] > one[1] ? other : one));
   return most === 0
     ? 'No tag takes these values: change the text, or what you send.'
     : `No tag takes so many. The most: {#${best}#}, ${number(most)} of ${number(messages)}.`;

@@ -31,7 +31,7 @@ export function UntaggedNotice() {
   return (
     <Notice tone="warn">
       {counted(data.total, 'template')} still {data.total === 1 ? 'has' : 'have'} {'{#var#}'}, which operators are
-      closing. <a href="/dashboard/templates/untagged">See which tags fit</a>
+      phasing out. <a href="/dashboard/templates/untagged">See which tags fit</a>
     </Notice>
   );
 }

@@ -7,7 +7,7 @@ import { CopyId } from '../../parts/copy.tsx';
 import { Empty, NoResults } from '../../parts/empty.tsx';
 import { Stat, Stats } from '../../parts/facts.tsx';
 import { FilterBar, FilterText } from '../../parts/filter.tsx';
-import { number } from '../../parts/number.ts';
+import { counted, number } from '../../parts/number.ts';
 import { Card, Loading, PageHead } from '../../parts/page.tsx';
 import { PagedTable, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -53,13 +53,12 @@ export function VerificationsPage() {
           )
         }
         columns={[
-          { head: 'Number', cell: ({ to }) => <strong>{to}</strong> },
+          { head: 'Number', cell: (row) => <a href={`/dashboard/messages/${row.message_id}`}>{row.to}</a> },
           { head: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
           { head: 'Asked', cell: (row) => <Time at={row.created_at} /> },
-          { head: 'Tries', cell: (row) => `${row.attempts} of ${row.max_attempts}` },
+          { head: 'Tries', cell: (row) => `${row.attempts}\u00a0of\u00a0${row.max_attempts}` },
           { head: 'First by', cell: ({ channel }) => (channel === 'sms' ? 'SMS' : 'chat app') },
-          { head: 'Message', cell: (row) => <a href={`/dashboard/messages/${row.message_id}`}>Message</a> },
-          { head: 'Reference', cell: ({ reference }) => reference ?? '' },
+          { head: 'Reference', cell: ({ reference }) => reference && <span class="long">{reference}</span> },
           { head: 'Id', cell: ({ verification_id: id }) => <CopyId id={id} /> },
         ]}
       />
@@ -73,7 +72,7 @@ function RatesCard({ rates: { asked, approved, prefixes } }: { readonly rates: R
     <Card title="Given back in the last 24 hours" lead="Of the codes that were used, failed or expired.">
       <Stats>
         <Stat label="Codes" value={number(asked)} />
-        <Stat label="Given back" value={percent(approved / asked)} note={`${number(approved)} codes`} />
+        <Stat label="Given back" value={percent(approved / asked)} note={counted(approved, 'code')} />
       </Stats>
       <Table
         caption="Given back, by the beginning of the number"

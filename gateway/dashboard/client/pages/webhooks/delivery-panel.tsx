@@ -77,11 +77,11 @@ function Attempts({ of }: { readonly of: WholeDelivery }) {
   if (of.attempts.length === 0) return <p class="soft">None yet.</p>;
   return (
     <ol class="stack">
-      {of.attempts.map((attempt) => (
+      {of.attempts.map((attempt, index) => (
         <li key={attempt.at}>
           <Time at={attempt.at} full="seconds" /> · <strong>{attempt.result}</strong> · {number(attempt.duration_ms)} ms
           · {attempt.reason}
-          {attempt.answer && <CodeBlock text={attempt.answer} label="answer" />}
+          {attempt.answer && <CodeBlock text={attempt.answer} label={`answer ${index + 1}`} />}
         </li>
       ))}
     </ol>
