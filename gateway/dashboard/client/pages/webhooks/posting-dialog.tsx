@@ -1,4 +1,5 @@
 import { patch } from '../../api/http.ts';
+import { fieldProblem } from '../../api/problem.ts';
 import { Checkbox } from '../../parts/checkbox.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, TextArea } from '../../parts/field.tsx';
@@ -27,7 +28,7 @@ export function PostingDialog({ webhook, path, onClose, onChange }: PostingDialo
         onSubmit={async (values) => {
           await patch(path, {
             headers: [...headersIn(values, 'headers', false), ...headersIn(values, 'secret_headers', true)],
-            retry_seconds: listIn(values, 'retry_seconds').map((pause) => Number(pause)),
+            retry_seconds: pausesIn(values),
             events_per_post: values.neededNumber('events_per_post'),
             gather_ms: values.neededNumber('gather_ms'),
             ...(channel === 'sms' && { raw: values.has('raw') }),
@@ -103,6 +104,13 @@ function headersIn(values: FormValues, field: string, secret: boolean) {
     const value = rest.join(':').trim();
     return { name: name.trim(), secret, ...(value !== '' && { value }) };
   });
+}
+
+function pausesIn(values: FormValues): number[] {
+  const pauses = listIn(values, 'retry_seconds').map(Number);
+  if (!pauses.some(Number.isNaN)) return pauses;
+  const detail = 'They must be numbers, with commas between.';
+  throw fieldProblem({ field: 'retry_seconds', code: 'wrong_type', detail });
 }
 
 function filterIn(values: FormValues): Webhook['filter'] {

@@ -3,6 +3,7 @@ import { mayAny } from '../../api/session.ts';
 import { CodeBlock, CopyId } from '../../parts/copy.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Notice } from '../../parts/notice.tsx';
+import { number } from '../../parts/number.ts';
 import { Card, Loading, PageHead } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
 import type { PageProps } from '../../router/page.ts';
@@ -42,7 +43,7 @@ export function WebhookPage({ params }: PageProps) {
                     'In a post',
                     shown.events_per_post === 1
                       ? 'one event'
-                      : `up to ${shown.events_per_post} events, gathered for ${shown.gather_ms} ms`,
+                      : `up to ${shown.events_per_post} events${shown.gather_ms === 0 ? '' : `, gathered for ${number(shown.gather_ms)} ms`}`,
                   ],
                   ['Own headers', shown.headers.map(({ name }) => name).join(', ') || 'none'],
                   ['Tried again after', shown.retry_seconds.map(pauseInWords).join(', ')],
@@ -63,8 +64,8 @@ export function WebhookPage({ params }: PageProps) {
 
 /** In the largest unit without a rest. */
 function pauseInWords(seconds: number): string {
-  if (seconds % 3_600 === 0) return `${seconds / 3_600} h`;
-  return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
+  if (seconds % 3_600 === 0) return `${seconds / 3_600}\u00a0h`;
+  return seconds % 60 === 0 ? `${seconds / 60}\u00a0min` : `${seconds}\u00a0s`;
 }
 
 /** What is wrong, and what to do. */
