@@ -50,7 +50,7 @@ export function ApprovalsPage() {
             ),
           },
           { head: 'Kind', cell: ({ kind }) => KINDS[kind] },
-          { head: 'What', cell: nameOf },
+          { head: 'What', cell: (row) => <span class="long">{nameOf(row)}</span> },
           ...(may('admin:support')
             ? [
                 {
