@@ -219,7 +219,9 @@ describe('the whole path of a message, through real processes', function () {
       async () => (await product.db.collection('messages').countDocuments(delivered)) === 3,
       'the batch too',
     );
-    await eventually(async () => (await product.db.collection('queue').countDocuments()) === 0, 'an empty queue');
+    // A document that was inserted again, after a slow command, stays for a day, with nothing in it.
+    const waiting = { removeAt: { $exists: false } };
+    await eventually(async () => (await product.db.collection('queue').countDocuments(waiting)) === 0, 'no lines');
     expect((await call('/v2/account/webhooks')).code).equal('live_key_needed');
     for (const id of ids.values()) expect((await product.get(`/v2/status/${id}`)).status).equal(404);
     const listed = await product.get('/v2/messages?limit=500');
