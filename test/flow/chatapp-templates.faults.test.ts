@@ -151,6 +151,7 @@ describe('templates with every component, through real processes', function () {
       timestamp: json.timestamp,
       to: provider.options.displayNumber,
       context: { from: provider.options.displayNumber, id: upstreamId },
+      reply_to: sent.body.message_id,
       button: { payload: 'WHERE-1234', text: 'Where is it?' },
       customer: { id: Object(json.customer).id, number: '919876543230', name: 'Simulated customer' },
     });
