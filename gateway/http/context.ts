@@ -48,6 +48,7 @@ export type CallerAccount = Pick<
   | 'optOutExempt'
   | 'secondFactor'
   | 'countries'
+  | 'daytime'
   | 'recipientPerHour'
   | 'brake'
   | 'heldPrefixes'

@@ -5,7 +5,7 @@ import { bindsText } from './bind-text.ts';
 import { SETTING_OPTIONS, settingsText, withSettings } from './carrier-settings.ts';
 import { Failure } from './command.ts';
 import { ownerOfWebhook } from './owners.ts';
-import { flag, optional, words } from './parameters.ts';
+import { daytime, flag, optional, words } from './parameters.ts';
 import { readOctets } from './read-file.ts';
 import { CHANGED_ROUTE, existingRoute, findRoute, NEW_ROUTE, routeText, wholeRoute } from './route-options.ts';
 
@@ -400,7 +400,7 @@ const ROUTE: readonly Act[] = [
   },
   {
     ...{ command: 'route set', ...OF_ROUTE, more: CHANGED_ROUTE },
-    about: 'Changes a route. What is left out stays; `any` takes a condition away, `none` a price.',
+    about: 'Changes a route. What is left out stays; `any` takes a condition away, `none` a price or the daytime.',
     prepare: async (asked, given, context) => wholeRoute(asked, given, await existingRoute(context, given.route_id)),
     say: ({ route, warning }) => [routeText(route, ' is changed'), ...(warning === null ? [] : [warning])].join('\n'),
   },
@@ -684,6 +684,12 @@ const INSTALLATION: readonly Act[] = [
     command: 'account set-limits',
     operation: 'setLimits',
     about: 'Sets all limits of an account: what is left out ends.',
+    more: {
+      daytime: optional(daytime, "when its SMS may leave, by the clock of the recipient's country; otp always may"),
+    },
+    prepare({ body: { daytime: hours, ...body }, ...asked }) {
+      return { ...asked, body: Object.keys(Object(hours)).length === 0 ? body : { ...body, daytime: hours } };
+    },
   },
 ];
 

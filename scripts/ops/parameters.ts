@@ -102,6 +102,18 @@ export function list<const T extends string>(value: string, choices: readonly T[
   };
 }
 
+/** `09:00-21:00`, or `09:00-21:00 IN,AE`. */
+export const daytime: Shape<object> = {
+  value: 'HOURS',
+  form: 'hours like 09:00-21:00, with countries behind a space (09:00-21:00 IN,AE), or none',
+  parse(text) {
+    if (text === 'none') return {};
+    const [, from, to, some] = /^(\d\d:\d\d)-(\d\d:\d\d)(?: +([A-Z]{2}(?:,[A-Z]{2})*))?$/.exec(text) ?? [];
+    if (from === undefined || to === undefined) return undefined;
+    return { from, to, ...(some !== undefined && { countries: some.split(',') }) };
+  },
+};
+
 /** An instant, ISO 8601 with an offset. */
 export const instant: Shape<Date> = {
   value: 'TIME',

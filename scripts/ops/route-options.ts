@@ -1,7 +1,7 @@
 import { DEFAULT_WAIT_SECONDS } from '../../shared/carriers/routing/route.ts';
 import { perform, type Request, type Told, type Values } from './act.ts';
 import { type Context, Failure } from './command.ts';
-import { optional, required, words } from './parameters.ts';
+import { daytime, optional, required, words } from './parameters.ts';
 
 /** How a route is written on the command line. */
 
@@ -57,6 +57,7 @@ const MEMBERS: Readonly<Record<keyof typeof CONDITIONS, string>> = {
 const CARRIERS_ABOUT = 'who takes them, in order; none refuses them';
 const MORE = {
   ...CONDITIONS,
+  daytime: optional(daytime, "when its messages may leave, by the clock of the recipient's country; otp always may"),
   price: optional(words('PRICE', 'like 0.12 INR, or none', /^.+$/), 'what a message is sold for, for reports'),
   costs: optional(costs, 'what it costs at each carrier, for reports'),
 };
@@ -71,6 +72,7 @@ export async function wholeRoute(asked: Request, given: Values, before: Told = {
     else if (given[name] !== undefined) matches.set(member, given[name]);
   }
   const price = given.price ?? before.price ?? 'none';
+  const hours = given.daytime ?? before.daytime ?? {};
   const body = {
     matches: Object.fromEntries(matches),
     groups: given.carriers ?? before.groups,
@@ -79,6 +81,7 @@ export async function wholeRoute(asked: Request, given: Values, before: Told = {
     receipt_failover_seconds: given.receipt_failover_seconds ?? before.receipt_failover_seconds ?? 0,
     costs: given.costs ?? before.costs ?? {},
     ...(price !== 'none' && { price }),
+    ...(Object.keys(hours).length > 0 && { daytime: hours }),
   };
   return { ...asked, body };
 }
@@ -94,8 +97,22 @@ export async function existingRoute(context: Context, id: unknown): Promise<Told
   return found;
 }
 
+function daytimeText({ from, to, countries: some = [] }: Told): string {
+  return `from ${from} to ${to} of the recipient${some.length === 0 ? '' : ` in ${some.join(' and ')}`}`;
+}
+
 export function routeText(
-  { route_id, words, groups: all, wait_seconds, receipt_failover_seconds: seconds, order, price, costs: each }: Told,
+  {
+    route_id,
+    words,
+    groups: all,
+    wait_seconds,
+    receipt_failover_seconds: seconds,
+    order,
+    daytime: hours,
+    price,
+    costs: each,
+  }: Told,
   done = '',
 ): string {
   const details = [
@@ -103,6 +120,7 @@ export function routeText(
     ...(all.length === 0 ? [] : [`the next one after ${wait_seconds} s`]),
     ...(seconds > 0 ? [`the next one by a receipt within ${seconds} s`] : []),
     ...(order === 0 ? [] : [`order ${order}`]),
+    ...(hours === null ? [] : [daytimeText(hours)]),
     ...(price === null ? [] : [`sold for ${price}`]),
     ...Object.entries(each ?? {}).map(([carrier, cost]) => `${carrier} costs ${cost}`),
   ];

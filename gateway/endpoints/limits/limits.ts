@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
 import { type HoldDocument, readHolds, releaseHold } from '../../../shared/messages/traffic/hold.ts';
 import type { AccountDocument, Caps, Spending } from '../../../shared/money/accounts/account.ts';
-import { isCountry } from '../../../shared/money/accounts/number-check.ts';
 import {
   type AccountLimits,
   findAccount,
@@ -20,11 +19,18 @@ import { done, endpoint, type Gateway, refused, type Shown } from '../../api/end
 import { decimal, named, success, text, time, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { Requester } from '../../http/context.ts';
-import { choice, Fault, list, number, optional, required, string, withDefault } from '../../http/fields/field.ts';
+import { choice, Fault, number, optional, required, withDefault } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
 import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from '../accounts/account.ts';
-import { ACCOUNT_IN_PATH, reason } from '../operators/fields.ts';
+import {
+  ACCOUNT_IN_PATH,
+  countryList,
+  DaytimeShape,
+  daytimeField,
+  daytimeRecord,
+  reason,
+} from '../operators/fields.ts';
 
 /** What an account may spend and whom it may send to. Operators set it; the caps of its keys the account sets itself. */
 
@@ -76,6 +82,7 @@ const Limits = named('AccountLimits', {
     .array(text())
     .meta({ description: 'The only countries that it may send to (ISO 3166-1). Null: all.', example: ['IN', 'AE'] })
     .nullable(),
+  daytime: DaytimeShape.nullable(),
   recipient_per_hour: whole('How many messages one recipient may get in a clock hour. Null: any number.', {
     minimum: 1,
     example: 5,
@@ -135,7 +142,6 @@ const CAPS = {
   spend_per_day: most('The most credits in a day (UTC). Left out: no cap.', 0),
   spend_per_month: most('The most credits in a calendar month (UTC). Left out: no cap.', 0),
 };
-const COUNTRIES_MAX = 250;
 const PER_HOUR_MAX = 1_000;
 const PER_CONVERSATION_MAX = 10_000;
 
@@ -152,18 +158,8 @@ export const setLimits = endpoint({
   params: ACCOUNT_IN_PATH,
   body: request({
     ...CAPS,
-    countries: optional(
-      list(
-        string({ description: 'Two letters (ISO 3166-1).', pattern: '^[A-Z]{2}$' }, (text) =>
-          isCountry(text) ? text : new Fault('invalid_value', 'It must be a country in two letters, like IN.'),
-        ),
-        {
-          description: 'The only countries that it may send to. Left out: all.',
-          minItems: 1,
-          maxItems: COUNTRIES_MAX,
-        },
-      ),
-    ),
+    countries: optional(countryList('The only countries that it may send to. Left out: all.')),
+    daytime: optional(daytimeField('its SMS')),
     recipient_per_hour: most(
       'How many messages one recipient may get in a clock hour. Left out: any number.',
       1,
@@ -184,7 +180,17 @@ export const setLimits = endpoint({
   }),
   answer: success('SetLimitsResult', { limits: Limits }),
   problems: ACCOUNT_REFUSALS,
-  examples: { body: { shop: { spend_per_day: 5000, countries: ['IN'], recipient_per_hour: 5, brake: 'hold' } } },
+  examples: {
+    body: {
+      shop: {
+        spend_per_day: 5000,
+        countries: ['IN'],
+        daytime: { from: '09:00', to: '21:00' },
+        recipient_per_hour: 5,
+        brake: 'hold',
+      },
+    },
+  },
   async handle(deps, { requester, params, body }) {
     const { db, clock } = deps;
     const account = await openAccountOf(db, params.account_id);
@@ -192,12 +198,13 @@ export const setLimits = endpoint({
     const { _id: id } = account;
     const {
       countries,
+      daytime,
       recipient_per_hour: recipientPerHour,
       messages_per_conversation: conversationMessages,
       brake,
     } = body;
     const limits: AccountLimits = {
-      ...defined({ caps: capsOf(body), recipientPerHour, conversationMessages }),
+      ...defined({ caps: capsOf(body), daytime, recipientPerHour, conversationMessages }),
       ...(countries === undefined ? {} : { countries: [...new Set(countries)].sort() }),
       ...(brake === 'off' ? {} : { brake }),
     };
@@ -362,8 +369,9 @@ function capsOf({
   return day === undefined && month === undefined ? undefined : defined({ day, month });
 }
 
-function limitsOf({ caps, countries, recipientPerHour, conversationMessages, brake }: AccountDocument): AccountLimits {
-  return defined({ caps, countries, recipientPerHour, conversationMessages, brake });
+function limitsOf(account: AccountDocument): AccountLimits {
+  const { caps, countries, daytime, recipientPerHour, conversationMessages, brake } = account;
+  return defined({ caps, countries, daytime, recipientPerHour, conversationMessages, brake });
 }
 
 async function accountAt(db: Db, id: AccountDocument['_id']): Promise<AccountDocument> {
@@ -373,11 +381,13 @@ async function accountAt(db: Db, id: AccountDocument['_id']): Promise<AccountDoc
 }
 
 async function limitsRecord(db: Db, account: AccountDocument, now: Date): Promise<Shown<typeof Limits>> {
-  const { _id: id, caps, spent, keysSpent = {}, countries, recipientPerHour, conversationMessages, brake } = account;
+  const { _id: id, caps, spent, keysSpent = {}, countries, daytime } = account;
+  const { recipientPerHour, conversationMessages, brake } = account;
   const [keys, holds] = await Promise.all([listLiveKeys(db, id, now), readHolds(db, [id])]);
   return {
     ...capsRecord(caps, spent, now),
     countries: countries ?? null,
+    daytime: daytimeRecord(daytime),
     recipient_per_hour: recipientPerHour ?? null,
     messages_per_conversation: conversationMessages ?? null,
     brake: brake ?? 'off',

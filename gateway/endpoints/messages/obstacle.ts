@@ -1,5 +1,6 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { type ListedCarrier, listConditions } from '../../../shared/carriers/list-conditions.ts';
+import { type Daytimes, daytimeOpenings, daytimeWords } from '../../../shared/carriers/routing/daytime.ts';
 import { explainScrub, predictRefusals, TLV_RULE } from '../../../shared/carriers/scrub-rules.ts';
 import type { ConditionDocument } from '../../../shared/conditions/condition.ts';
 import { readCarrierConditions } from '../../../shared/conditions/store.ts';
@@ -28,7 +29,7 @@ type Told = Shown<typeof Shape>;
 export interface Facts {
   readonly message: Pick<
     TextlessSms,
-    'state' | 'lane' | 'path' | 'template' | 'errorCode' | 'claim' | 'due' | 'outcome'
+    'state' | 'lane' | 'path' | 'template' | 'errorCode' | 'claim' | 'due' | 'outcome' | 'validUntil'
   >;
   /** The last answer of a carrier that took nothing. */
   readonly refusal: Pick<LogRecord & { readonly kind: 'answer' }, 'carrier' | 'code' | 'reason'> | undefined;
@@ -36,6 +37,8 @@ export interface Facts {
   readonly isTemplatePaused: boolean;
   /** When its hours begin, if these are not its hours. */
   readonly hours: Date | undefined;
+  /** The same of its recipient's daytime. */
+  readonly daytime: { readonly opening: Date; readonly words: string } | undefined;
   /** The carriers of its path. */
   readonly carriers: readonly CarrierFacts[];
   /** What is wrong with carriers now (shared/conditions). */
@@ -65,10 +68,11 @@ export async function explainWhole(
   const unregistered = predictRefusals({ missing })[0];
   if (!isWaiting && said === undefined) return unregistered && toldOf(unregistered);
   const now = clock.now();
-  const [paused, all, conditions] = await Promise.all([
+  const [paused, all, conditions, table] = await Promise.all([
     readPausedTemplates(db),
     listConditions(db, now),
     readCarrierConditions(db),
+    gateway.routes.table(),
   ]);
   const onPath = new Set(
     carriersOf(
@@ -83,6 +87,7 @@ export async function explainWhole(
     ...{ message, account, carriers, conditions, refusal: answers.at(-1) },
     isTemplatePaused: template !== undefined && paused.get(message.account)?.includes(template) === true,
     hours: message.lane === HOURS_LANE ? promotionalDeferral(promotionalHours(config), now) : undefined,
+    daytime: daytimeFact([account.daytime, table.daytimeOf(message)], message, now),
   };
   const took = carriers.filter(({ carrier }) => carrier._id === message.claim?.carrier);
   const scrubbed = await scrubFactsOf(gateway, account, message, {
@@ -95,6 +100,11 @@ export async function explainWhole(
   const code = dltCodeOf(message);
   const why = code === undefined ? undefined : explainScrub(code, scrubbed, forOperator);
   return refusedBy(facts, said, forOperator) ?? (why && toldOf(why)) ?? said;
+}
+
+function daytimeFact(daytimes: Daytimes, message: TextlessSms, now: Date): Facts['daytime'] {
+  const opening = daytimeOpenings(now)(daytimes, message);
+  return opening && { opening, words: daytimeWords(daytimes) };
 }
 
 function toldOf({ cause, advice }: Pick<Told, 'cause' | 'advice'>): Told {
@@ -121,7 +131,7 @@ const TRIED_AGAIN = 'It is tried again by itself, a few times, and refunded if i
 
 /** Why a message has not left. In the order in which a worker finds it. Pure. */
 export function waitsFor(facts: Facts, forOperator: boolean): Told | undefined {
-  const { message, account, isTemplatePaused, hours, carriers, conditions, refusal } = facts;
+  const { message, account, isTemplatePaused, hours, daytime, carriers, conditions, refusal } = facts;
   if (account.held === true) return held(account.status, forOperator);
   if (isTemplatePaused) {
     const cause = `It waits because its template ${message.template} is paused.`;
@@ -130,6 +140,11 @@ export function waitsFor(facts: Facts, forOperator: boolean): Told | undefined {
   if (hours !== undefined) {
     const cause = 'It waits for the hours in which promotional messages may be sent in India.';
     return { cause, advice: AS_SOON, until: isoTimestamp(hours) };
+  }
+  if (daytime !== undefined) {
+    const cause = `It waits for the recipient's daytime: from ${daytime.words} in all time zones of the country.`;
+    if (daytime.opening < message.validUntil) return { cause, advice: AS_SOON, until: isoTimestamp(daytime.opening) };
+    return { cause, advice: 'Its `valid_until` is earlier: it expires then, and is refunded.' };
   }
   if (carriers.length === 0) {
     const advice = forOperator
@@ -155,6 +170,10 @@ export function waitsFor(facts: Facts, forOperator: boolean): Told | undefined {
         };
   }
   if (message.state !== 'waiting') return undefined;
+  if (message.claim === undefined) {
+    const cause = "It waits for the recipient's daytime, as it was set when it would have left.";
+    return { cause, advice: AS_SOON, ...(message.due && { until: isoTimestamp(message.due) }) };
+  }
   const said = refusal === undefined ? '' : `: ${refusal.reason ?? 'refused'} (${refusal.code})`;
   const who = forOperator && refusal?.carrier !== undefined ? refusal.carrier : 'The carrier';
   return {

@@ -1,4 +1,6 @@
 import type { Db } from 'mongodb';
+import { z } from 'zod';
+import type { Daytime } from '../../../shared/messages/document/daytime.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { ENTITY_ID, isCurrency, isLine } from '../../../shared/money/accounts/account-form.ts';
 import { isCountry } from '../../../shared/money/accounts/number-check.ts';
@@ -6,8 +8,9 @@ import { findAccount } from '../../../shared/money/accounts/store.ts';
 import { isoDate } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, isAccountId } from '../../../shared/platform/runtime/ids.ts';
 import { isDay } from '../../../shared/platform/runtime/iso-time.ts';
-import { text } from '../../api/shapes.ts';
-import { Fault, type Field, type Kind, string } from '../../http/fields/field.ts';
+import type { Shown } from '../../api/endpoint.ts';
+import { named, text } from '../../api/shapes.ts';
+import { Fault, type Field, type Kind, list, object, optional, required, string } from '../../http/fields/field.ts';
 import { ONE_LINE } from '../../http/fields/message-fields.ts';
 import type { ReadRequest } from '../../http/fields/request.ts';
 import { PROBLEMS } from '../../http/problem.ts';
@@ -28,6 +31,48 @@ export function line(description: string, most: number): Kind<string> {
 export function matching(description: string, pattern: RegExp, form: string): Kind<string> {
   const fault = new Fault('invalid_value', `It must be ${form}.`);
   return string({ description, pattern: pattern.source }, (text) => (pattern.test(text) ? text : fault));
+}
+
+const COUNTRY = string({ description: 'Two letters (ISO 3166-1).', pattern: '^[A-Z]{2}$' }, (text) =>
+  isCountry(text) ? text : new Fault('invalid_value', 'It must be a country in two letters, like IN.'),
+);
+const COUNTRIES_MAX = 250;
+
+/** At least one. */
+export function countryList(description: string): Kind<readonly string[]> {
+  return list(COUNTRY, { description, minItems: 1, maxItems: COUNTRIES_MAX });
+}
+
+const timeOfDay = (description: string) =>
+  matching(description, /^([01]\d|2[0-3]):[0-5]\d$/, 'a time of day like 09:00');
+
+/** When SMS may leave, by the recipient's clock (carriers/routing/daytime.ts). */
+export function daytimeField(whose: string): Kind<Daytime> {
+  const members = object(
+    {
+      from: required(timeOfDay('When it begins, like 09:00.')),
+      to: required(timeOfDay('When it ends, like 21:00. Before `from`: it spans midnight. The same: at any time.')),
+      countries: optional(countryList('Of recipients in these countries. Left out: in all.')),
+    },
+    `When ${whose} may leave, by the clock of the recipient's country; in all of its time zones, if it has several. Others wait until then, and are refused if they would expire before. Messages of the priority \`otp\`, answers to STOP, START and HELP, and numbers of no country are not held. Left out: at any time.`,
+  );
+  return members.transform(({ from, to, countries: some }) => ({
+    ...{ from, to },
+    ...(some !== undefined && { countries: [...new Set(some)].sort() }),
+  }));
+}
+
+export const DaytimeShape = named('Daytime', "Hours of the recipient's day in which SMS may leave.", {
+  from: text('By the clock of the recipient.', { example: '09:00' }),
+  to: text('Exclusive.', { example: '21:00' }),
+  countries: z
+    .array(text())
+    .meta({ description: 'Absent: of all.', example: ['AE', 'IN'] })
+    .optional(),
+});
+
+export function daytimeRecord(daytime: Daytime | undefined): Shown<typeof DaytimeShape> | null {
+  return daytime === undefined ? null : { ...daytime, ...(daytime.countries && { countries: [...daytime.countries] }) };
 }
 
 const ACCOUNT_ID = '^acc_[0-9a-hjkmnp-tv-z]{26}$';

@@ -23,7 +23,14 @@ import {
   withDefault,
 } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
-import { accountId, matching, NO_SUCH_ACCOUNT } from '../operators/fields.ts';
+import {
+  accountId,
+  DaytimeShape,
+  daytimeField,
+  daytimeRecord,
+  matching,
+  NO_SUCH_ACCOUNT,
+} from '../operators/fields.ts';
 import { explainRoute } from './explain.ts';
 import { routeFaults } from './route-form.ts';
 import { groupsText, matchText } from './route-text.ts';
@@ -57,6 +64,7 @@ const OperatorRoute = named('OperatorRoute', 'A route: which carriers take which
   }),
   wait_seconds: decimal(undefined, { example: 30 }),
   receipt_failover_seconds: decimal('0: a receipt sends no message to the next carrier.', { example: 0 }),
+  daytime: DaytimeShape.nullable(),
   price: text(undefined, { example: '0.12 INR' }).nullable(),
   costs: z.record(z.string(), text()).nullable(),
   words: text(undefined, { example: 'country IN → airtel:70,jio:30;backup' }),
@@ -205,6 +213,7 @@ export const putRoute = endpoint({
       }),
       0,
     ),
+    daytime: optional(daytimeField('messages by this route')),
     price: optional(PRICE),
     costs: optional(
       z.custom<JsonObject>(isObject, 'It must be an object').meta({
@@ -236,7 +245,15 @@ export const putRoute = endpoint({
   },
   async handle(deps, { requester, params: { route_id: name }, body, read: { problems } }) {
     const { db, clock } = deps;
-    const { groups, matches, order, wait_seconds: waitSeconds, receipt_failover_seconds: seconds, price } = body;
+    const {
+      groups,
+      matches,
+      order,
+      wait_seconds: waitSeconds,
+      receipt_failover_seconds: seconds,
+      daytime,
+      price,
+    } = body;
     const before = (await listRoutes(db)).find(({ _id }) => _id === name);
     const costs = (body.costs ?? before?.costs) as RouteDocument['costs']; // each is looked at
     for (const [carrier, cost] of Object.entries(costs ?? {})) {
@@ -245,7 +262,7 @@ export const putRoute = endpoint({
     }
     const wanted: Omit<RouteDocument, 'createdAt'> = {
       ...{ _id: name, order, match: matches, groups, waitSeconds },
-      ...defined({ price, receiptFailoverSeconds: seconds || undefined }),
+      ...defined({ daytime, price, receiptFailoverSeconds: seconds || undefined }),
       ...(Object.keys(costs ?? {}).length > 0 && defined({ costs })),
     };
     // What no single field can know: carriers and accounts that do not exist, weights that make no group.
@@ -315,6 +332,7 @@ function routeRecord(route: RouteDocument): Shown<typeof OperatorRoute> {
     groups,
     wait_seconds: route.waitSeconds,
     receipt_failover_seconds: route.receiptFailoverSeconds ?? 0,
+    daytime: daytimeRecord(route.daytime),
     price: route.price ?? null,
     costs: route.costs ?? null,
     words: `${matchText(match)} → ${groupsText(groups)}`,

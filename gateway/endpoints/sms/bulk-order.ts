@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
+import type { Routable, RouteTable } from '../../../shared/carriers/routing/table.ts';
 import { type BatchDocument, type BatchEntry, ENTRIES_MAX, ENTRIES_PER_CHUNK } from '../../../shared/messages/batch.ts';
 import type { Route } from '../../../shared/messages/document/message.ts';
 import { laneOf, pathOf } from '../../../shared/messages/document/routing.ts';
@@ -29,14 +30,14 @@ import {
 } from '../../http/fields/message-fields.ts';
 import { type ReadRequest, type Rule, whole } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
-import { beyondLimits, type PlaceOf } from '../limits/recipients.ts';
+import { beyondLimits } from '../limits/recipients.ts';
 import { approvalsOf } from './approvals.ts';
 import { type BulkContent, plainContent, planTemplate } from './bulk-content.ts';
 import { ctaCheckOf, MissingCtas } from './ctas/check.ts';
-import { DRY_RUN } from './message-order.ts';
+import type { Held } from './daytime.ts';
+import { DRY_RUN, type Foreseen } from './message-order.ts';
 import { noRoute } from './no-route.ts';
 import { optedOutEntries, optedOutOf, placeOf } from './opted-out.ts';
-import type { predicted } from './scrubbing/facts.ts';
 import type { NewBatch } from './unpaid-store.ts';
 
 const LENGTH = { minItems: 1, maxItems: ENTRIES_MAX };
@@ -112,8 +113,6 @@ export const BULK_RULES: readonly Rule<BulkFields>[] = [paramsNeedTemplate, ownP
 export interface BulkOrder {
   readonly kind: 'bulk';
   readonly entries: readonly BatchEntry[];
-  /** Where an entry stands in the request. */
-  readonly placeOf: PlaceOf;
   /** For the stored batch. */
   readonly batch: Pick<
     BatchDocument,
@@ -135,6 +134,8 @@ export interface BulkOrder {
   readonly longest: Pick<BulkContent, 'encoding' | 'segments'>;
   /** Of an account that is warned of them. */
   readonly missing: MissingCtas;
+  /** To whom it goes, and what may hold it. */
+  readonly held: Held;
 }
 
 /** Checks a bulk request. Goes over the entries in slices. */
@@ -204,7 +205,13 @@ export async function orderBulk(
     ...keysOf(caps),
     ...(await bulkPrice(account.prices, route, entries, content.segmentsOf)),
   };
-  return { kind: 'bulk', entries, placeOf: (index) => placeIn(entries[index]), batch, longest: content, missing };
+  const held: Held = {
+    lane,
+    recipients: entries.map(({ to }) => to),
+    placeOf: (index) => placeIn(entries[index]),
+    daytimesOf: daytimesFor(account, table, sending, entries),
+  };
+  return { kind: 'bulk', entries, batch, longest: content, missing, held };
 }
 
 /** The links and numbers of all texts that are not registered. A text that several recipients get is looked at once. */
@@ -227,6 +234,22 @@ async function missingIn(
     missing.add(isOwn ? `recipients[${index}].params` : common, check(textOf(entry)));
   });
   return missing;
+}
+
+/** Which daytimes hold for an entry. The routes are asked again only if one of them has a daytime. */
+function daytimesFor(
+  { daytime }: Caller['account'],
+  table: RouteTable,
+  sending: Omit<Routable, 'to'>,
+  entries: readonly BatchEntry[],
+): Held['daytimesOf'] {
+  const own = [daytime];
+  if (table.routes.every((route) => route.daytime === undefined)) return () => own;
+  return (index) => {
+    const to = entries[index]?.to;
+    const found = to === undefined ? undefined : table.resolve({ ...sending, to }).route;
+    return [daytime, found?.daytime];
+  };
 }
 
 /** What all entries cost, with the list that says so: the worker prices each message by it. Nothing without a list. */
@@ -277,7 +300,7 @@ export function newBatch(_id: BatchId, account: AccountId, order: BulkOrder, val
  */
 export function bulkDryRun(
   { batch: { total, credits, duplicates, skipped, content }, longest }: BulkOrder,
-  refusals: Awaited<ReturnType<typeof predicted>>,
+  foreseen: Foreseen,
 ): Shown<typeof BulkDryRun> {
   return {
     status: 'success',
@@ -288,7 +311,7 @@ export function bulkDryRun(
     segments: longest.segments,
     encoding: longest.encoding,
     template_id: content.dltId ?? null,
-    ...refusals,
+    ...foreseen,
     ...defined({ duplicates, skipped }),
   };
 }

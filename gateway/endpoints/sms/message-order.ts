@@ -38,6 +38,7 @@ import { beyondLimits, type PlaceOf, RECIPIENT_LIMITS, tooManyNow } from '../lim
 import { Encoding } from '../messages/shapes.ts';
 import { approvalsOf } from './approvals.ts';
 import { ctaCheckOf, MissingCtas } from './ctas/check.ts';
+import type { Held } from './daytime.ts';
 import { noRoute } from './no-route.ts';
 import { optedOutOf } from './opted-out.ts';
 import { PredictedRefusal, type predicted } from './scrubbing/facts.ts';
@@ -67,7 +68,7 @@ export const RECIPIENT = text('Recipient: digits, country code first, no plus si
 });
 export const CREDITS_USED = wholeNumber('Credits that were debited.', { minimum: 0 });
 export const DEFERRED_UNTIL = text(
-  'From when on it may be sent. Present if it waits for the hours in which promotional messages are allowed. If its `valid_until` is earlier, it expires and is refunded.',
+  'From when on it may be sent; of several, the last. Present if it waits for the hours in which promotional messages are allowed (if its `valid_until` is earlier, it expires and is refunded), or for the daytime of its recipient, by the settings of account and route.',
   { format: 'date-time' },
 ).optional();
 
@@ -80,6 +81,7 @@ export const DRY_RUN = {
   segments: wholeNumber('For the longest text.', { minimum: 1, example: 1 }),
   encoding: Encoding,
   template_id: text().nullable(),
+  deferred_until: DEFERRED_UNTIL,
   predicted_refusals: z
     .array(PredictedRefusal)
     .meta({ description: 'What the operators would refuse it for, as far as is known here. Absent: nothing.' })
@@ -136,6 +138,8 @@ export interface MessageOrder {
   readonly message: Omit<MessageDraft, '_id' | 'batch' | 'validUntil'>;
   /** Of an account that is warned of them. */
   readonly missing: MissingCtas;
+  /** To whom it goes, and what may hold it. */
+  readonly held: Held;
 }
 
 /** Checks a request for one message. */
@@ -188,13 +192,18 @@ export async function orderMessage(
     ...keysOf(caps),
   };
   const price = smsPrice(account.prices, { route, segments: message.segments, country: countryOf(to) });
-  return { kind: 'message', message: { ...message, ...pricedAt(price) }, missing };
+  const daytimes = [account.daytime, resolution.route?.daytime];
+  const held = { lane, recipients: [to], placeOf: () => 'to', daytimesOf: () => daytimes };
+  return { kind: 'message', message: { ...message, ...pricedAt(price) }, missing, held };
 }
+
+/** What a dry run says of the time after. */
+export type Foreseen = Awaited<ReturnType<typeof predicted>> & ReturnType<typeof deferral>;
 
 /** The answer to a dry run. It has no ids, because nothing is stored. */
 export function messageDryRun(
   { text, segments, encoding, template, credits }: MessageOrder['message'],
-  refusals: Awaited<ReturnType<typeof predicted>>,
+  foreseen: Foreseen,
 ): Shown<typeof SendDryRun> {
   return {
     status: 'success',
@@ -206,7 +215,7 @@ export function messageDryRun(
     units: planText(text).units,
     unicode_characters: unicodeCharacters(text),
     template_id: template ?? null,
-    ...refusals,
+    ...foreseen,
   };
 }
 
@@ -234,10 +243,17 @@ export async function dryRun(
 }
 
 /**
- * Extension: `deferred_until` for a message that is accepted now and must wait for the promotional hours. Empty for a
- * message that can leave at once. A message whose validity ends before that expires and is refunded.
+ * Extension: `deferred_until` for a message that is to be sent at this time and must wait for the promotional hours, or for the
+ * recipient's daytime (`until`). Empty for a message that can leave at once. A message whose validity ends before the promotional
+ * hours expires and is refunded.
  */
-export function deferral(hours: PromotionalHours, lane: number, now: Date): { readonly deferred_until?: string } {
-  const opening = lane === HOURS_LANE ? promotionalDeferral(hours, now) : undefined;
-  return opening === undefined ? {} : { deferred_until: isoTimestamp(opening) };
+export function deferral(
+  hours: PromotionalHours,
+  lane: number,
+  at: Date,
+  until: Date | undefined,
+): { readonly deferred_until?: string } {
+  const promotional = lane === HOURS_LANE ? promotionalDeferral(hours, at) : undefined;
+  const [latest] = [promotional, until].filter((one) => one !== undefined).sort((a, b) => b.getTime() - a.getTime());
+  return latest === undefined ? {} : { deferred_until: isoTimestamp(latest) };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { promotionalHours } from '../../../shared/messages/document/promotional-hours.ts';
 import {
   type Booking,
   endOfValidity,
@@ -37,8 +38,10 @@ import {
   newBatch,
   orderBulk,
 } from './bulk-order.ts';
+import { daytimeOf } from './daytime.ts';
 import {
   DRY_RUN,
+  deferral,
   dryRun,
   MESSAGE_FIELDS,
   MESSAGE_RULES,
@@ -123,14 +126,18 @@ export const schedule = endpoint({
         if (order.kind === 'refused') return order;
         const { schedule_time: time, valid_until: validUntil, dry_run: dry } = wholeRequest(read);
         const credits = order.kind === 'bulk' ? (order.batch.credits ?? order.batch.total) : creditsOf(order.message);
-        const recipients = order.kind === 'bulk' ? order.entries.map(({ to }) => to) : [order.message.to];
-        const placeOf = order.kind === 'bulk' ? order.placeOf : () => 'to';
+        const { recipients, placeOf, lane } = order.held;
+        // The validity begins at the time of sending.
+        const validity = validUntil === undefined ? { validForMs: config.validityHours * HOUR_MS } : { validUntil };
+        const waits = await daytimeOf(order.held, { at: time.at, validUntil: endOfValidity(validity, time.at) });
+        if (waits.kind === 'refused') return waits;
         // Checked before a batch is stored, so that accounts without credits cannot fill the disk.
         if (dry || order.kind === 'bulk') {
           const about = order.kind === 'bulk' ? { ...order.batch, template: order.batch.content.dltId } : order.message;
           const facts = { missing: order.missing, at: time.at };
           const refusals = dry ? await predicted(deps, caller.account, about, facts) : {};
-          const shown = order.kind === 'bulk' ? bulkDryRun(order, refusals) : messageDryRun(order.message, refusals);
+          const foreseen = { ...refusals, ...deferral(promotionalHours(config), lane, time.at, waits.until) };
+          const shown = order.kind === 'bulk' ? bulkDryRun(order, foreseen) : messageDryRun(order.message, foreseen);
           const body: Shown<typeof ScheduleDryRun> = { ...shown, scheduled_for: time.scheduledFor };
           const verdict = await dryRun(deps, { caller, id, credits, recipients, placeOf }, body);
           if (dry || verdict.kind === 'refused') return verdict;
@@ -138,8 +145,6 @@ export const schedule = endpoint({
 
         told.scheduleId = id;
         const booking = { _id: id, ...time };
-        // The validity begins at the time of sending.
-        const validity = validUntil === undefined ? { validForMs: config.validityHours * HOUR_MS } : { validUntil };
         const outcome = await withinRecipientLimit(deps, caller.account, recipients, placeOf, () => {
           if (order.kind === 'bulk') return bookBatch(deps, caller, booking, order, validity, payBy);
           const content = { kind: 'message', message: { ...order.message, ...validity } } as const;

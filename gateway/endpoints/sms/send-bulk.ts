@@ -22,6 +22,7 @@ import {
   orderBulk,
   SKIPPED,
 } from './bulk-order.ts';
+import { daytimeOf } from './daytime.ts';
 import { CREDITS_USED, DEFERRED_UNTIL, deferral, dryRun, REFUSALS } from './message-order.ts';
 import { findPaidBatch } from './paid-batches.ts';
 import { payForBatch } from './pay-for-batch.ts';
@@ -104,12 +105,16 @@ export const sendBulk = endpoint({
         const { valid_until: validUntil, dry_run: dry } = call.body;
         // Checked before anything is stored, so that accounts without credits cannot fill the disk.
         const credits = order.batch.credits ?? total;
-        const { placeOf } = order;
-        const recipients = order.entries.map(({ to }) => to);
         const { batch, missing } = order;
+        const { placeOf, recipients } = order.held;
+        const at = clock.now();
+        const waits = await daytimeOf(order.held, { at, validUntil });
+        if (waits.kind === 'refused') return waits;
+        const deferred = deferral(hours, batch.lane, at, waits.until);
         const about = { ...batch, template: batch.content.dltId };
-        const refusals = dry ? await predicted(deps, caller.account, about, { missing, at: clock.now() }) : {};
-        const verdict = await dryRun(deps, { caller, id, credits, recipients, placeOf }, bulkDryRun(order, refusals));
+        const refusals = dry ? await predicted(deps, caller.account, about, { missing, at }) : {};
+        const body = bulkDryRun(order, { ...refusals, ...deferred });
+        const verdict = await dryRun(deps, { caller, id, credits, recipients, placeOf }, body);
         if (dry || verdict.kind === 'refused') return verdict;
 
         told.batchId = id;
@@ -121,7 +126,7 @@ export const sendBulk = endpoint({
         );
         if (outcome.kind === 'refused') return outcome;
         if (outcome.kind === 'accepted') {
-          return { kind: 'accepted', body: { ...bulkResult(stored), ...deferral(hours, batch.lane, clock.now()) } };
+          return { kind: 'accepted', body: { ...bulkResult(stored), ...deferred } };
         }
         return notAccepted(outcome, (shown) => refusal(shown, id));
       },

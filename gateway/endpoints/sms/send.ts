@@ -18,6 +18,7 @@ import type { Attempt, Verdict } from '../../http/idempotency/action.ts';
 import { notAccepted } from '../../http/idempotency/not-accepted.ts';
 import { refusal } from '../../http/payment-refusal.ts';
 import { type AroundPayment, withinRecipientLimit } from '../limits/recipients.ts';
+import { daytimeOf } from './daytime.ts';
 import {
   CREDITS_USED,
   DEFERRED_UNTIL,
@@ -126,12 +127,15 @@ export async function sendOne(
   if (order.kind === 'refused') return order;
   const { message } = order;
   const { valid_until: validUntil, dry_run: dry } = whole(read);
-  const recipients = [message.to];
-  const placeOf = () => 'to';
+  const { recipients, placeOf } = order.held;
+  const at = clock.now();
+  const waits = await daytimeOf(order.held, { at, validUntil });
+  if (waits.kind === 'refused') return waits;
+  const deferred = deferral(promotionalHours(config), message.lane, at, waits.until);
   if (dry) {
     const price = { caller, id, credits: creditsOf(message), recipients, placeOf };
-    const refusals = await predicted(deps, caller.account, message, { missing: order.missing, at: clock.now() });
-    return dryRun(deps, price, messageDryRun(message, refusals));
+    const refusals = await predicted(deps, caller.account, message, { missing: order.missing, at });
+    return dryRun(deps, price, messageDryRun(message, { ...refusals, ...deferred }));
   }
 
   told.messageId = id;
@@ -141,7 +145,6 @@ export async function sendOne(
   );
   if (outcome.kind === 'refused') return outcome;
   if (outcome.kind === 'accepted') {
-    const deferred = deferral(promotionalHours(config), draft.lane, clock.now());
     return { kind: 'accepted', body: { ...sendResult(draft, outcome.credits), ...deferred } };
   }
   return notAccepted(outcome, (shown) => refusal(shown, id));

@@ -1,3 +1,4 @@
+import type { Daytime } from '../../messages/document/daytime.ts';
 import type { Route } from '../../messages/document/message.ts';
 import type { Priority } from '../../messages/document/routing.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
@@ -26,6 +27,8 @@ export interface RouteDocument {
    * carrier, once. Absent: never.
    */
   readonly receiptFailoverSeconds?: number;
+  /** When its messages may leave, by the recipient's clock. Absent: at any time. */
+  readonly daytime?: Daytime;
   /** The sale price of a message, and what each carrier costs, as the operator wrote them. For reports only. */
   readonly price?: string;
   readonly costs?: Readonly<Record<string, string>>;

@@ -1,3 +1,4 @@
+import type { Daytime } from '../../messages/document/daytime.ts';
 import type { MessageDocument } from '../../messages/document/message.ts';
 import { type Priority, pathOf, ROUTES } from '../../messages/document/routing.ts';
 import { isTestAccount } from '../../platform/runtime/ids.ts';
@@ -69,6 +70,11 @@ export class RouteTable {
   matches(message: Routable): readonly RouteDocument[] {
     const found = this.#entriesFor(message.to).filter(({ route }) => isMatch(route, message));
     return found.sort(byRank).map(({ route }) => route);
+  }
+
+  /** The daytime of the route that decided the message's path. */
+  daytimeOf({ routed }: Pick<MessageDocument, 'routed'>): Daytime | undefined {
+    return routed && this.routes.find(({ _id }) => _id === routed.route)?.daytime;
   }
 
   /** The path of the other carriers after `carrier` has refused a message of `path`. Undefined if there are none. */

@@ -1,7 +1,8 @@
 import type { Db } from 'mongodb';
-import { readHeldAccounts } from '../../money/accounts/store.ts';
+import { readDaytimes, readHeldAccounts } from '../../money/accounts/store.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { readPausedTemplates } from '../../templates/sms/store.ts';
+import type { Daytime } from '../document/daytime.ts';
 import type { MessageDocument } from '../document/message.ts';
 import { type PromotionalHours, promotionalDeferral } from '../document/promotional-hours.ts';
 import type { QueueDocument } from './queue-document.ts';
@@ -12,17 +13,18 @@ export interface ClaimGatesOptions {
   readonly hours: PromotionalHours;
 }
 
-/** All workers see a pause after this time at the latest. It costs each of them two small reads. */
+/** All workers see a pause after this time at the latest. It costs each of them three small reads. */
 const FRESH_MS = 2_000;
 
 /**
  * The messages that may not leave now, for all claimers of a process: those of held accounts (suspended or paused), those of
  * paused templates, and the lane of promotional messages under DLT outside its hours. Closing or opening a gate rewrites no
- * message (docs/decisions/0007).
+ * message (docs/decisions/0007). The daytime of a recipient does: it is another one for each message (0063).
  */
 export class ClaimGates {
   readonly #options: ClaimGatesOptions;
   #held: ReadonlySet<string> = new Set();
+  #daytimes: ReadonlyMap<string, Daytime> = new Map();
   #pausedTemplates: ReadonlyMap<string, readonly string[]> = new Map();
   #freshUntilMs = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
@@ -38,6 +40,11 @@ export class ClaimGates {
   /** DLT ids of paused templates, by account. */
   get pausedTemplates(): ReadonlyMap<string, readonly string[]> {
     return this.#pausedTemplates;
+  }
+
+  /** When the account's messages may leave, by the recipient's clock: decided of each message when it is claimed. */
+  daytimeOf(account: string): Daytime | undefined {
+    return this.#daytimes.get(account);
   }
 
   holds({ account, template }: Pick<MessageDocument | QueueDocument, 'account' | 'template'>): boolean {
@@ -62,7 +69,11 @@ export class ClaimGates {
   async #read(): Promise<void> {
     const { db, clock } = this.#options;
     const startedMs = clock.monotonicMs();
-    [this.#held, this.#pausedTemplates] = await Promise.all([readHeldAccounts(db), readPausedTemplates(db)]);
+    [this.#held, this.#daytimes, this.#pausedTemplates] = await Promise.all([
+      readHeldAccounts(db),
+      readDaytimes(db),
+      readPausedTemplates(db),
+    ]);
     this.#freshUntilMs = startedMs + FRESH_MS;
   }
 }

@@ -61,6 +61,8 @@ function decideCurrent(message: StoredMessage, outcome: SubmitOutcome, now: Date
       return throttled(message, outcome, now, random);
     case 'requeue':
       return { state: 'queued', ...clean(message) };
+    case 'deferred':
+      return defer(message, outcome.until);
     case 'unknown':
       return unanswered(message, outcome.parts);
   }
@@ -110,7 +112,7 @@ function tryAgain(
   const dueMs = now.getTime() + waitMs * (1 + RETRY_JITTER * (2 * random - 1));
   return {
     state: 'waiting',
-    set: { tries, due: new Date(Math.min(dueMs, message.validUntil.getTime())) },
+    set: { tries, due: earlier(new Date(dueMs), message.validUntil) },
     ...clean(message),
   };
 }
@@ -119,6 +121,11 @@ function tryAgain(
 function isLongerThanRoute(path: string, tries: number, pauseMs: number): boolean {
   const waitsMs = (pauseMs * (RETRY_FACTOR ** tries - 1)) / (RETRY_FACTOR - 1);
   return waitsMs > (listOfPath(path)?.waitSeconds ?? Infinity) * 1_000;
+}
+
+/** It was at no carrier: what is said of a carrier's messages does not count it. */
+function defer({ validUntil }: StoredMessage, until: Date): Change {
+  return { state: 'waiting', set: { due: earlier(until, validUntil) }, unset: ['claim', 'outcome', 'parts'] };
 }
 
 function throttled(message: StoredMessage, refusal: RefusalForNow, now: Date, random: number): Change {
@@ -146,6 +153,10 @@ function lateParts(message: StoredMessage, outcome: SubmitOutcome): Change | und
 
 function isClaim(copy: Claim, { id, epoch }: Pick<Claim, 'id' | 'epoch'>): boolean {
   return copy.id === id && copy.epoch === epoch;
+}
+
+function earlier(one: Date, other: Date): Date {
+  return one < other ? one : other;
 }
 
 /** Nothing was accepted, so the message begins again without any trace of this try. */

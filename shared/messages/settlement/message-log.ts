@@ -40,7 +40,7 @@ export interface ReceiptRecord extends Logged {
 /** The result of one claim's submit, all segments together. */
 export interface AnswerRecord extends Logged {
   readonly kind: 'answer';
-  readonly outcome: SubmitOutcome['kind'];
+  readonly outcome: Exclude<SubmitOutcome['kind'], 'deferred'>;
   readonly code?: string;
   readonly reason?: string;
   readonly parts?: readonly Part[];
@@ -132,10 +132,10 @@ export function receiptRecord(
   };
 }
 
-/** Undefined for a message that nobody claimed. */
+/** Undefined for a message that no carrier was asked about: nobody claimed it, or it waits for its daytime. */
 export function answerRecord(claimed: StoredMessage, outcome: SubmitOutcome, at: Date): AnswerRecord | undefined {
   const { _id: message, claim } = claimed;
-  if (claim === undefined) return undefined;
+  if (claim === undefined || outcome.kind === 'deferred') return undefined;
   return {
     _id: recordId(message, ['answer', claim.id, claim.epoch, outcome]),
     message,

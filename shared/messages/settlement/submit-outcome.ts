@@ -10,6 +10,7 @@ import type { Part } from '../document/message.ts';
  * - `retry`: refused for now.
  * - `throttled`: the carrier wants us to slow down, nothing was accepted.
  * - `requeue`: nothing was written.
+ * - `deferred`: nothing was written, and it may not leave before `until` (carriers/routing/daytime.ts).
  * - `unknown`: something was written, and its answer did not come.
  */
 export type SubmitOutcome =
@@ -19,7 +20,8 @@ export type SubmitOutcome =
   | { readonly kind: 'failover'; readonly path: string; readonly code: string; readonly reason: string }
   | ({ readonly kind: 'retry' | 'throttled' } & RefusalForNow)
   | { readonly kind: 'unknown'; readonly parts: readonly Part[] }
-  | { readonly kind: 'requeue' };
+  | { readonly kind: 'requeue' }
+  | { readonly kind: 'deferred'; readonly until: Date };
 
 /** Refused for good. */
 export interface Refusal {

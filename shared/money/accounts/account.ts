@@ -1,4 +1,5 @@
 import type { Binary } from 'mongodb';
+import type { Daytime } from '../../messages/document/daytime.ts';
 import type { AccountId, GroupId, MessageId, ScheduleId } from '../../platform/runtime/ids.ts';
 import type { Opening } from './opening.ts';
 import type { PriceList } from './prices.ts';
@@ -90,6 +91,8 @@ export interface AccountDocument {
   readonly keysSpent?: Readonly<Record<string, Spending>>;
   /** The only countries that it may send to, ISO 3166-1, two letters. Absent: all. */
   readonly countries?: readonly string[];
+  /** When its SMS may leave, by the recipient's clock. Absent: at any time. */
+  readonly daytime?: Daytime;
   /** How many messages one recipient may get from it in a clock hour. Absent: any number. */
   readonly recipientPerHour?: number;
   /** How many messages it may send in one conversation of the chat-app channel, the first included. Absent: any number. */

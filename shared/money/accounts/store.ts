@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import type { Daytime } from '../../messages/document/daytime.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../platform/runtime/ids.ts';
 import type { AccountDocument } from './account.ts';
@@ -110,6 +111,7 @@ export async function updateAccount(db: Db, id: AccountId, changes: AccountChang
 const LIMITS = [
   'caps',
   'countries',
+  'daytime',
   'recipientPerHour',
   'conversationMessages',
   'brake',
@@ -183,6 +185,14 @@ export async function readHeldAccounts(db: Db): Promise<ReadonlySet<AccountId>> 
     .find({ held: true }, { projection: { _id: 1 } })
     .toArray();
   return new Set(held.map(({ _id }) => _id));
+}
+
+/** The accounts whose SMS leave in the recipient's daytime only. */
+export async function readDaytimes(db: Db): Promise<ReadonlyMap<AccountId, Daytime>> {
+  const found = await accounts(db)
+    .find({ 'daytime.from': { $exists: true } }, { projection: { daytime: 1 } })
+    .toArray();
+  return new Map(found.flatMap(({ _id, daytime }) => (daytime ? [[_id, daytime] as const] : [])));
 }
 
 const RULES = ['dlt', 'senders', 'optOuts', 'optOutExempt', 'countries', 'brake', 'heldPrefixes'] as const;

@@ -32,6 +32,12 @@ export const INDEXES: readonly Index[] = [
   },
   {
     collection: 'accounts',
+    key: { 'daytime.from': 1 },
+    options: { name: 'daytime', partialFilterExpression: { 'daytime.from': { $exists: true } } },
+    serves: "smpp claim: the accounts whose SMS leave in the recipient's daytime only",
+  },
+  {
+    collection: 'accounts',
     key: { log: 1 },
     options: { name: 'log', partialFilterExpression: { log: 'all' } },
     serves: 'smpp message log: the accounts that want everything logged',

@@ -57,7 +57,7 @@ describe('sending in the dashboard', () => {
     await page.getByRole('heading', { level: 1, name: 'Message' }).waitFor();
   });
 
-  it('says on the clock of the page when promotional hours begin', async () => {
+  it('says on the clock of the page until when it waits', async () => {
     const zone = { timezoneId: 'America/New_York' };
     const page = await world.dashboard.visit('/dashboard/send', sender, LOOKS.wide, zone);
     await page.route('**/v2/send', async (route) => {
@@ -73,7 +73,7 @@ describe('sending in the dashboard', () => {
     await page.getByRole('button', { name: 'Check' }).click();
     await page.getByRole('button', { name: 'Send for 1 credit' }).click();
 
-    await page.getByText('which begin at 25 Nov 2026, 23:30.').waitFor();
+    await page.getByText('It waits until 25 Nov 2026, 23:30:').waitFor();
   });
 
   it('a second click, or a second Enter, that was for the check sends nothing', async () => {

@@ -11,6 +11,7 @@ import { MAX_CARRIERS } from '../../../shared/carriers/routing/path.ts';
 import { placementOf } from '../../../shared/carriers/routing/placement.ts';
 import { listRoutes } from '../../../shared/carriers/routing/store.ts';
 import { RouteTable } from '../../../shared/carriers/routing/table.ts';
+import type { Daytime } from '../../../shared/messages/document/daytime.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { heldEpochs } from '../../../shared/platform/leases/holders.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
@@ -73,6 +74,11 @@ export class Serving {
       : placementOf(this.#table, { ...message, attempts: [...attempts, claim] }).path;
     const carriers = this.#table.served.get(served) ?? [];
     return isWorthWaiting(carriers, this.#availabilities, this.#clock.now()) ? next : undefined;
+  }
+
+  /** The daytime of the message's route, as it is now. */
+  daytimeOf(message: MessageDocument): Daytime | undefined {
+    return this.#table.daytimeOf(message);
   }
 
   async #readAvailabilities(carriers: readonly CarrierDocument[]): Promise<Availabilities> {

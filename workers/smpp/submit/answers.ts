@@ -109,6 +109,11 @@ export class Answers {
     this.#store(this.#options.outcomes.add(message, { kind: 'requeue' }));
   }
 
+  /** Lets a message wait that may not leave yet. */
+  defer(message: MessageDocument, until: Date): void {
+    this.#store(this.#options.outcomes.add(message, { kind: 'deferred', until }));
+  }
+
   /** Puts a message back into the queue that was encoded, and of which no segment was written. */
   requeueEncoded(submission: Submission): void {
     this.#settle(submission, { kind: 'requeue' });

@@ -1,4 +1,5 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import { daytimeOpenings } from '../../../shared/carriers/routing/daytime.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import type { ClaimGates } from '../../../shared/messages/queue/claim-gates.ts';
 import type { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
@@ -23,7 +24,7 @@ export interface DispatchOptions {
   readonly log: Log;
   readonly metrics: SmppMetrics;
   readonly claimer: Claimer;
-  readonly serving: Pick<Serving, 'paths'>;
+  readonly serving: Pick<Serving, 'paths' | 'daytimeOf'>;
   readonly breaker: Breaker;
   readonly gates: ClaimGates;
   readonly departures: Departures;
@@ -188,15 +189,19 @@ export class Dispatch {
   }
 
   /**
-   * Submits the claimed messages, except those that may not leave any more. Returns false when the store did not answer that
-   * question. Then all messages go back to the queue, and in any case those of mixed documents that a gate holds. There they have lines
-   * of their account, which are passed over.
+   * Submits the claimed messages, except those that may not leave any more, and those whose recipient's daytime is to begin, which wait
+   * for it. Returns false when the store did not answer the first question. Then all messages go back to the queue, and in any case
+   * those of mixed documents that a gate holds. There they have lines of their account, which are passed over.
    */
   async #depart(claimed: readonly MessageDocument[]): Promise<boolean> {
-    const { carrier, claimer, gates, departures, chains, answers, log } = this.#options;
-    const messages = claimed.filter((message) => !claimer.isOfMixed(message._id) || !gates.holds(message));
-    if (messages.length < claimed.length) {
-      for (const message of claimed) if (!messages.includes(message)) answers.requeue(message);
+    const { carrier, claimer, clock, gates, serving, departures, chains, answers, log } = this.#options;
+    const openingOf = daytimeOpenings(clock.now());
+    const messages: MessageDocument[] = [];
+    for (const message of claimed) {
+      const opening = openingOf([gates.daytimeOf(message.account), serving.daytimeOf(message)], message);
+      if (claimer.isOfMixed(message._id) && gates.holds(message)) answers.requeue(message);
+      else if (opening !== undefined) answers.defer(message, opening);
+      else messages.push(message);
     }
     const asked = await Promise.all([departures.refusals(messages), chains.of(messages)]).catch((error: unknown) => {
       log.warn('departures_unknown', { carrier: carrier._id, messages: messages.length, ...errorFields(error) });

@@ -54,7 +54,7 @@ export function FieldFrame({ name, label, hint, optional = false, children }: Fr
   );
 }
 
-type Inputs = 'text' | 'email' | 'password' | 'url' | 'tel' | 'search' | 'number' | 'datetime-local' | 'date';
+type Inputs = 'text' | 'email' | 'password' | 'url' | 'tel' | 'search' | 'number' | 'datetime-local' | 'date' | 'time';
 
 interface FieldProps extends FieldFrameProps {
   readonly type?: Inputs;

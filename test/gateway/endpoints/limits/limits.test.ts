@@ -44,7 +44,9 @@ describe('limits of an account', () => {
   };
 
   it('are set by operators, all at once, audited, and shown with what was spent', async () => {
-    const { account, post, ask } = await limited({ spend_per_day: 50, countries: ['IN', 'AE', 'IN'], brake: 'hold' });
+    const daytime = { from: '00:00', to: '00:00', countries: ['IN', 'AE'] };
+    const limits = { spend_per_day: 50, countries: ['IN', 'AE', 'IN'], daytime, brake: 'hold' };
+    const { account, post, ask } = await limited(limits);
     expect(await world.lastAudit()).to.deep.include({ action: 'account.limits', account });
     await post('/v2/send', { to: INDIA });
 
@@ -52,12 +54,19 @@ describe('limits of an account', () => {
     expect(shown.day).to.include({ cap: 50, spent: 1 });
     expect(shown.month).to.include({ cap: null, spent: 1 });
     expect(shown).to.deep.include({ countries: ['AE', 'IN'], recipient_per_hour: null, brake: 'hold', keys: [] });
+    expect(shown.daytime).to.deep.equal({ ...daytime, countries: ['AE', 'IN'] });
     expect((await world.get(`/accounts/${account}/limits`)).body).to.deep.equal(shown);
 
     const none = await world.put(`/accounts/${account}/limits`, {});
-    expect(none.body.limits).to.deep.include({ countries: null, brake: 'off' });
+    expect(none.body.limits).to.deep.include({ countries: null, daytime: null, brake: 'off' });
     expect((await ask('/v2/account/limits')).day).to.include({ cap: null, spent: 1 });
-    expect((await world.put(`/accounts/${account}/limits`, { countries: ['XX'] })).status).to.equal(400);
+    for (const wrong of [
+      { countries: ['XX'] },
+      { daytime: { from: '9', to: '21:00' } },
+      { daytime: { from: '09:00' } },
+    ]) {
+      expect((await world.put(`/accounts/${account}/limits`, wrong)).status).to.equal(400);
+    }
   });
 
   it('refuse what goes beyond a spending cap before any debit: sends, batches, schedules and dry runs', async () => {

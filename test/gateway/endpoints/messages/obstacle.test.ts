@@ -23,10 +23,14 @@ describe('what stands in the way of a message', () => {
     account: { status: 'active' },
     isTemplatePaused: false,
     hours: undefined,
+    daytime: undefined,
     carriers: [bound],
     conditions: [],
   };
-  const waiting = { ...facts.message, state: 'waiting', due: since } as Facts['message'];
+  const unclaimed = { ...facts.message, state: 'waiting', due: since } as Facts['message'];
+  const waiting = { ...unclaimed, claim: { carrier: 'Airtel' } } as Facts['message'];
+  const daytime = { opening: since, words: '09:00 to 21:00' };
+  const untilLater = { ...facts.message, validUntil: new Date(since.getTime() + 1) } as Facts['message'];
   const refusal = { carrier: 'Airtel', code: '0x45', reason: 'submit failed' };
 
   const WAITS: readonly [what: string, facts: Partial<Facts>, customer: RegExp, operator: RegExp, times: object][] = [
@@ -40,6 +44,21 @@ describe('what stands in the way of a message', () => {
     ['a paused account', { account: { status: 'active', held: true } }, /account is paused/, /Resume the account/, {}],
     ['a paused template', { isTemplatePaused: true }, /template .* is paused.*Ask your/, /Resume the template/, {}],
     ['promotional hours', { hours: since }, /hours in which promotional.*It leaves by itself/, /hours/, { until: AT }],
+    [
+      'a daytime',
+      { daytime, message: untilLater },
+      /recipient's daytime: from 09:00 to 21:00.*It leaves by itself/,
+      /daytime/,
+      { until: AT },
+    ],
+    [
+      'a daytime that begins too late',
+      { daytime, message: { ...untilLater, validUntil: since } },
+      /daytime.*expires then, and is refunded/,
+      /daytime/,
+      {},
+    ],
+    ['a daytime that was set earlier', { message: unclaimed, refusal }, /as it was set when/, /daytime/, { until: AT }],
     ['no carrier', { carriers: [] }, /No carrier.*Tell your/, /Give a carrier the path transactional/, {}],
     [
       'a carrier that is down',

@@ -1,15 +1,19 @@
 import { expect } from 'chai';
 import request from 'supertest';
+import { addRoute, removeRoute } from '../../../../shared/carriers/routing/store.ts';
 import { createSender } from '../../../../shared/carriers/sender-store.ts';
 import type { MessageDocument, Route } from '../../../../shared/messages/document/message.ts';
 import { HOURS_LANE, laneOf } from '../../../../shared/messages/document/routing.ts';
+import { setAccountLimits } from '../../../../shared/money/accounts/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import type { MessageId } from '../../../../shared/platform/runtime/ids.ts';
 import { createTemplate } from '../../../../shared/templates/sms/store.ts';
 import { makeTemplate } from '../../../shared/templates/sms/make.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
+import { expectProblem } from '../../../support/problem.ts';
 import { smsWorld } from './world.ts';
 
 const OTP_ID = '1107160000000000001';
@@ -17,7 +21,7 @@ const ENTITY = '1101160000000000009';
 
 describe('POST /v2/send of accounts with DLT', () => {
   // No caching: a decision about a template takes effect at once.
-  const { store } = smsWorld('/v2/send', { config: { ...TEST_CONFIG, keyCacheMs: 0 } });
+  const { store, balanceOf } = smsWorld('/v2/send', { config: { ...TEST_CONFIG, keyCacheMs: 0 } });
 
   async function messageOf(id: MessageId): Promise<MessageDocument | null> {
     return store.db.collection<MessageDocument>('messages').findOne({ _id: id });
@@ -77,5 +81,86 @@ describe('POST /v2/send of accounts with DLT', () => {
         expect(await messageOf(single.body.message_id)).to.include({ lane, state: 'queued' });
       });
     }
+  });
+
+  describe("a recipient's daytime", () => {
+    const clock = new ManualClock();
+    let timed: TestGateway;
+    before(async () => {
+      timed = await openGateway(store.db, { clock });
+      clock.turn(new Date('2098-11-21T20:00:00Z').getTime() - clock.now().getTime());
+    });
+    after(async () => {
+      await timed.close();
+      clock.turn(3_600_000);
+    });
+    const OPENING = '2098-11-22T03:30:00+00:00';
+    const INDIA = '919876543210';
+    const DUBAI = '971501234567';
+
+    it('is said before and with the send, and what would expire before it is refused before the debit', async () => {
+      const account = await makeAccount(store.db, 20);
+      const daytime = { from: '09:00', to: '21:00', countries: ['IN'] };
+      await setAccountLimits(store.db, account, { daytime });
+      const key = await makeKey(store.db, account, ['send', 'read', 'otp']);
+      const call = async (path: string, body: object): Promise<request.Response> =>
+        request(timed.url)
+          .post(path)
+          .set('Authorization', `Bearer ${key}`)
+          .send({ message: 'We open at nine', sender: 'HARKRA', ...body });
+      const schedule_time = '2098-11-21T21:00:00Z';
+      const soon = { valid_until: '2098-11-22T03:30:00Z' };
+
+      for (const [path, body, until] of [
+        ['/v2/send', { to: INDIA }, OPENING],
+        ['/v2/send', { to: INDIA, dry_run: true }, OPENING],
+        ['/v2/send', { to: DUBAI }, undefined],
+        ['/v2/send', { to: INDIA, priority: 'otp', ...soon }, undefined],
+        ['/v2/send-bulk', { to: [DUBAI, INDIA] }, OPENING],
+        ['/v2/send-bulk', { to: [DUBAI, INDIA], dry_run: true }, OPENING],
+        ['/v2/schedule', { to: INDIA, schedule_time, dry_run: true }, OPENING],
+      ] as const) {
+        const { body: answer, text } = await call(path, body);
+        expect(answer.status, text).to.equal('success');
+        expect(answer.deferred_until, `${path} ${JSON.stringify(body)}`).to.equal(until);
+      }
+      const before = await balanceOf(account);
+      for (const [path, body, field] of [
+        ['/v2/send', { to: INDIA }, 'to'],
+        ['/v2/send', { to: INDIA, dry_run: true }, 'to'],
+        ['/v2/send-bulk', { to: [DUBAI, INDIA] }, 'to[1]'],
+        ['/v2/schedule', { to: INDIA, schedule_time }, 'to'],
+      ] as const) {
+        const answer = await call(path, { ...body, ...soon });
+        expectProblem(answer, 'invalid_request');
+        expect(answer.body.errors).to.have.length(1);
+        expect(answer.body.errors[0]).to.include({ field, code: 'out_of_range' });
+        expect(answer.body.errors[0].detail).to.include(`from 09:00 to 21:00 there, next on ${OPENING}`);
+      }
+      expect(await balanceOf(account)).to.equal(before);
+    });
+
+    it('of the route holds too, and says so when it never begins', async () => {
+      const account = await makeAccount(store.db, 20);
+      await setAccountLimits(store.db, account, { daytime: { from: '09:00', to: '21:00' } });
+      const route = { _id: 'night', match: { accounts: [account] }, groups: [[{ carrier: 'sim', weight: 1 }]] };
+      const daytime = { from: '22:00', to: '06:00' };
+      await addRoute(store.db, systemClock, { ...route, order: 0, waitSeconds: 30, daytime });
+      // The gateway reads the routes again after a second of its clock.
+      clock.turn(2_000);
+      const key = await makeKey(store.db, account);
+      const answer = await eventually(async () => {
+        const told = await request(timed.url)
+          .post('/v2/send')
+          .set('Authorization', `Bearer ${key}`)
+          .send({ to: INDIA, message: 'Good night', sender: 'HARKRA' });
+        if (told.status !== 400) throw new Error(told.text);
+        return told;
+      }, 'the route is known');
+      await removeRoute(store.db, 'night');
+
+      expectProblem(answer, 'invalid_request');
+      expect(answer.body.errors[0].detail).to.include('at no time so in all of its time zones');
+    });
   });
 });

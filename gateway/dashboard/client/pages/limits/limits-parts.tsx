@@ -36,11 +36,12 @@ export function capText({ cap, spent }: Cap): string {
 }
 
 export function RecipientFacts({ limits }: { readonly limits: Limits }) {
-  const { countries, recipient_per_hour: perHour, messages_per_conversation: inConversation, brake } = limits;
+  const { countries, daytime, recipient_per_hour: perHour, messages_per_conversation: inConversation, brake } = limits;
   return (
     <Facts
       facts={[
         ['Countries', countries === null ? 'all' : countries.map(countryName).join(', ')],
+        ['Daytime of recipients', daytime === null ? 'at any time' : daytimeText(daytime)],
         ['One recipient', perHour === null ? 'any number' : `at most ${counted(perHour, 'message')} in a clock hour`],
         [
           'One chat-app conversation',
@@ -50,6 +51,11 @@ export function RecipientFacts({ limits }: { readonly limits: Limits }) {
       ]}
     />
   );
+}
+
+function daytimeText({ from, to, countries }: NonNullable<Limits['daytime']>): string {
+  const where = countries === undefined ? "the recipient's country" : countries.map(countryName).join(', ');
+  return `${from} to ${to} in ${where}; OTP at any time`;
 }
 
 const TONES: Readonly<Record<Hold['state'], Tone>> = { held: 'bad', watched: 'warn', released: 'plain' };

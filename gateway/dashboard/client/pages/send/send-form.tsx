@@ -30,6 +30,7 @@ interface DryRun {
   readonly duplicates?: number;
   readonly skipped?: number;
   readonly scheduled_for?: string;
+  readonly deferred_until?: string;
 }
 
 /** What was accepted: one of these ids. */
@@ -140,6 +141,7 @@ function creditsOf(credits: number): string {
 
 function factsOf(says: DryRun, nameOf: SendFormProps['nameOf'] = () => undefined) {
   const { segments, encoding, template_id: template, total, duplicates, skipped, scheduled_for: time, fallback } = says;
+  const { deferred_until: until } = says;
   const facts: readonly (readonly [string, ComponentChildren])[] = [
     ['Price', creditsOf(says.credits_required)],
     ['Segments', segments && `${segments}, ${encoding === 'GSM7' ? 'GSM-7' : 'Unicode'}`],
@@ -152,6 +154,7 @@ function factsOf(says: DryRun, nameOf: SendFormProps['nameOf'] = () => undefined
     ['Equal entries left out', duplicates],
     ['Opted out, left out', skipped],
     ['Sent at', time && <Time at={time} full />],
+    ['Waits for promotional hours or daytime until', until && <Time at={until} full />],
   ];
   return facts.filter(([, value]) => value !== undefined);
 }

@@ -29,7 +29,8 @@ export function Sent({ accepted, again }: SentProps) {
       )}
       {accepted.deferred_until && (
         <p>
-          It waits for the promotional hours, which begin at <Time at={accepted.deferred_until} full />.
+          It waits until <Time at={accepted.deferred_until} full />: for the promotional hours, or the recipient's
+          daytime.
         </p>
       )}
       <Button onClick={again}>Send another</Button>

@@ -12,6 +12,7 @@ import { Card, Loading } from '../../../parts/page.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import { BRAKES, type Limits } from '../../limits/limits.ts';
 import { CapFields, HoldsCard, RecipientFacts, SpendingStats } from '../../limits/limits-parts.tsx';
+import { countriesIn, DaytimeFields, daytimeOf } from '../daytime-fields.tsx';
 
 interface LimitsCardProps {
   readonly account: string;
@@ -50,15 +51,12 @@ export function LimitsCard({ account, name }: LimitsCardProps) {
             submit="Set limits"
             onCancel={() => setChanging(false)}
             onSubmit={async (values) => {
-              const countries = values
-                .text('countries')
-                .toUpperCase()
-                .split(/[^A-Z]+/)
-                .filter(Boolean);
+              const countries = countriesIn(values.text('countries'));
               const { limits } = await put<AnswerOf<typeof setLimits>>(`${path}/limits`, {
                 spend_per_day: values.number('spend_per_day'),
                 spend_per_month: values.number('spend_per_month'),
                 ...(countries.length > 0 && { countries }),
+                ...daytimeOf(values),
                 recipient_per_hour: values.number('recipient_per_hour'),
                 messages_per_conversation: values.number('messages_per_conversation'),
                 brake: values.text('brake'),
@@ -76,6 +74,7 @@ export function LimitsCard({ account, name }: LimitsCardProps) {
               initial={loaded.data.countries?.join(', ') ?? ''}
               hint="Two letters each: IN, AE. Empty: all."
             />
+            <DaytimeFields daytime={loaded.data.daytime} />
             <Field
               name="recipient_per_hour"
               label="Messages to one recipient in a clock hour"

@@ -10,6 +10,7 @@ import type { FormValues } from '../../../parts/form-values.ts';
 import { Loading } from '../../../parts/page.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import type { Carriers } from '../carriers/carrier.ts';
+import { DaytimeFields, daytimeOf } from '../daytime-fields.tsx';
 import { GroupFields } from './group-fields.tsx';
 import { CHOICES, type ChangedRoute, CONDITIONS, type Route, several } from './route.ts';
 
@@ -41,6 +42,7 @@ export function RouteDialog({ route, onClose, onDone }: RouteDialogProps) {
       order: values.number('order') ?? 0,
       wait_seconds: values.number('wait_seconds') ?? 30,
       receipt_failover_seconds: values.number('receipt_failover_seconds') ?? 0,
+      ...daytimeOf(values),
       ...(price && { price }),
     });
     toast(warning ?? 'Saved. Everybody follows it within two seconds.', warning === null ? 'good' : 'bad');
@@ -97,6 +99,7 @@ export function RouteDialog({ route, onClose, onDone }: RouteDialogProps) {
           initial={String(route?.receipt_failover_seconds ?? 0)}
           hint="0: never. Once, for errors of the carrier's setting “receiptFailover”. The recipient may get it twice."
         />
+        <DaytimeFields daytime={route?.daytime ?? null} />
         <Field
           name="price"
           label="Price"
