@@ -67,7 +67,7 @@ export const PROBLEMS = {
     '4014',
     401,
     'Signature invalid',
-    'Sign the bytes of the body with the app secret of this address. Send the signature in the header `X-Hub-Signature-256`.',
+    'Sign what this address expects: a provider of the chat app signs the body with the app secret, in the header `X-Hub-Signature-256`; a carrier signs as its settings say (`--callback-signature`, `--callback-header`).',
   ),
   ...SIGN_IN_PROBLEMS,
   ...SETTINGS_PROBLEMS,
