@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { startHttpCarrier } from '../../../scripts/simulator/http-carrier.ts';
 import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
@@ -143,6 +144,26 @@ describe('npm run ops: carrier test', () => {
     expect((await world.run(`carrier test none --to ${TO}`)).err).to.include('no carrier "none"');
     expect((await test('--from', 'TWELVELETTRS')).err).to.include('nothing was sent');
     expect(smsc.stats().binds).to.equal(0);
+  });
+
+  it('over HTTPS: shows the request, the answer and no password, in whatever form the request has it', async () => {
+    await start();
+    const carrier = await startHttpCarrier({ user: 'us', password: 'pa55word' });
+    const web = `--preset twilio-http --host 127.0.0.1 --port ${carrier.port} --tls no --system-id us`;
+    const form = 'To={to},From={sender},Body={text},key={password},basic={basic}';
+    await world.json(['carrier', 'create', 'web', ...web.split(' '), '--request-form', form]);
+
+    const { out } = await world.run(['carrier', 'test', 'web', '--to', TO, '--wait-seconds', '0']);
+    await carrier.close();
+
+    expect(carrier.messages()).to.have.length(1);
+    expect(out).to.match(
+      /→ POST http:\/\/127\.0\.0\.1:\d+\/2010-04-01\/Accounts\/us\/Messages\.json To=%2B919876543210&/,
+    );
+    expect(out).to.match(/← HTTP 201 .*"sid"/);
+    for (const form of ['pa55word', Buffer.from('us:pa55word').toString('base64').replaceAll('=', '')]) {
+      expect(out).not.to.include(form);
+    }
   });
 
   it('a carrier that accepts without an id: says so, and not that the receipt is late', async () => {
