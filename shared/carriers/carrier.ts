@@ -85,12 +85,12 @@ export function carrierLease(carrier: string): string {
   return `carrier:${carrier}`;
 }
 
-/** Where an HTTP carrier posts its receipts to, on the gateway. Undefined for a carrier that never was one. */
-export function callbackPath({ callback }: Pick<CarrierDocument, 'callback'>): string | undefined {
-  return callback === undefined ? undefined : `/carriers/callback/${callback}`;
+/** Where an HTTP carrier posts its receipts to, on the gateway. Undefined for the others. */
+export function callbackPath({ kind, callback }: Pick<CarrierDocument, 'kind' | 'callback'>): string | undefined {
+  return kind !== 'http' || callback === undefined ? undefined : `/carriers/callback/${callback}`;
 }
 
-export function callbackUrl(publicUrl: string, carrier: Pick<CarrierDocument, 'callback'>): string {
+export function callbackUrl(publicUrl: string, carrier: Pick<CarrierDocument, 'kind' | 'callback'>): string {
   return `${publicUrl}${callbackPath(carrier) ?? ''}`;
 }
 

@@ -77,6 +77,16 @@ describe('carriers that come and go, by operators', () => {
     }
   });
 
+  it('say where receipts come in while they are reached over HTTPS; the place stays', async () => {
+    const kind = async (kind: string) =>
+      (await world.patch('/carriers/web', { password: 'pa55word', settings: { kind } })).body.carrier.callback;
+    const { callback } = (await create('web', { preset: 'twilio-http', settings: { systemId: 'AC1' } })).body.carrier;
+
+    expect(callback).to.match(/^\/carriers\/callback\/cbk_/);
+    expect(await kind('smpp')).to.equal(null);
+    expect(await kind('http')).to.equal(callback);
+  });
+
   it('are tested with settings that nobody has saved', async () => {
     const settings = { ...NEW, port: String(smsc.port) };
     const bound = await world.post('/carriers/test', { password: 'pa55word', settings });
