@@ -1,14 +1,11 @@
 import { type Shape, setting } from './setting.ts';
 import { listOf } from './shapes.ts';
 
-/**
- * What a command_status of submit_sm_resp means at this carrier, in an operator's words. command-status.ts has our own classes.
- */
-const STATUS_WORDS = ['retry', 'throttle', 'fail', 'failover', 'bind'] as const;
+/** What a refusal means at this carrier, in an operator's words. command-status.ts has our own classes. */
+export const REFUSAL_WORDS = ['retry', 'throttle', 'fail', 'failover', 'bind'] as const;
 
-export interface StatusMeaning {
-  readonly status: number;
-  readonly means: (typeof STATUS_WORDS)[number];
+export interface Meaning<Word extends string> {
+  readonly means: Word;
   /**
    * With `retry`: the pause before the first retry. With `throttle`: the pause of all submits. With `failover`: the pause of this
    * carrier, as long as others can take its messages.
@@ -16,26 +13,41 @@ export interface StatusMeaning {
   readonly pauseSeconds?: number;
 }
 
+const PAUSING: readonly string[] = ['retry', 'throttle', 'failover'];
 const LONGEST_PAUSE_SECONDS = 86_400;
+
+/** `retry:60`: one of the words, perhaps with a pause in seconds. */
+export function readMeaning<Word extends string>(words: readonly Word[], text: string): Meaning<Word> | undefined {
+  const [, word = '', pause] = /^([a-z]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const means = words.find((one) => one === word);
+  if (means === undefined || pause === undefined) return means && { means };
+  const pauseSeconds = Number(pause);
+  const pauses = PAUSING.includes(means) && pauseSeconds > 0 && pauseSeconds <= LONGEST_PAUSE_SECONDS;
+  return pauses ? { means, pauseSeconds } : undefined;
+}
+
+export function showMeaning({ means, pauseSeconds }: Meaning<string>): string {
+  return pauseSeconds === undefined ? means : `${means}:${pauseSeconds}`;
+}
+
+export interface StatusMeaning extends Meaning<(typeof REFUSAL_WORDS)[number]> {
+  /** A command_status of submit_sm_resp. */
+  readonly status: number;
+}
 
 const statusMeaning: Shape<StatusMeaning> = {
   value: 'STATUS=MEANING:SECONDS',
-  form: `like 0x0401=failover or 0x14=retry:60, one of ${STATUS_WORDS.join(', ')}, perhaps with a pause in seconds`,
+  form: `like 0x0401=failover or 0x14=retry:60, one of ${REFUSAL_WORDS.join(', ')}, perhaps with a pause in seconds`,
   parse: (text) => {
-    const [, digits = '', word, pause] = /^0x([0-9a-f]{1,8})=([a-z]+)(?::(\d{1,5}))?$/i.exec(text) ?? [];
-    const means = STATUS_WORDS.find((one) => one === word);
+    const [, digits = '', said = ''] = /^0x([0-9a-f]{1,8})=(.*)$/i.exec(text) ?? [];
+    const meaning = readMeaning(REFUSAL_WORDS, said);
     const status = Number.parseInt(digits, 16);
-    const pauseSeconds = pause === undefined ? undefined : Number(pause);
     // 0 always means success.
-    if (means === undefined || !(status > 0)) return undefined;
-    if (pauseSeconds === undefined) return { status, means };
-    const pauses = means !== 'fail' && means !== 'bind' && pauseSeconds > 0 && pauseSeconds <= LONGEST_PAUSE_SECONDS;
-    return pauses ? { status, means, pauseSeconds } : undefined;
+    return meaning === undefined || !(status > 0) ? undefined : { status, ...meaning };
   },
-  show: ({ status, means, pauseSeconds }) => {
+  show: ({ status, ...meaning }) => {
     const digits = status.toString(16).toUpperCase();
-    const pause = pauseSeconds === undefined ? '' : `:${pauseSeconds}`;
-    return `0x${digits.padStart(digits.length + (digits.length % 2), '0')}=${means}${pause}`;
+    return `0x${digits.padStart(digits.length + (digits.length % 2), '0')}=${showMeaning(meaning)}`;
   },
 };
 

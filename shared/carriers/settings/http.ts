@@ -1,3 +1,4 @@
+import { type Meaning, REFUSAL_WORDS, readMeaning, showMeaning } from './answers.ts';
 import { type Shape, setting, type Values } from './setting.ts';
 import { listOf, matching, oneOf } from './shapes.ts';
 
@@ -100,31 +101,21 @@ const place = matching('PLACE', PLACE, /^[\w-]{1,64}(\.[\w-]{1,64}){0,9}$/);
 const places = listOf(place, 4);
 const perhaps = matching('PLACE', `empty, or ${PLACE}`, /^([\w-]{1,64}(\.[\w-]{1,64}){0,9})?$/);
 
-const ANSWER_WORDS = ['accepted', 'retry', 'throttle', 'fail', 'failover', 'bind'] as const;
+const ANSWER_WORDS = ['accepted', ...REFUSAL_WORDS] as const;
 
-export interface AnswerMeaning {
+export interface AnswerMeaning extends Meaning<(typeof ANSWER_WORDS)[number]> {
   readonly code: string;
-  readonly means: (typeof ANSWER_WORDS)[number];
-  readonly pauseSeconds?: number;
 }
-
-const LONGEST_PAUSE_SECONDS = 86_400;
 
 const answerMeaning: Shape<AnswerMeaning> = {
   value: 'CODE=MEANING:SECONDS',
   form: `like 21610=fail or http_503=retry:60, one of ${ANSWER_WORDS.join(', ')}, perhaps with a pause in seconds`,
   parse: (text) => {
-    const [, code, word, pause] = /^([\w.-]{1,64})=([a-z]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
-    const means = ANSWER_WORDS.find((one) => one === word);
-    const pauseSeconds = pause === undefined ? undefined : Number(pause);
-    if (code === undefined || means === undefined) return undefined;
-    if (pauseSeconds === undefined) return { code, means };
-    const pauses = means === 'retry' || means === 'throttle' || means === 'failover';
-    return pauses && pauseSeconds > 0 && pauseSeconds <= LONGEST_PAUSE_SECONDS
-      ? { code, means, pauseSeconds }
-      : undefined;
+    const [, code, said = ''] = /^([\w.-]{1,64})=(.*)$/.exec(text) ?? [];
+    const meaning = readMeaning(ANSWER_WORDS, said);
+    return code === undefined || meaning === undefined ? undefined : { code, ...meaning };
   },
-  show: ({ code, means, pauseSeconds }) => `${code}=${means}${pauseSeconds === undefined ? '' : `:${pauseSeconds}`}`,
+  show: ({ code, ...meaning }) => `${code}=${showMeaning(meaning)}`,
 };
 
 const MAX_FIELDS = 40;

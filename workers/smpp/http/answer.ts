@@ -3,16 +3,9 @@ import type { Exchange } from '../../../shared/carriers/http/client.ts';
 import { readTree, wordsAt } from '../../../shared/carriers/http/places.ts';
 import { type AnswerMeaning, HTTP, type HttpSettings } from '../../../shared/carriers/settings/http.ts';
 import { withDefaults } from '../../../shared/carriers/settings/setting.ts';
-import type { CarrierAnswer } from '../session/carrier-answer.ts';
+import { type CarrierAnswer, CLASSES } from '../session/carrier-answer.ts';
 
-const CLASSES: Readonly<Record<AnswerMeaning['means'], CommandStatusClass>> = {
-  accepted: 'accepted',
-  retry: 'retry',
-  throttle: 'throttled',
-  fail: 'rejected',
-  failover: 'failover',
-  bind: 'bind',
-};
+const MEANINGS: Readonly<Record<AnswerMeaning['means'], CommandStatusClass>> = { accepted: 'accepted', ...CLASSES };
 
 /** The longest message_id of SMPP 3.4, which keys of messages keep (dialect/message-ids.ts). */
 const MAX_ID = 65;
@@ -33,7 +26,7 @@ export function httpAnswers(
     const codes = wordsAt(tree, answerCode, MAX_CODE);
     const plain = `http_${status}`;
     const known = [...codes, plain].map((code) => meanings.get(code)).find((one) => one !== undefined);
-    const meaning = known === undefined ? classOf(status) : CLASSES[known.means];
+    const meaning = known === undefined ? classOf(status) : MEANINGS[known.means];
     const [messageId = ''] = meaning === 'accepted' ? wordsAt(tree, answerId, MAX_ID) : [];
     if (meaning === undefined || (meaning === 'accepted' && messageId === '' && known === undefined)) return undefined;
     const code = codes[0] ?? plain;

@@ -24,7 +24,8 @@ export interface CarrierAnswer {
   readonly isBusy?: true;
 }
 
-const CLASSES: Readonly<Record<StatusMeaning['means'], CommandStatusClass>> = {
+/** What the words of the settings mean. */
+export const CLASSES: Readonly<Record<StatusMeaning['means'], CommandStatusClass>> = {
   retry: 'retry',
   throttle: 'throttled',
   fail: 'rejected',
