@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import type { BindTrouble } from '../../shared/carriers/bind-report.ts';
 import { type CarrierDocument, callbackUrl } from '../../shared/carriers/carrier.ts';
+import { encodeSubmit } from '../../shared/carriers/smpp/submit-sm.ts';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import type { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
@@ -35,8 +36,8 @@ import { Breaker } from './submit/breaker.ts';
 import { carrierForm } from './submit/carrier-form.ts';
 import { CarrierRate } from './submit/carrier-rate.ts';
 import { Dispatch, type DispatchOptions } from './submit/dispatch.ts';
-import { countSubmits } from './submit/encode.ts';
-import { smppEncoder } from './submit/smpp-encoder.ts';
+import { countSubmits, encodeMessage } from './submit/encode.ts';
+import { References } from './submit/references.ts';
 import type { Segment } from './submit/submission.ts';
 
 /** What the parts of a carrier need. It does not depend on which process runs the carrier. */
@@ -250,12 +251,27 @@ export class CarrierParts {
 
   #encoder(): DispatchOptions['encode'] {
     const { carrier, clock, metrics, password, publicUrl } = this.#supplies;
-    if (carrier.kind !== 'http') return smppEncoder({ carrier, clock, metrics });
-    const callback = callbackUrl(publicUrl, carrier);
-    const write = requestWriter({ carrier, password, callback });
-    return (message) => {
-      const written = write(message);
-      return 'code' in written ? written : [written];
+    if (carrier.kind === 'http') {
+      const write = requestWriter({ carrier, password, callback: callbackUrl(publicUrl, carrier) });
+      return (message) => {
+        const written = write(message);
+        return 'code' in written ? written : [written];
+      };
+    }
+    const form = carrierForm(carrier);
+    const count = form.texts.longText === 'udh16' ? 65_536 : 256;
+    const references = new References(clock.now().getTime() & 0xff, count);
+    const { dlt = 'off' } = carrier;
+    return (message, chain) => {
+      const encoded = encodeMessage(message, {
+        form,
+        now: clock.now(),
+        reference: () => references.next(message.to),
+        dlt: dlt === 'off' || chain === undefined ? dlt : { ...dlt, chain },
+      });
+      if (encoded.kind === 'unfit') return { code: encoded.code, reason: encoded.reason };
+      if (encoded.encoding !== message.encoding) metrics.recoded.inc({ carrier: carrier._id, to: encoded.encoding });
+      return encoded.segments.map((segment) => ({ frame: encodeSubmit(segment) }));
     };
   }
 

@@ -310,10 +310,9 @@ class FrameBudget {
 const budget = new FrameBudget();
 
 /**
- * Options of a TLS connection to a carrier. The certificate must always be signed by an authority that we trust. It must also be
- * for the host name, unless the carrier's settings turn that check off.
+ * Options of a TLS connection to a carrier of these settings. The certificate must always be signed by an authority that we trust. It
+ * must also be for the host name, unless the settings turn that check off.
  */
-/** How we connect with TLS to a carrier of these settings. */
 export function tlsOptions(host: string, stored: Partial<TrustSettings> = {}): ConnectionOptions {
   const { tlsCa, tlsCertificate, tlsKey, tlsHostName } = withDefaults(TRUST, stored);
   return {

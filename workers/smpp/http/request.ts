@@ -8,10 +8,7 @@ import { carrierForm } from '../submit/carrier-form.ts';
 import { RECIPIENT_UNFIT, SENDER_UNFIT, textFor } from '../submit/encode.ts';
 import type { Frame } from '../submit/submission.ts';
 
-export type HttpSendable = Pick<
-  MessageDocument,
-  '_id' | 'sender' | 'to' | 'text' | 'encoding' | 'template' | 'entityId'
->;
+type HttpSendable = Pick<MessageDocument, '_id' | 'sender' | 'to' | 'text' | 'encoding' | 'template' | 'entityId'>;
 
 export interface RequestWriterOptions {
   readonly carrier: Pick<

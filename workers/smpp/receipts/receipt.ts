@@ -4,6 +4,7 @@ import type { WordMeaning } from '../../../shared/carriers/settings/receipts.ts'
 import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 import type { ReceiptTlvs } from '../../../shared/messages/document/message.ts';
 import type { PartReceipt } from '../../../shared/messages/settlement/message-log.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type CandidateKey, candidateKeys, firstKey } from '../dialect/message-ids.ts';
 import { receiptDate } from '../dialect/receipt-dates.ts';
 import { type ReceiptDialect, standardMeaning } from '../dialect/receipt-dialect.ts';
@@ -83,15 +84,14 @@ export function parseReceipt(
 
 /** A receipt that an HTTP carrier posted. `receipt` is undefined when it says nothing final, or its id cannot be one. */
 export function readTold(
-  { id, words, error, to = '' }: ToldReceipt,
+  { id, words, error = '', to = '' }: ToldReceipt,
   carrier: CarrierDocument,
   dialect: ReceiptDialect,
 ): { readonly receipt: IncomingReceipt | undefined } & Pick<ParsedReceipt, 'word' | 'meaning' | 'isKnown'> {
   const read = words.map((word) => ({ word, ...dialect.read(word, undefined) }));
   const [first = { word: '', ...dialect.read('', undefined) }] = read;
   const said = read.find(({ isKnown }) => isKnown) ?? first;
-  const code = error === undefined || /^0*$/.test(error) ? {} : { error: error.slice(0, MAX_ERROR) };
-  const parsed = { ids: [id], ...said, excerpt: '', ...code };
+  const parsed = { ids: [id], ...said, excerpt: '', ...defined({ error: errorOf(error, undefined) }) };
   const deliver = { from: to, to: '', esmClass: DELIVERY_RECEIPT };
   return { receipt: incomingReceipt(deliver, parsed, carrier, dialect), ...said };
 }

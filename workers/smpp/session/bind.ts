@@ -43,8 +43,9 @@ const RECYCLE_DRAIN_MS = 2_000;
 const DRAIN_TICK_MS = 10;
 
 /**
- * One bind of a carrier, which connects again and again until `stop`. Its sessions begin and end together. bind-states.ts lists its states and the allowed changes. A change that is not allowed ends the
- * connection, as if it had been lost: the owner gets the unanswered submits, and the bind connects again.
+ * One bind of a carrier, which connects again and again until `stop`. Its sessions begin and end together. bind-states.ts lists its
+ * states and the allowed changes. A change that is not allowed ends the connection, as if it had been lost: the owner gets the
+ * unanswered submits, and the bind connects again.
  */
 export class Bind<Context> {
   readonly #options: BindOptions<Context>;
