@@ -5,6 +5,7 @@ import { type Pattern, parseContent } from '../../../../shared/templates/sms/pat
 import { DEFAULT_SLOT_LIMITS, SLOT_WORDS, type SlotType } from '../../../../shared/templates/sms/slot.ts';
 import { isOfType } from '../../../../shared/templates/sms/slot-value.ts';
 import type { TemplateDocument } from '../../../../shared/templates/sms/template.ts';
+import type { WithText } from '../../messages/texts.ts';
 import { findCtas } from '../../sms/ctas/find-ctas.ts';
 import { captureSlots } from '../../sms/matching/reach.ts';
 
@@ -75,7 +76,7 @@ function isTaken(tag: Tag, value: string): boolean {
 }
 
 /** A message that was sent. */
-export interface SentText {
+export interface SentText extends Pick<WithText, 'verification'> {
   readonly id: string;
   readonly text: string;
 }

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import { hourName } from '../../../../shared/messages/statistics-hour.ts';
 import { hourCollection } from '../../../../shared/messages/statistics-store.ts';
+import { defined } from '../../../../shared/platform/runtime/defined.ts';
 import { type AccountId, lowestId } from '../../../../shared/platform/runtime/ids.ts';
 import type { SentText } from './propose.ts';
 
@@ -47,7 +48,7 @@ export async function sampleTexts(
       const range = { $gte: lowest, ...(below !== undefined && { $lt: below }) } as { $gte: AnyMessage['_id'] };
       const page = await db
         .collection<AnyMessage>('messages')
-        .find({ account, _id: range }, { projection: { template: 1, text: 1 } })
+        .find({ account, _id: range }, { projection: { template: 1, text: 1, verification: 1 } })
         .sort({ _id: -1 })
         .hint('account')
         .limit(Math.min(PAGE, end - looked))
@@ -56,7 +57,8 @@ export async function sampleTexts(
       for (const found of page) {
         // A text that is kept no longer is gone from its message.
         if (!('template' in found) || !('text' in found) || typeof found.template !== 'string' || !found.text) continue;
-        if (lacks(found.template)) texts.get(found.template)?.push({ id: found._id, text: found.text });
+        const { _id: id, template, text, verification } = found;
+        if (lacks(template)) texts.get(template)?.push({ id, text, ...defined({ verification }) });
       }
       below = page.at(-1)?._id ?? lowest;
       if (page.length < PAGE) break;

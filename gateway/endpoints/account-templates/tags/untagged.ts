@@ -10,13 +10,13 @@ import { listTemplates } from '../../../../shared/templates/sms/store.ts';
 import type { TemplateDocument } from '../../../../shared/templates/sms/template.ts';
 import { pageAccount } from '../../../access/page-user.ts';
 import { pageMode } from '../../../access/test-mode.ts';
-import { maskCodes, type Texts, textsFor } from '../../../access/texts.ts';
 import { CSV_COST, CSV_TYPE, csvAnswer } from '../../../api/csv-file.ts';
 import { CostlyRead, endpoint, type Gateway, refused } from '../../../api/endpoint.ts';
 import { flag, named, text, whole } from '../../../api/shapes.ts';
 import type { CallerAccount } from '../../../http/context.ts';
 import { csvHead, csvText } from '../../../http/csv.ts';
 import { choice, Fault, otherwise, string, withDefault } from '../../../http/fields/field.ts';
+import { saidOf, type TextRules, textRulesFor } from '../../messages/texts.ts';
 import { fixedText, openSlots, type Proposal, patternOf, propose, TAGS } from './propose.ts';
 import { sampleTexts } from './sample.ts';
 
@@ -190,7 +190,8 @@ export const untaggedTemplate = endpoint({
     oldest: text('When the oldest of them was made.', { format: 'date-time' }).nullable(),
     refused: whole('How many of them the tagged template would not match.', { example: 1 }),
     text_shown: z.enum(['whole', 'masked', 'hidden']).meta({
-      description: 'Of the examples. `masked`: digits of codes are not shown to you. `hidden`: no texts are.',
+      description:
+        'Of the examples. `masked`: digits of codes are not shown to you; of verifications, to nobody. `hidden`: no texts are.',
       example: 'masked',
     }),
     examples: z
@@ -229,7 +230,7 @@ export const untaggedTemplate = endpoint({
         },
         oldest: oldest === undefined ? null : isoTimestamp(idTime(oldest)),
         refused: proposal.refused.length,
-        ...examplesOf(proposal, textsFor(requester)),
+        ...examplesOf(proposal, textRulesFor(requester)),
       };
     });
   },
@@ -239,13 +240,13 @@ function examined({ template }: Untagged, { lineBreaks }: Owner) {
   return { ...template, exactLineBreaks: lineBreaks === 'exact' };
 }
 
-function examplesOf({ refused: all }: Proposal, shown: Texts) {
-  const examples = all.slice(0, EXAMPLES_MAX).map(({ id, text: sent, slots }) => ({
+function examplesOf({ refused: all }: Proposal, rules: TextRules) {
+  const examples = all.slice(0, EXAMPLES_MAX).map(({ id, slots, ...sent }) => ({
     message_id: id,
     slots: slots.map((index) => index + 1),
-    text: shown === 'hidden' ? null : shown === 'masked' ? maskCodes(sent) : sent,
+    text: saidOf(sent, rules).text ?? null,
   }));
-  return { text_shown: shown, examples };
+  return { text_shown: rules.sent, examples };
 }
 
 /** A row of the file, with the names that the portals' own exports have: with the id that the portal gives, it can be imported. */

@@ -7,6 +7,7 @@ import { importTemplateCsv } from '../../../../../shared/templates/sms/export/im
 import { createTemplate, findTemplate } from '../../../../../shared/templates/sms/store.ts';
 import { makeTemplate } from '../../../../shared/templates/sms/make.ts';
 import { accountAtGateway } from '../../../../support/account-gateway.ts';
+import { makeKey } from '../../../../support/gateway.ts';
 import { signedIn } from '../../../../support/signed-in.ts';
 
 const OLD = '1107160000000000001';
@@ -26,7 +27,7 @@ describe('templates that still have {#var#}', () => {
     return site.db.collection<MessageDocument>('messages').findOne({ _id: body.message_id });
   }
 
-  it('are examined by what was sent, exported, and replaced by what comes back from the portal', async () => {
+  beforeEach(async () => {
     const { db, account } = site;
     await db
       .collection<{ _id: string }>('accounts')
@@ -36,6 +37,10 @@ describe('templates that still have {#var#}', () => {
     });
     const content = 'Your code is {#var#}.';
     await createTemplate(db, systemClock, account, makeTemplate({ dltId: OLD, name: 'Login code', content }));
+  });
+
+  it('are examined by what was sent, exported, and replaced by what comes back from the portal', async () => {
+    const { db, account } = site;
     for (const code of ['4711', '081512', '99', 'A 4711']) expect(await sendCode(code)).to.include({ template: OLD });
 
     const { body: list } = await get(PATH).expect(200);
@@ -71,5 +76,21 @@ describe('templates that still have {#var#}', () => {
     expect(after).to.deep.include({ total: 0, replaced: 1 });
     expect(after.data[0]).to.include({ state: 'replaced', replaced_by: NEW });
     await get(`${PATH}/${NEW}`).expect(404);
+  });
+
+  it('show nobody the code of a verification in their examples', async () => {
+    const { db, account } = site;
+    await sendCode('4711');
+    const otp = await makeKey(db, account, ['send', 'otp']);
+    const { body } = await request(site.url)
+      .post('/v2/verify')
+      .set('Authorization', `Bearer ${otp}`)
+      .send({ to: '919876543210', sender: 'HARKRA', message: 'Your code is H-{code}.' })
+      .expect(200);
+
+    const { body: found } = await get(`${PATH}/${OLD}?percent=50`).expect(200);
+
+    expect(found).to.include({ messages: 2, refused: 1, text_shown: 'whole' });
+    expect(found.examples).to.deep.equal([{ message_id: body.message_id, slots: [1], text: 'Your code is H-••••••.' }]);
   });
 });
