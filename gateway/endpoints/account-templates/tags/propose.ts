@@ -1,5 +1,5 @@
 import { readCta } from '../../../../shared/carriers/cta.ts';
-import { nextTurn, turnOver } from '../../../../shared/platform/runtime/turns.ts';
+import { inSlices } from '../../../../shared/platform/runtime/turns.ts';
 import { foldLineBreaks } from '../../../../shared/templates/sms/line-breaks.ts';
 import { type Pattern, parseContent } from '../../../../shared/templates/sms/pattern.ts';
 import { DEFAULT_SLOT_LIMITS, SLOT_WORDS, type SlotType } from '../../../../shared/templates/sms/slot.ts';
@@ -27,10 +27,13 @@ interface TagOfValues {
  * `{#cbn#}` any digits: so these two, and `{#urlott#}`, must also look like what they hold. Digits are a callback number when they are a
  * number to call that comes again and again: it is the sender's own. `home`: the country of numbers without a code.
  */
-function tagOfValues(values: readonly string[], wanted: number, home: string): TagOfValues {
+async function tagOfValues(values: readonly string[], wanted: number, home: string): Promise<TagOfValues> {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  const distinct = [...counts].map(([value, count]) => ({ value, count, is: natureOf(value, home) }));
+  const distinct: { readonly count: number; readonly is: Nature; readonly tags: readonly Tag[] }[] = [];
+  await inSlices([...counts], ([value, count]) => {
+    distinct.push({ count, is: natureOf(value, home), tags: TAGS.filter((tag) => isTaken(tag, value)) });
+  });
   const numbers = distinct.filter(({ is }) => is === 'number');
   const isOwnNumber =
     numbers.length <= OWN_NUMBERS_MAX &&
@@ -39,7 +42,7 @@ function tagOfValues(values: readonly string[], wanted: number, home: string): T
   const takes = {} as Record<Tag, number>;
   let tag: Tag | undefined;
   for (const one of TAGS) {
-    const taken = distinct.filter(({ value }) => isTaken(one, value));
+    const taken = distinct.filter(({ tags }) => tags.includes(one));
     takes[one] = sumOf(taken);
     const nature = NATURES[one];
     const looksIt = nature === undefined || sumOf(taken.filter(({ is }) => nature.includes(is))) >= MOST * takes[one];
@@ -119,28 +122,24 @@ export async function propose(
   const pattern = patternOf(template);
   const compared = (text: string): string => (template.exactLineBreaks ? text : foldLineBreaks(text));
   const read: (SentText & { readonly values: readonly string[] })[] = [];
-  for (const one of sent) {
-    if (turnOver()) await nextTurn();
+  await inSlices(sent, (one) => {
     const values = pattern && captureSlots(pattern, compared(one.text));
     if (values !== undefined) read.push({ ...one, values });
-  }
-  const slots = openSlots(pattern).map(({ index, touches }): SlotProposal => {
-    const { tag, takes } = tagOfValues(
-      read.map(({ values }) => values[index] ?? ''),
-      wanted,
-      home,
-    );
-    return { index, touches, takes, tag: touches ? undefined : tag };
   });
+  const slots: SlotProposal[] = [];
+  for (const { index, touches } of openSlots(pattern)) {
+    const values = read.map((one) => one.values[index] ?? '');
+    const { tag, takes } = await tagOfValues(values, wanted, home);
+    slots.push({ index, touches, takes, tag: touches ? undefined : tag });
+  }
   const content = taggedContent(template, slots);
   const tagged = patternOf({ ...template, content });
   const refused: Proposal['refused'][number][] = [];
-  for (const { values, ...one } of read) {
-    if (turnOver()) await nextTurn();
-    if (tagged !== undefined && captureSlots(tagged, compared(one.text)) !== undefined) continue;
+  await inSlices(read, ({ values, ...one }) => {
+    if (tagged !== undefined && captureSlots(tagged, compared(one.text)) !== undefined) return;
     const wrong = slots.filter(({ tag, index }) => tag !== undefined && !isTaken(tag, values[index] ?? ''));
     refused.push({ ...one, slots: wrong.map(({ index }) => index) });
-  }
+  });
   return { content, slots, messages: read.length, refused };
 }
 

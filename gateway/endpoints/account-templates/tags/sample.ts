@@ -16,6 +16,8 @@ const PAGE = 1_000;
 const LOOKED_MAX = 20_000;
 const NEWEST_MAX = 5_000;
 const HOUR_MAX = 3_000;
+/** Hours that are parsed at once: with the most rows of an account each some 20 KB. All that fit in 16 MB held the loop for 0.2 s. */
+const HOURS_AT_ONCE = 20;
 const HOUR_MS = 3_600_000;
 
 export interface Sample {
@@ -68,7 +70,10 @@ export async function sampleTexts(
 
   const below = (await look(first, undefined, NEWEST_MAX, dltIds)) ?? first;
   const hours = hourCollection(db)
-    .find({ _id: { $gte: `${account}:${hourName(from)}`, $lt: `${account}:9999-12-31T23` } })
+    .find(
+      { _id: { $gte: `${account}:${hourName(from)}`, $lt: `${account}:9999-12-31T23` } },
+      { batchSize: HOURS_AT_ONCE },
+    )
     .project<{ _id: string; traffic: readonly { template?: string; states: Readonly<Record<string, number>> }[] }>({
       'traffic.template': 1,
       'traffic.states': 1,
