@@ -2,9 +2,11 @@ import { expect } from 'chai';
 import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
 import { pauseProvider, removeProvider } from '../../../shared/carriers/providers/store.ts';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
+import type { BusinessNumber } from '../../../shared/messages/document/chat-message.ts';
 import { Settler } from '../../../shared/messages/settlement/settle.ts';
 import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { queuedFromOthers } from '../../../workers/chatapp/claim.ts';
 import { refuseRemoved } from '../../../workers/chatapp/removed-numbers.ts';
 import { makeProvider } from '../../support/chatapp.ts';
 import { chatWorld } from './world.ts';
@@ -54,5 +56,20 @@ describe('chatapp worker: messages of a number that was removed', () => {
 
     expect(await refuseRemoved(db, clock, { unknowns }, account.id, [])).to.equal(0);
     await world.allIn(account, 'queued', 1);
+  });
+
+  it('are found between those of its own numbers, the oldest of each first', async () => {
+    const account = await world.openAccount();
+    const { db } = world.store;
+    const own: readonly BusinessNumber[] = ['918100000001', '918100000003'];
+    const numbers: readonly BusinessNumber[] = ['918100000004', ...own, SECOND, '918100000000', SECOND];
+    const queued = await world.queue(account, ...numbers.map((from) => ({ from })));
+    const others = await world.openAccount();
+    await world.queue(others, { from: SECOND });
+
+    const found = await queuedFromOthers(db, account.id, own);
+
+    const [last, , , second, first, again] = queued.map(({ _id }) => _id);
+    expect(found.map(({ _id }) => _id)).to.deep.equal([first, second, again, last]);
   });
 });
