@@ -17,7 +17,8 @@ interface PostingDialogProps {
 
 /** How the events of a webhook are posted: own headers, pauses, filter. */
 export function PostingDialog({ webhook, path, onClose, onChange }: PostingDialogProps) {
-  const { headers, retry_seconds, events_per_post, gather_ms, raw, filter, channel } = webhook;
+  const { headers, events_per_post, gather_ms, raw, filter, channel } = webhook;
+  const pauses = webhook.retry_seconds.join(', ');
   const lines = (secret: boolean) =>
     headers.flatMap((one) => (one.secret === secret ? [`${one.name}: ${one.value ?? ''}`] : [])).join('\n');
   return (
@@ -28,7 +29,8 @@ export function PostingDialog({ webhook, path, onClose, onChange }: PostingDialo
         onSubmit={async (values) => {
           await patch(path, {
             headers: [...headersIn(values, 'headers', false), ...headersIn(values, 'secret_headers', true)],
-            retry_seconds: pausesIn(values),
+            // Shown are those of all, too: as they are, they do not become its own.
+            ...(values.text('retry_seconds') !== pauses && { retry_seconds: pausesIn(values) }),
             events_per_post: values.neededNumber('events_per_post'),
             gather_ms: values.neededNumber('gather_ms'),
             ...(channel === 'sms' && { raw: values.has('raw') }),
@@ -57,7 +59,7 @@ export function PostingDialog({ webhook, path, onClose, onChange }: PostingDialo
           name="retry_seconds"
           label="Pauses between tries"
           hint="In seconds, with commas. Empty: 5 s to 10 h, over 28 hours."
-          initial={retry_seconds.join(', ')}
+          initial={pauses}
           optional
         />
         <Field
