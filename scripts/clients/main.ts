@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { openapiOf } from '../../gateway/api/openapi.ts';
 import { ENDPOINTS } from '../../gateway/endpoints/list.ts';
@@ -8,12 +9,16 @@ import { apiOf } from './calls.ts';
 import { pythonOf } from './python.ts';
 import { typescriptOf } from './typescript.ts';
 
-/**
- * `npm run clients [-- <folder>]`: writes the packages of both clients and of the MCP server to a folder (default dist/clients), and
- * packs those for Node. The wheel is built by Python: `pip wheel --no-deps dist/clients/python`.
- */
 const ROOT = join(import.meta.dirname, '../..');
-const [folder = join(ROOT, 'dist/clients')] = process.argv.slice(2);
+const { values, positionals } = parseArgs({ options: { help: { type: 'boolean' } }, allowPositionals: true });
+const [folder = join(ROOT, 'dist/clients')] = positionals;
+if (values.help) {
+  console.log(`npm run clients [-- FOLDER]
+
+Writes the packages of both clients and of the MCP server to a folder (dist/clients unless told), which is removed first, and packs
+those for Node. The wheel is built by Python: pip wheel --no-deps dist/clients/python`);
+  process.exit();
+}
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }; // it is ours
 const api = apiOf(openapiOf(ENDPOINTS));
 
