@@ -5,7 +5,7 @@ import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 import type { DeliverTaker, DeliverVia } from '../../../shared/carriers/smpp/deliver-taker.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
-import { type Log, unexpectedErrorFields } from '../../../shared/platform/runtime/log.ts';
+import { type Log, type LogFields, unexpectedErrorFields } from '../../../shared/platform/runtime/log.ts';
 import type { ReceiptDialect } from '../dialect/receipt-dialect.ts';
 import type { Measurements } from '../monitoring/measurements.ts';
 import type { SmppMetrics } from '../monitoring/metrics.ts';
@@ -64,26 +64,18 @@ export class Receive {
    * Never rejects.
    */
   async takeTold(told: ToldReceipt): Promise<'done' | 'again'> {
-    const { carrier, dialect, log, metrics } = this.#options;
-    const { receipt, word, meaning, isKnown } = readTold(told, carrier, dialect);
-    if (!isKnown) {
-      metrics.otherWords.inc({ carrier: carrier._id, meaning });
-      log.warn('receipt_word_unknown', { carrier: carrier._id, word: shapeOf(word), meaning });
-    }
+    const { carrier, dialect } = this.#options;
+    const { receipt, ...said } = readTold(told, carrier, dialect);
+    if (!said.isKnown) this.#tellWord(said, {});
     if (receipt === undefined) {
-      this.#count(meaning === 'intermediate' ? 'intermediate' : 'unreadable');
+      this.#count(said.meaning === 'intermediate' ? 'intermediate' : 'unreadable');
       return 'done';
     }
     try {
       await this.#store(receipt);
       return 'done';
     } catch (error) {
-      const refusal = this.#refusals.refusal(error, told);
-      const fields = { carrier: carrier._id, ...unexpectedErrorFields(error) };
-      if (refusal === 'never') log.error('receipt_unstorable', fields);
-      else log.warn('receipt_not_stored', fields);
-      this.#count(refusal === 'never' ? 'unstorable' : 'failed');
-      return refusal === 'never' ? 'done' : 'again';
+      return this.#refuse(told, error) === 'never' ? 'done' : 'again';
     }
   }
 
@@ -111,11 +103,12 @@ export class Receive {
     return true;
   }
 
-  #refuse(deliver: Deliver, error: unknown): Refusal {
+  #refuse(received: Deliver | ToldReceipt, error: unknown): Refusal {
     const { carrier, log, slowDown } = this.#options;
-    const refusal = this.#refusals.refusal(error, deliver);
+    const refusal = this.#refusals.refusal(error, received);
     const told = { carrier: carrier._id, ...unexpectedErrorFields(error) };
-    if (refusal === 'never') log.error('receipt_unstorable', { ...told, excerpt: shapeOf(receiptText(deliver)) });
+    const excerpt = 'body' in received ? { excerpt: shapeOf(receiptText(received)) } : {};
+    if (refusal === 'never') log.error('receipt_unstorable', { ...told, ...excerpt });
     else log.warn('receipt_not_stored', told);
     this.#count(refusal === 'never' ? 'unstorable' : 'failed');
     if (refusal === 'wait') slowDown();
@@ -124,17 +117,19 @@ export class Receive {
 
   /** Reports unknown words in the log and the metrics, so that somebody adds them to a table. */
   #tellUnknown(deliver: Deliver, parsed: ParsedReceipt | undefined): void {
-    const { carrier, log, metrics } = this.#options;
+    const { carrier, log } = this.#options;
     if (parsed?.isKnown === true) return;
-    const told = { carrier: carrier._id, esm_class: deliver.esmClass, octets: deliver.body.length };
-    const excerpt = shapeOf(receiptText(deliver));
-    if (parsed === undefined) {
-      log.warn('receipt_unreadable', { ...told, excerpt });
-      return;
-    }
-    const { word, meaning } = parsed;
+    const { esmClass: esm_class, body } = deliver;
+    const told = { esm_class, octets: body.length, excerpt: shapeOf(receiptText(deliver)) };
+    if (parsed === undefined) log.warn('receipt_unreadable', { carrier: carrier._id, ...told });
+    else this.#tellWord(parsed, told);
+  }
+
+  #tellWord({ word, meaning }: Pick<ParsedReceipt, 'word' | 'meaning'>, told: LogFields): void {
+    const { carrier, log, metrics } = this.#options;
     metrics.otherWords.inc({ carrier: carrier._id, meaning });
-    log.warn('receipt_word_unknown', { ...told, word: word.replace(/[^A-Za-z_:-]/g, '9'), meaning, excerpt });
+    const shown = word.replace(/[^A-Za-z_:-]/g, '9');
+    log.warn('receipt_word_unknown', { carrier: carrier._id, word: shown, meaning, ...told });
   }
 
   #countState({ part }: IncomingReceipt): void {

@@ -8,6 +8,7 @@ import { MessageLog } from '../../../../shared/messages/settlement/log-store.ts'
 import { Settler } from '../../../../shared/messages/settlement/settle.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
+import type { Log } from '../../../../shared/platform/runtime/log.ts';
 import { Metrics } from '../../../../shared/platform/runtime/metrics.ts';
 import { Measurements } from '../../../../workers/smpp/monitoring/measurements.ts';
 import { createSmppMetrics } from '../../../../workers/smpp/monitoring/metrics.ts';
@@ -15,6 +16,7 @@ import { Receive } from '../../../../workers/smpp/receipts/receive.ts';
 import { ReceiptSettler } from '../../../../workers/smpp/receipts/settle-receipts.ts';
 import { dialect } from '../../../support/dialect.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { keepLines } from '../../../support/log-lines.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { noAnswers } from '../../../support/receipt-world.ts';
 import { silentLog } from '../../../support/silent-log.ts';
@@ -35,7 +37,7 @@ describe('Receive', () => {
   });
   afterEach(() => store.close());
 
-  function receiver(set: Partial<ReceiptSettings> = {}, spoken = dialect(set)): Receive {
+  function receiver(set: Partial<ReceiptSettings> = {}, spoken = dialect(set), log: Log = silentLog): Receive {
     const settler = new Settler({
       db: store.db,
       announcer: { announce: async () => {} },
@@ -57,7 +59,7 @@ describe('Receive', () => {
       },
       dialect: spoken,
       clock: systemClock,
-      log: silentLog,
+      log,
       metrics: createSmppMetrics(new Metrics()),
       inbound: { take: async (_, answer) => answer(STATUS.receiverRejects) },
       receipts: new ReceiptSettler({
@@ -133,6 +135,17 @@ describe('Receive', () => {
       expect((await stored())?.state).to.equal('delivered');
     });
   }
+
+  it('an unknown word is logged, so that somebody adds it to a table; its digits may be a number', async () => {
+    const { log, lines } = keepLines();
+    const receive = receiver({}, dialect({}), log);
+
+    await take(deliver({ body: Buffer.from(TEXT.replace('DELIVRD', 'GONE_919876543210')) }), {}, receive);
+    await receive.takeTold({ id: '4f1c', words: ['GONE_919876543210'] });
+
+    const words = lines.flatMap(({ event, fields }) => (event === 'receipt_word_unknown' ? fields.word : []));
+    expect(words).to.deep.equal(['GONE_999999999999', 'GONE_999999999999']);
+  });
 
   it('a state that is told as a number only is not explained as the error of that number', async () => {
     const stored = await sent();
