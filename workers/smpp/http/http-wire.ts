@@ -107,8 +107,7 @@ class HttpSession<Context extends Frame> implements WireSession<Context> {
     if (this.#state === 'ending' || this.#state === 'closed') return;
     this.#state = 'ending';
     this.#reason = reason;
-    // Not in this turn: whoever ends it is not done yet.
-    setImmediate(() => this.#closeIfDone());
+    this.#closeIfDone();
   }
 
   #closeIfDone(): void {
@@ -122,6 +121,7 @@ class HttpSession<Context extends Frame> implements WireSession<Context> {
     this.#inFlight.clear();
     this.#cancel();
     this.#client.close();
+    // Not in this turn: whoever ends it is not done yet.
     setImmediate(() => this.#events.onClose(this.#reason, { unanswered, unwritten: this.#unwritten }));
   }
 }
