@@ -126,7 +126,7 @@ export const FALLBACK_BECAUSE = z
 
 /** Of SMS, for webhooks with `raw`. */
 const raw = named('RawReceipt', 'The receipt as the carrier wrote it. Its codes are the carrier’s own.', {
-  receipt: text('Its text, cut before the words of the message.', {
+  receipt: text('Its text, cut before the words of the message; empty of a carrier over HTTPS.', {
     example: 'id:7f3a1c sub:001 dlvrd:001 submit date:2611210430 done date:2611210430 stat:DELIVRD err:000',
   }),
   receipted_message_id: text('TLV 0x001E: the carrier’s id.', { example: '7f3a1c' }).optional(),
