@@ -4,7 +4,7 @@ import type { CarrierInput } from '../../../shared/carriers/carrier-form.ts';
 import { leadsPassword } from '../../../shared/carriers/carrier-secrets.ts';
 import { BASICS, REQUIRED } from '../../../shared/carriers/settings/basics.ts';
 import { type Setting, type Settings, type Shape, withDefaults } from '../../../shared/carriers/settings/setting.ts';
-import { GROUP_NAMES, GROUPS } from '../../../shared/carriers/settings/table.ts';
+import { GROUP_NAMES, GROUPS, isSmppOnly } from '../../../shared/carriers/settings/table.ts';
 import type { Shown } from '../../api/endpoint.ts';
 import { flag, named, text } from '../../api/shapes.ts';
 import type { JsonObject } from '../../http/context.ts';
@@ -23,6 +23,7 @@ export const CarrierSetting = named('CarrierSetting', 'A setting of carriers: it
   is_set: flag(),
   secret: flag('It is a certificate or key: `value` says only what may be shown. Send the PEM text, or `off`.'),
   needs_password: flag('It decides where the password is sent: a change of it needs `password` in the same request.'),
+  smpp_only: flag('A carrier of the kind `http` has no use for it.'),
 });
 
 /**
@@ -81,7 +82,8 @@ function settingRecord(
   const choices = /^[a-z0-9_.]+(\|[a-z0-9_.]+)+$/i.test(one.value) ? one.value.split('|') : null;
   return {
     ...{ name, group, about: one.about, form: one.form, value: shown, default: standard },
-    ...{ choices, is_set: shown !== standard, secret: one.file === true, needs_password: leadsPassword(name) },
+    ...{ choices, is_set: shown !== standard, secret: one.file === true },
+    ...{ needs_password: leadsPassword(name), smpp_only: isSmppOnly(name) },
   };
 }
 

@@ -1,5 +1,6 @@
 import { ADDRESSES } from './addresses.ts';
 import { ANSWERS } from './answers.ts';
+import type { BASICS } from './basics.ts';
 import { HTTP } from './http.ts';
 import { LINKS } from './links.ts';
 import { RECEIPTS } from './receipts.ts';
@@ -28,3 +29,17 @@ export const GROUP_NAMES = Object.keys(GROUPS) as readonly (keyof typeof GROUPS)
 
 /** The groups as a carrier's document stores them. */
 export type StoredGroups = { readonly [Group in keyof typeof GROUPS]?: Partial<Values<(typeof GROUPS)[Group]>> };
+
+type Name = keyof typeof BASICS | { [Group in keyof typeof GROUPS]: keyof (typeof GROUPS)[Group] }[keyof typeof GROUPS];
+
+const SMPP_ONLY: readonly (Name | 'dlt' | 'dltForm' | 'dltChain')[] = [
+  ...(['systemType', 'bindKind', 'enquireLinkMs', 'receiptOffsetMinutes', 'dlt', 'dltForm', 'dltChain'] as const),
+  ...(['bindAddress', 'addressRange', 'textCoding', 'unicodeCoding', 'longText'] as const),
+  ...(['otherHosts', 'receiverHosts', 'plainReceipts'] as const),
+  ...(Object.keys({ ...SUBMITS, ...ANSWERS }) as (keyof typeof SUBMITS | keyof typeof ANSWERS)[]), // their own keys
+];
+
+/** Whether a carrier of the kind `http` has no use for the setting of this name. */
+export function isSmppOnly(name: string): boolean {
+  return SMPP_ONLY.some((one) => one === name);
+}

@@ -230,7 +230,8 @@ describe('the dashboard: operators', function () {
     await dialog.getByLabel('Password or API key').fill('simulate');
     await dialog.getByText('Request, answer and receipts').click();
     expect(await dialog.getByLabel('Request form').inputValue()).to.contain('To={to}');
-    expect(await dialog.getByLabel('DLT ids').count()).to.equal(0);
+    for (const ofSmpp of ['DLT ids', 'Bind kind']) expect(await dialog.getByLabel(ofSmpp).count()).to.equal(0);
+    expect(await dialog.getByLabel('Window size').count()).to.equal(1);
     await dialog.getByRole('button', { name: 'Test the connection' }).click();
     await dialog.getByText('connection: made').waitFor();
     expect(await dashboard.look(page, 'operators-new-http-carrier', ['phone', 'wide-dark'])).to.deep.equal([]);

@@ -68,6 +68,11 @@ describe('carriers that come and go, by operators', () => {
     const { body } = await world.get('/carrier-form');
 
     expect(body.settings.map(({ name }: { name: string }) => name)).to.include.members(['host', 'windowSize', 'dlt']);
+    const smppOnly = body.settings.flatMap((one: { name: string; smpp_only: boolean }) =>
+      one.smpp_only ? one.name : [],
+    );
+    expect(smppOnly).to.include.members(['bindKind', 'dlt', 'longText', 'validity', 'statusClass', 'otherHosts']);
+    for (const both of ['windowSize', 'reconnectMs', 'substitute']) expect(smppOnly).not.to.include(both);
     expect(body.presets).not.to.deep.equal([]);
     for (const { preset } of body.presets) {
       expect((await create(`with-${preset}`, { preset })).status, preset).to.equal(200);

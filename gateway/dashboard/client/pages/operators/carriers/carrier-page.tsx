@@ -18,16 +18,7 @@ import { Time } from '../../../parts/time.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import type { PageProps } from '../../../router/page.ts';
 import { type BindTest, BindTestResult, testBind } from './bind-test.tsx';
-import {
-  type Carrier,
-  type CarrierDetail,
-  type Carriers,
-  rateOf,
-  readable,
-  toneOf,
-  WORDS,
-  wordsOf,
-} from './carrier.ts';
+import { type Carrier, type CarrierDetail, type Carriers, rateOf, readable, toneOf, WORDS } from './carrier.ts';
 import { PauseDialog } from './pause-dialog.tsx';
 import { SettingsCard } from './settings-card.tsx';
 
@@ -49,7 +40,7 @@ export function CarrierPage({ params }: PageProps) {
           may('admin:routing') && (
             <>
               {now.status === 'paused' && <Button onClick={() => setAsked('remove')}>Remove carrier</Button>}
-              {carrier && <Button onClick={() => setAsked('test')}>{wordsOf(carrier).test}</Button>}
+              {carrier && <Button onClick={() => setAsked('test')}>{WORDS[carrier.kind].test}</Button>}
               <Button onClick={() => setAsked('status')}>
                 {now.status === 'active' ? 'Pause carrier' : 'Resume carrier'}
               </Button>
@@ -94,12 +85,12 @@ interface TestDialogProps {
 }
 
 function TestDialog({ carrier, onClose }: TestDialogProps) {
-  const words = wordsOf(carrier);
+  const words = WORDS[carrier.kind];
   const [tested, setTested] = useState<BindTest>();
   return (
     <Dialog title={`${words.test} of ${carrier.name}`} side="right" onClose={onClose}>
       <p class="prose">
-        {words === WORDS.http
+        {carrier.kind === 'http'
           ? "Connects from this gateway's machine with the stored settings. Sends no message, so the password is not tried."
           : "Binds from this gateway's machine with the stored settings, and unbinds. Sends no message. A carrier that allows no further bind refuses it while the worker has all of them."}
       </p>

@@ -30,12 +30,15 @@ export const WORDS = {
   http: { test: 'Test the connection', password: 'Password or API key', newPassword: 'New password or API key' },
 } as const;
 
-export function wordsOf({ settings }: CarrierDetail) {
-  return WORDS[kindOf(settings.find(({ name }) => name === 'kind')?.value)];
+export type Kind = Carrier['kind'];
+
+export function kindOf(value: string | undefined): Kind {
+  return value === 'http' ? 'http' : 'smpp';
 }
 
-export function kindOf(value: string | undefined): keyof typeof WORDS {
-  return value === 'http' ? 'http' : 'smpp';
+/** Whether carriers of this kind have a use for the setting. */
+export function isOf(kind: Kind, { smpp_only: smppOnly }: Setting): boolean {
+  return kind === 'smpp' || !smppOnly;
 }
 
 export function toneOf(condition: string): Tone {

@@ -12,7 +12,7 @@ import type { FormValues } from '../../../parts/form-values.ts';
 import { Loading } from '../../../parts/page.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import { type BindTest, BindTestResult, testBind } from './bind-test.tsx';
-import { type ChangedCarrier, kindOf, type Setting, settingName, WORDS } from './carrier.ts';
+import { type ChangedCarrier, isOf, type Kind, kindOf, type Setting, settingName, WORDS } from './carrier.ts';
 import { DLT_TAGS, SettingField } from './setting-field.tsx';
 
 /** As `GET /v2/admin/carrier-form` shows it. */
@@ -34,7 +34,7 @@ export function CreateCarrierDialog({ onClose }: { readonly onClose: () => void 
 function CarrierFields({ form, onClose }: { readonly form: CarrierForm; readonly onClose: () => void }) {
   const { route } = useLocation();
   const [preset, setPreset] = useState('');
-  const [kind, setKind] = useState<keyof typeof WORDS>('smpp');
+  const [kind, setKind] = useState<Kind>('smpp');
   const [dlt, setDlt] = useState<string>();
   const [tested, setTested] = useState<BindTest>();
   const chosen = form.presets.find((one) => one.preset === preset);
@@ -139,7 +139,7 @@ function CarrierFields({ form, onClose }: { readonly form: CarrierForm; readonly
         <summary>More settings</summary>
         <div class="stack">
           {form.settings
-            .filter((one) => one.group === 'basics' && one.name !== 'kind' && !isOpen(one))
+            .filter((one) => one.group === 'basics' && one.name !== 'kind' && !isOpen(one) && isOf(kind, one))
             .map((one) => (
               <SettingField
                 key={`${one.name} ${preset} ${one.name === OFFSET ? tags === 'off' : ''}`}

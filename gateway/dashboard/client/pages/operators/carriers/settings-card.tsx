@@ -11,7 +11,7 @@ import { Card } from '../../../parts/page.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import { type BindTest, BindTestResult, testBind } from './bind-test.tsx';
-import { type CarrierDetail, type ChangedCarrier, type Setting, settingName, wordsOf } from './carrier.ts';
+import { type CarrierDetail, type ChangedCarrier, isOf, type Setting, settingName, WORDS } from './carrier.ts';
 import { SettingField } from './setting-field.tsx';
 
 interface SettingsCardProps {
@@ -19,7 +19,7 @@ interface SettingsCardProps {
   readonly onChange: (carrier: CarrierDetail) => void;
 }
 
-/** All settings, as the gateway lists them: a new one appears by itself. */
+/** All settings that its kind has a use for, as the gateway lists them: a new one appears by itself. */
 export function SettingsCard({ carrier, onChange }: SettingsCardProps) {
   const [shown, setShown] = useState<Setting>();
   const [password, setPassword] = useState(false);
@@ -31,7 +31,7 @@ export function SettingsCard({ carrier, onChange }: SettingsCardProps) {
     >
       <Table
         caption="Settings"
-        rows={carrier.settings}
+        rows={carrier.settings.filter((one) => isOf(carrier.kind, one))}
         rowKey={({ name }) => name}
         columns={[
           {
@@ -71,7 +71,7 @@ interface ChangeProps extends SettingsCardProps {
 
 function ChangeDialog({ setting, carrier, onChange, onClose }: ChangeProps & { readonly setting: Setting }) {
   const { name, secret, default: standard, needs_password: needsPassword } = setting;
-  const words = wordsOf(carrier);
+  const words = WORDS[carrier.kind];
   const [tested, setTested] = useState<BindTest>();
   const asked = (values: FormValues) => {
     const field = `settings.${name}`;
@@ -130,7 +130,7 @@ function PasswordDialog({ carrier, onChange, onClose }: ChangeProps) {
       <Form submit="Change password" onSubmit={save} onCancel={onClose}>
         <Field
           name="password"
-          label={wordsOf(carrier).newPassword}
+          label={WORDS[carrier.kind].newPassword}
           type="password"
           autoComplete="new-password"
           hint="It is stored encrypted and never shown."
