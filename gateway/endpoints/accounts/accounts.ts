@@ -254,14 +254,11 @@ export const changeAccount = endpoint({
     ),
     log: optional(choice(['unusual', 'all'], 'Which receipts and answers of carriers are kept for its timelines.')),
     message_days: optional(
-      number(
-        {
-          ...{ type: 'integer', minimum: 14, maximum: 3_650 },
-          description:
-            'How many days its messages are kept after their end. More than the product keeps them (`HARKARA_MESSAGE_DAYS`) changes nothing.',
-        },
-        (days) => (Number.isInteger(days) ? undefined : new Fault('invalid_value', 'It must be a whole number.')),
-      ),
+      number({
+        ...{ type: 'integer', minimum: 14, maximum: 3_650 },
+        description:
+          'How many days its messages are kept after their end. More than the product keeps them (`HARKARA_MESSAGE_DAYS`) changes nothing.',
+      }),
     ),
     opt_out_exempt: optional(
       list(choice(EXEMPTIONS), {

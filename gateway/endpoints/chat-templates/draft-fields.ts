@@ -102,11 +102,7 @@ const button = object({
 });
 
 const count = (description: string, minimum: number, maximum: number) =>
-  optional(
-    number({ type: 'integer', description, minimum, maximum }, (value) =>
-      Number.isInteger(value) ? undefined : new Fault('invalid_value', 'It must be a whole number.'),
-    ),
-  );
+  optional(number({ type: 'integer', description, minimum, maximum }));
 
 /** WhatsApp's limits ("Authentication templates"). */
 const code = object({

@@ -211,9 +211,7 @@ const RATE = {
   type: 'integer',
 };
 
-const perMinute = number(RATE, (value) =>
-  Number.isInteger(value) ? undefined : new Fault('wrong_type', 'It must be a whole number.'),
-);
+const perMinute = number(RATE);
 
 const allowedIps = list(
   string(

@@ -19,7 +19,7 @@ import { done, endpoint, type Gateway, refused, type Shown } from '../../api/end
 import { decimal, named, success, text, time, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { Requester } from '../../http/context.ts';
-import { choice, Fault, number, optional, required, withDefault } from '../../http/fields/field.ts';
+import { choice, number, optional, required, withDefault } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
 import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from '../accounts/account.ts';
@@ -133,11 +133,7 @@ export const operatorLimits = endpoint({
 
 const CREDITS_MAX = 1_000_000_000;
 const most = (description: string, minimum: number, maximum = CREDITS_MAX) =>
-  optional(
-    number({ description, minimum, maximum, type: 'integer' }, (value) =>
-      Number.isInteger(value) ? undefined : new Fault('wrong_type', 'It must be a whole number.'),
-    ),
-  );
+  optional(number({ description, minimum, maximum, type: 'integer' }));
 const CAPS = {
   spend_per_day: most('The most credits in a day (UTC). Left out: no cap.', 0),
   spend_per_month: most('The most credits in a calendar month (UTC). Left out: no cap.', 0),

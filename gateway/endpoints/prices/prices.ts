@@ -79,10 +79,12 @@ const price = object({
   ),
   started_by: optional(choice(['user', 'business'], 'Chat-app: who started the conversation.')),
   credits: required(
-    number(
-      { description: 'For each message, segment or conversation.', minimum: 1, maximum: CREDITS_MAX, type: 'integer' },
-      (value) => (Number.isInteger(value) ? undefined : new Fault('wrong_type', 'It must be a whole number.')),
-    ),
+    number({
+      description: 'For each message, segment or conversation.',
+      minimum: 1,
+      maximum: CREDITS_MAX,
+      type: 'integer',
+    }),
   ),
   per: optional(
     choice(['message', 'segment', 'conversation'], 'What `credits` are for. Left out: a message or a conversation.'),

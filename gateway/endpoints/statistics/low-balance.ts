@@ -4,7 +4,7 @@ import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { named, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { Fault, number, required } from '../../http/fields/field.ts';
+import { number, required } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 
 /** At which balance the account is told that it is low. */
@@ -42,15 +42,12 @@ export const changeLowBalance = endpoint({
   scopes: ['manage'],
   body: request({
     threshold: required(
-      number(
-        {
-          description: 'Credits; 0: without a threshold.',
-          minimum: 0,
-          maximum: THRESHOLD_MAX,
-          type: 'integer',
-        },
-        (value) => (Number.isInteger(value) ? undefined : new Fault('wrong_type', 'It must be a whole number.')),
-      ),
+      number({
+        description: 'Credits; 0: without a threshold.',
+        minimum: 0,
+        maximum: THRESHOLD_MAX,
+        type: 'integer',
+      }),
     ),
   }),
   answer: LowBalance,

@@ -73,9 +73,7 @@ const VerifyAnswer = z.union([VerifyResult, SendDryRun, ChatDryRun]).meta({
 });
 
 const within = (description: string, minimum: number, maximum: number) =>
-  number({ description, minimum, maximum, type: 'integer' }, (value) =>
-    Number.isInteger(value) ? undefined : new Fault('wrong_type', 'It must be a whole number.'),
-  );
+  number({ description, minimum, maximum, type: 'integer' });
 
 const NO_CODE = 'It must have `{code}` where the code goes.';
 const MESSAGE_MAX = 1_600;

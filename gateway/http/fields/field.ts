@@ -172,21 +172,25 @@ export function boolean(description: string): Kind<boolean> {
   return z.boolean('It must be true or false').meta({ description });
 }
 
+const NOT_WHOLE = new Fault('wrong_type', 'It must be a whole number.');
+
 /**
- * A JSON number within the limits of the schema that `refuse` finds nothing wrong with. Not `z.number()`, which calls 1e400 no
+ * A JSON number of the schema's type and limits that `refuse` finds nothing wrong with. Not `z.number()`, which calls 1e400 no
  * number: to JSON.parse it is Infinity.
  */
 export function number(
   schema: Required<Pick<Schema, 'description' | 'minimum' | 'maximum'>> & Pick<Schema, 'type'>,
   refuse: (value: number) => Fault | undefined = () => undefined,
 ): Kind<number> {
-  const { minimum, maximum } = schema;
+  const { minimum, maximum, type } = schema;
   const outside = new Fault('out_of_range', `It must be from ${minimum} to ${maximum}.`);
   return z
     .custom<number>((value) => typeof value === 'number', { error: 'It must be a number', abort: true })
     .meta({ type: 'number', ...schema })
     .check(({ value, issues }) => {
-      const fault = refuse(value) ?? (value >= minimum && value <= maximum ? undefined : outside);
+      const isWhole = type !== 'integer' || Number.isInteger(value);
+      const fault =
+        refuse(value) ?? (!isWhole ? NOT_WHOLE : value >= minimum && value <= maximum ? undefined : outside);
       if (fault !== undefined) issues.push(custom(fault, value));
     });
 }

@@ -212,6 +212,8 @@ describe('webhooks by the API', () => {
     ],
     ['eleven headers', { headers: Array.from({ length: 11 }, (_, i) => ({ name: `X-${i}`, value: 'x' })) }, 'headers'],
     ['pauses of a week', { retry_seconds: Array.from({ length: 7 }, () => 86_400) }, 'retry_seconds'],
+    ['parts of a second', { retry_seconds: [1.5] }, 'retry_seconds[0]'],
+    ['parts of an event', { events_per_post: 1.5 }, 'events_per_post'],
     ['an unknown field', { filter: { colour: ['red'] } }, 'filter.colour'],
     ['a filter of the account', { channel: 'account', filter: { sender: ['HARKRA'] } }, 'filter'],
   ] as const) {
