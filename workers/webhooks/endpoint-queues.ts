@@ -74,7 +74,7 @@ interface EndpointQueue {
   begunSinceRead: boolean;
 }
 
-/** The most posts in flight of a process, but for accounts that have none. Each costs a socket and some 20 KB. */
+/** The most posts in flight of a process, but for accounts that have none. Each costs a socket, some 20 KB, and its body twice. */
 export const IN_FLIGHT_MAX = 1_024;
 /** An account has as many as this many hosts: one that is slow leaves the rest to its other endpoints. */
 export const HOSTS_PER_ACCOUNT = 4;

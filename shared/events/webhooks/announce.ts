@@ -52,8 +52,8 @@ export type Announcing = 'each' | 'grouped' | 'again';
 export interface Announcer {
   /**
    * Stores one delivery for each change and each matching endpoint: active, of the change's account and channel, subscribed to the
-   * event, and with a filter that it fits. All in one unordered insert. Throws the driver's error when the store fails. Some may be stored then; the caller
-   * repeats the call.
+   * event, and with a filter that it fits. All in one unordered insert. Throws the driver's error when the store fails. Some may be
+   * stored then; the caller repeats the call.
    */
   announce(changes: readonly AnyChange[], how?: Announcing): Promise<void>;
 }
