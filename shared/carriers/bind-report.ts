@@ -102,7 +102,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^ECONNREFUSED$/, 'nothing listens at its address'],
   [/^tls_timeout$/, 'it accepts the connection, but does not answer TLS'],
   [/^bad_frame$/, 'what it sends is not SMPP'],
-  [/^(ETIMEDOUT|connect_timeout)$/, 'no answer from its address'],
+  [/^(ETIMEDOUT|connect_timeout|timeout)$/, 'no answer from its address'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'its host name is not known'],
   [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'there is no way to its address'],
   [/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|TLS|SSL|^EPROTO$/, 'TLS failed'],

@@ -76,6 +76,7 @@ describe('how a carrier stands', () => {
         ['unreachable', 'EWHATEVER', /^unreachable: no connection \(EWHATEVER\)/],
         ['unanswered', 'bind_unanswered', /^not bound: the bind was not answered/],
         ['unanswered', 'closed_by_peer', /^not bound: the carrier closed the connection/],
+        ['lost', 'timeout', /^connection lost: no answer from its address \(timeout\)/],
         ['lost', 'enquire_link_unanswered', /^connection lost: the carrier fell silent/],
       ] as const
     ).map(
