@@ -33,8 +33,10 @@ const SHORTENERS: ReadonlySet<string> = new Set([
   ...['rb.gy', 'shorturl.at', 'short.gy', 'tiny.cc', 'bl.ink', 'adf.ly', 's.id', 'lnkd.in', 'linktr.ee', 'bitly.com'],
   ...['j.mp', 'dub.sh', 'tny.im', 'urlzs.com', 'smsw.in', 'amzn.to', 'fkrt.it', 'youtu.be', 'forms.gle', 'page.link'],
 ]);
+/** Messengers ("OTT"). */
+export const MESSENGERS: ReadonlySet<string> = new Set(['wa.me', 'api.whatsapp.com', 't.me', 'telegram.me', 'm.me']);
 const OF_EVERYBODY: ReadonlySet<string> = new Set([
-  ...['wa.me', 'api.whatsapp.com', 't.me', 'telegram.me', 'm.me', 'play.google.com', 'apps.apple.com', 'github.com'],
+  ...[...MESSENGERS, 'play.google.com', 'apps.apple.com', 'github.com'],
   ...['docs.google.com', 'drive.google.com', 'sites.google.com', 'instagram.com', 'www.instagram.com', 'facebook.com'],
   ...['www.facebook.com', 'fb.com', 'youtube.com', 'www.youtube.com', 'x.com', 'twitter.com', 'linkedin.com'],
 ]);

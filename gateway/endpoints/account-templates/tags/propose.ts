@@ -1,4 +1,4 @@
-import { readCta } from '../../../../shared/carriers/cta.ts';
+import { MESSENGERS, readCta } from '../../../../shared/carriers/cta.ts';
 import { inSlices } from '../../../../shared/platform/runtime/turns.ts';
 import { foldLineBreaks } from '../../../../shared/templates/sms/line-breaks.ts';
 import { type Pattern, parseContent } from '../../../../shared/templates/sms/pattern.ts';
@@ -59,8 +59,6 @@ type Nature = 'app' | 'link' | 'number' | 'other';
 const NATURES: Readonly<Partial<Record<Tag, readonly Nature[]>>> = {
   ...{ urlott: ['app'], url: ['app', 'link'], cbn: ['number'] },
 };
-/** Messengers ("OTT"); apps and stores are known by `readCta`. */
-const MESSENGERS: ReadonlySet<string> = new Set(['wa.me', 'api.whatsapp.com', 't.me', 'telegram.me', 'm.me']);
 
 function natureOf(value: string, home: string): Nature {
   const [found] = findCtas(value, home);
