@@ -11,8 +11,8 @@ import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { idTime, isVerificationId, lowestId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, named, pageShape, text, time, whole } from '../../api/shapes.ts';
-import { Fault, optional, otherwise, string } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
+import { optional, otherwise, string } from '../../http/fields/field.ts';
+import { cursorOf, limit, wholeOf } from '../../http/fields/query.ts';
 import { pageOfFound } from '../../http/page.ts';
 import { MessageId } from '../messages/shapes.ts';
 import { RECIPIENT } from '../sms/message-order.ts';
@@ -116,18 +116,7 @@ export const verificationRates = endpoint({
   scopes: ['read'],
   test: 'apart',
   query: {
-    days: otherwise(
-      string(
-        { type: 'integer', description: 'The last so many days.', minimum: 1, maximum: VERIFICATION_DAYS, default: 1 },
-        (given) => {
-          const days = /^\d{1,2}$/.test(given) ? Number(given) : 0;
-          return days >= 1 && days <= VERIFICATION_DAYS
-            ? days
-            : new Fault('out_of_range', `It must be from 1 to ${VERIFICATION_DAYS}.`);
-        },
-      ),
-      () => 1,
-    ),
+    days: otherwise(wholeOf('The last so many days.', 1, VERIFICATION_DAYS, 1), () => 1),
   },
   reads: COUNTED_MAX / 1_000,
   answer: named('VerificationRates', 'How many codes were given back.', {

@@ -54,11 +54,17 @@ export const limit: Field<number> = otherwise(entries('Entries of a page.', LIMI
 
 /** `shown`: the default that the contract shows. */
 export function entries(description: string, shown?: number): Kind<number> {
+  return wholeOf(description, 1, LIMIT_MAX, shown);
+}
+
+/** A whole number in a query, 0 or more. `shown`: the default that the contract shows. */
+export function wholeOf(description: string, minimum: number, maximum: number, shown?: number): Kind<number> {
   const preset = shown === undefined ? {} : { default: shown };
-  return string({ type: 'integer', description, minimum: 1, maximum: LIMIT_MAX, ...preset }, (text) => {
+  return string({ type: 'integer', description, minimum, maximum, ...preset }, (text) => {
     if (!/^\d{1,6}$/.test(text)) return new Fault('invalid_value', 'It must be a whole number.');
     const value = Number(text);
-    return value >= 1 && value <= LIMIT_MAX ? value : new Fault('out_of_range', `It must be from 1 to ${LIMIT_MAX}.`);
+    const isWithin = value >= minimum && value <= maximum;
+    return isWithin ? value : new Fault('out_of_range', `It must be from ${minimum} to ${maximum}.`);
   });
 }
 

@@ -15,7 +15,8 @@ import { CostlyRead, endpoint, type Gateway, refused } from '../../../api/endpoi
 import { flag, named, text, whole } from '../../../api/shapes.ts';
 import type { CallerAccount } from '../../../http/context.ts';
 import { csvHead, csvText } from '../../../http/csv.ts';
-import { choice, Fault, otherwise, string, withDefault } from '../../../http/fields/field.ts';
+import { choice, otherwise, withDefault } from '../../../http/fields/field.ts';
+import { wholeOf } from '../../../http/fields/query.ts';
 import { saidOf, type TextRules, textRulesFor } from '../../messages/texts.ts';
 import { fixedText, openSlots, type Proposal, patternOf, propose, TAGS } from './propose.ts';
 import { sampleTexts } from './sample.ts';
@@ -120,20 +121,7 @@ function untaggedRecord({ template, slots, state, successor, missing }: Untagged
 
 const PERCENT = 99;
 const percent = otherwise(
-  string(
-    {
-      type: 'integer',
-      description: 'The percentage of the values that a tag must take to be proposed.',
-      minimum: 50,
-      maximum: 100,
-      default: PERCENT,
-    },
-    (written) => {
-      if (!/^\d{1,3}$/.test(written)) return new Fault('invalid_value', 'It must be a whole number.');
-      const value = Number(written);
-      return value >= 50 && value <= 100 ? value : new Fault('out_of_range', 'It must be from 50 to 100.');
-    },
-  ),
+  wholeOf('The percentage of the values that a tag must take to be proposed.', 50, 100, PERCENT),
   () => PERCENT,
 );
 
