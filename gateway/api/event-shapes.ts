@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AccountEventKind } from '../../shared/events/account-event.ts';
 import { ACCOUNT_EVENT_NAMES, type AccountEventName, EVENTS, type EventName } from '../../shared/events/catalogue.ts';
+import type { VerificationOutcome } from '../../shared/messages/document/verification.ts';
 import type { Examples } from './endpoint.ts';
 import { capitalised, decimal, id, named, text, time, whole } from './shapes.ts';
 
@@ -178,6 +179,21 @@ export const MessageFallbackEvent = named('MessageFallbackEvent', {
   from: text('Your number that the chat-app message left from.', { example: '919000000001' }),
 });
 
+function verificationEvent(component: string, state: VerificationOutcome, when: string) {
+  return named(component, {
+    event: z.literal(`verification.${state}`),
+    verification_id: id('vrf', 'Id of the verification.', 'vrf_01m7znjn7hdb5pft3awkb6pgvz'),
+    to: text('Recipient of the code.', { example: '919876543210' }),
+    state: z.literal(state),
+    attempts: whole('Codes that were tried.', { minimum: 0, example: state === 'failed' ? 5 : 1 }),
+    message_id: id('msg', 'The message that had the code.', 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
+    reference: text('As it was given.', { example: 'sign-in 7' }).optional(),
+    timestamp: time(when, '2026-11-22T14:02:40+00:00'),
+    channel: z.enum(['sms', 'chatapp']).meta({ description: 'Where the code went first.' }),
+    test,
+  });
+}
+
 function marketingEvent(component: string, event: EventName) {
   return named(component, {
     event: z.literal(event),
@@ -272,6 +288,9 @@ export const EVENT_SHAPES: Readonly<Record<EventName, z.ZodType<object>>> = {
     raw,
   }),
   'message.fallback': MessageFallbackEvent,
+  'verification.approved': verificationEvent('VerificationApprovedEvent', 'approved', 'When it was checked.'),
+  'verification.failed': verificationEvent('VerificationFailedEvent', 'failed', 'When the last code was checked.'),
+  'verification.expired': verificationEvent('VerificationExpiredEvent', 'expired', 'When its time was over.'),
   'marketing.stopped': marketingEvent('MarketingStoppedEvent', 'marketing.stopped'),
   'marketing.resumed': marketingEvent('MarketingResumedEvent', 'marketing.resumed'),
   'template.approved': decisionEvent('TemplateApprovedEvent', 'approved', text(REASON)),

@@ -3,6 +3,7 @@ import type { Db } from 'mongodb';
 import { CHANNEL_NAMES, channelOf } from '../messages/channels/channels.ts';
 import type { AnyMessage } from '../messages/document/any-message.ts';
 import type { ChannelName, HistoryEntry, RawReceipt } from '../messages/document/message.ts';
+import type { VerificationOutcome } from '../messages/document/verification.ts';
 import { ACCOUNT_ROLES, OPERATOR_ROLES } from '../people/users/user.ts';
 import type { Told } from '../platform/runtime/act.ts';
 import { isoTimestamp } from '../platform/runtime/clock.ts';
@@ -17,6 +18,7 @@ import {
 } from './account-event.ts';
 import { type MarketingChange, marketingBody } from './marketing-change.ts';
 import { type TemplateChange, type TemplateOutcome, templateBody } from './template-change.ts';
+import { type VerificationEnd, verificationBody } from './verification-end.ts';
 
 /** A message reached a state. */
 export interface StateChange {
@@ -114,6 +116,16 @@ const MARKETING_EVENTS = {
     when: 'A customer who had stopped marketing wants it again.',
   },
 } as const satisfies Readonly<Record<`marketing.${MarketingChange['wish']}`, EventKind>>;
+
+/** How the codes of `POST /v2/verify` end. GET /v2/verifications lists them; GET /v2/events does not. */
+const VERIFICATION_EVENTS = {
+  'verification.approved': { channels: ALL, when: 'A code of yours was given back, and it was the right one.' },
+  'verification.failed': {
+    channels: ALL,
+    when: 'Too many wrong codes were tried: the right one opens nothing any more.',
+  },
+  'verification.expired': { channels: ALL, when: 'The time of a code was over before it was given back.' },
+} as const satisfies Readonly<Record<`verification.${VerificationOutcome}`, EventKind>>;
 
 /** Roles that change settings. */
 const SETTERS = ['owner', 'developer'] as const;
@@ -450,7 +462,13 @@ function carrierNotice(when: string): Notice {
 }
 
 /** All events that customers can receive. */
-export const EVENTS = { ...MESSAGE_EVENTS, ...MARKETING_EVENTS, ...TEMPLATE_EVENTS, ...ACCOUNT_EVENTS };
+export const EVENTS = {
+  ...MESSAGE_EVENTS,
+  ...VERIFICATION_EVENTS,
+  ...MARKETING_EVENTS,
+  ...TEMPLATE_EVENTS,
+  ...ACCOUNT_EVENTS,
+};
 /** What people can be told by e-mail, by name. */
 export const NOTICES = { ...TEMPLATE_EVENTS, ...ACCOUNT_EVENTS, ...OPERATOR_NOTICES };
 
@@ -547,6 +565,12 @@ export function templateEvent(change: TemplateChange): { readonly event: EventNa
 export function marketingEvent(change: MarketingChange): { readonly event: EventName; readonly body: string } {
   const event = `marketing.${change.wish}` as const;
   return { event, body: JSON.stringify(marketingBody(event, change)) };
+}
+
+/** The event that tells how a code ended, and the exact JSON that is signed and posted. */
+export function verificationEvent(end: VerificationEnd): { readonly event: EventName; readonly body: string } {
+  const event = `verification.${end.outcome}` as const;
+  return { event, body: JSON.stringify(verificationBody(event, end)) };
 }
 
 /** The exact JSON that is signed and posted. */

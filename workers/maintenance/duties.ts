@@ -18,6 +18,7 @@ import { announceActs } from './announce-acts.ts';
 import { announceApprovals } from './announce-approvals.ts';
 import { announceConditions } from './announce-conditions.ts';
 import { announceTemplates } from './announce-templates.ts';
+import { announceVerifications } from './announce-verifications.ts';
 import { closeAccounts } from './close-accounts.ts';
 import { eraseNumber } from './erase-number.ts';
 import { finishPending } from './finish-pending.ts';
@@ -133,11 +134,15 @@ export class Duties {
     });
   }
 
-  /** Announces what was decided about templates, what happened to keys, users and senders, and what has been wrong for a while. */
+  /**
+   * Announces what was decided about templates, how verifications ended, what happened to keys, users and senders, and what has been
+   * wrong for a while.
+   */
   announce(): Promise<void> {
     return this.#guarded('announce', async () => {
       if (!this.#lease.held) return;
       while ((await announceTemplates(this.#deps)) > 0) if (!this.#mayGoOn) return;
+      while ((await announceVerifications(this.#deps)) > 0) if (!this.#mayGoOn) return;
       while ((await announceActs(this.#deps)) > 0) if (!this.#mayGoOn) return;
       await announceConditions(this.#deps);
     });

@@ -4,9 +4,9 @@ import type { DeliveryDocument, DeliveryGroup, Stored } from '../../shared/event
 import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
 import { ERASED } from '../../shared/messages/document/recipient.ts';
 import { STATES } from '../../shared/messages/document/status.ts';
+import { verificationsOf } from '../../shared/messages/document/verification.ts';
 import { removeExports } from '../../shared/messages/export-store.ts';
 import { scheduleCollection } from '../../shared/messages/schedule-store.ts';
-import { verificationsOf } from '../../shared/messages/verification.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { conversationKey } from '../../shared/money/conversations/conversation.ts';
 import { marketingStoppedAt, readPerson } from '../../shared/money/conversations/person.ts';

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
-import { stateAt, type VerificationDocument, verificationsOf } from '../../../shared/messages/verification.ts';
+import { stateAt, type VerificationDocument, verificationsOf } from '../../../shared/messages/document/verification.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import {
   isVerificationId,
@@ -118,7 +118,7 @@ async function check(
       { _id, state: 'pending', attempts: found.attempts, expiresAt },
       {
         $set: { state, attempts, check: id, ...(over && { decidedAt: now }) },
-        ...(over && { $unset: { codeHash: '' } }),
+        ...(over && { $unset: { codeHash: '' }, $push: { unannounced: { event: state, at: now } } }),
       },
     );
     if (matchedCount === 0) continue;
@@ -137,13 +137,15 @@ async function arrived(db: Db, message: MessageId): Promise<void> {
     );
 }
 
+/** What has expired since was pending when it was checked. */
 function checkResult({
   _id,
   to,
-  state,
+  state: stored,
   attempts,
   maxAttempts,
 }: Pick<VerificationDocument, '_id' | 'to' | 'state' | 'attempts' | 'maxAttempts'>): Shown<typeof CheckResult> {
+  const state = stored === 'expired' ? 'pending' : stored;
   const left = state === 'pending' ? maxAttempts - attempts : 0;
   return done({ verification_id: _id, to, valid: state === 'approved', state, attempts_left: left });
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
-import { prefixOf } from '../../../shared/messages/traffic/prefix.ts';
 import {
   stateAt,
   VERIFICATION_DAYS,
   type VerificationDocument,
   verificationsOf,
-} from '../../../shared/messages/verification.ts';
+} from '../../../shared/messages/document/verification.ts';
+import { prefixOf } from '../../../shared/messages/traffic/prefix.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { idTime, isVerificationId, lowestId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, refused, type Shown } from '../../api/endpoint.ts';

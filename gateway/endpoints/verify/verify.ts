@@ -4,7 +4,7 @@ import {
   VERIFICATION_DAYS,
   type VerificationDocument,
   verificationsOf,
-} from '../../../shared/messages/verification.ts';
+} from '../../../shared/messages/document/verification.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';

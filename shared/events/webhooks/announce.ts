@@ -25,16 +25,18 @@ import {
   marketingEvent,
   type StateChange,
   templateEvent,
+  verificationEvent,
 } from '../catalogue.ts';
 import type { MarketingChange } from '../marketing-change.ts';
 import type { TemplateChange } from '../template-change.ts';
+import type { VerificationEnd } from '../verification-end.ts';
 import { type DeliveryDocument, deliveriesIn, deliveryId, type Stored } from './delivery.ts';
 import { findDeliveries } from './delivery-store.ts';
 import { fitsFilter } from './filter.ts';
 import { createSubscriptions } from './subscriptions.ts';
 import { changeSpans } from './trace.ts';
 
-type AnyChange = StateChange | MarketingChange | TemplateChange | AccountChange<AccountEventName>;
+type AnyChange = StateChange | VerificationEnd | MarketingChange | TemplateChange | AccountChange<AccountEventName>;
 
 /**
  * How changes are announced, by what the caller knows of them.
@@ -186,6 +188,7 @@ async function withoutGrouped(db: Db, documents: readonly Stored[]): Promise<rea
 
 function announced(change: AnyChange): Announced {
   if ('message' in change) return ofMessage(change);
+  if ('verification' in change) return ofVerification(change);
   if ('wish' in change) return ofMarketing(change);
   return 'template' in change ? ofTemplate(change) : ofAccount(change);
 }
@@ -207,6 +210,22 @@ function ofMessage(change: StateChange): Announced {
     change,
     at: entry.at,
     body: (customers, raw) => eventBody(change, customers, raw),
+  };
+}
+
+/** Its id is like those of the message that had the code, so it is erased with them. */
+function ofVerification(end: VerificationEnd): Announced {
+  const { verification, outcome, at } = end;
+  const { account, channel, message } = verification;
+  const { event, body } = verificationEvent(end);
+  return {
+    account: liveAccountOf(account),
+    channels: [channel],
+    event,
+    eventId: eventId(message, `verification_${outcome}`),
+    message,
+    at,
+    body: () => body,
   };
 }
 

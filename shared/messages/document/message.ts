@@ -19,7 +19,7 @@ export interface StoredMessage {
   /** Digits, country code first. */
   readonly to: string;
   readonly reference?: string;
-  /** Whose code it has: nobody is shown that (messages/verification.ts). */
+  /** Whose code it has: nobody is shown that (messages/document/verification.ts). */
   readonly verification?: VerificationId;
   /** The keys with caps of their own that have paid for it, by line: a refund makes room in their caps again. */
   readonly keys?: readonly string[];

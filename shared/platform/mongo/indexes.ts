@@ -104,6 +104,12 @@ export const INDEXES: readonly Index[] = [
   },
   {
     collection: 'verifications',
+    key: { expiresAt: 1 },
+    options: { name: 'pending', partialFilterExpression: { state: 'pending' } },
+    serves: 'maintenance: the verifications whose time is over',
+  },
+  {
+    collection: 'verifications',
     key: { removeAt: 1 },
     options: { name: 'expiry', expireAfterSeconds: 0 },
     serves: 'the store removes verifications of two weeks ago',

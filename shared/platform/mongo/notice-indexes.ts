@@ -2,7 +2,7 @@ import type { Index } from './product-index.ts';
 
 /** What happened and is to be told, and the mails that tell it. */
 export const NOTICE_INDEXES: readonly Index[] = [
-  ...['keys', 'users', 'senders', 'ctas', 'traffic_holds'].map((collection) => ({
+  ...['keys', 'users', 'senders', 'ctas', 'traffic_holds', 'verifications'].map((collection) => ({
     collection,
     key: { 'unannounced.at': 1 } as const,
     options: { name: 'unannounced', partialFilterExpression: { 'unannounced.0': { $exists: true } } },

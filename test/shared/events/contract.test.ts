@@ -11,6 +11,7 @@ import {
   marketingEvent,
   stateOf,
   templateEvent,
+  verificationEvent,
 } from '../../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import type {
@@ -20,6 +21,7 @@ import type {
   InboundMessageDocument,
 } from '../../../shared/messages/document/chat-message.ts';
 import type { InboundSmsDocument } from '../../../shared/messages/document/inbound-sms.ts';
+import type { VerificationDocument } from '../../../shared/messages/document/verification.ts';
 import { customerId, newId, testAccountOf } from '../../../shared/platform/runtime/ids.ts';
 import { contract, contractText, operations, pointer, schemaFault } from '../../support/openapi.ts';
 import { makeMessage } from './webhooks/make.ts';
@@ -134,6 +136,7 @@ function bodiesOf(name: EventName, channel: EventChannel): object[] {
   if ('members' in kind) return accountBodies(name, kind);
   if (channel === 'account') return [];
   if ('outcome' in kind) return templateBodies(kind.outcome, channel);
+  if (name.startsWith('verification.')) return verificationBodies(name, channel);
   if (!('state' in kind))
     return (['stopped', 'resumed'] as const).filter((wish) => name.endsWith(wish)).map(marketingBodyOf);
   const { state } = kind;
@@ -202,6 +205,20 @@ const FELL_BACK: Fallback = {
 function marketingBodyOf(wish: 'stopped' | 'resumed'): object {
   const { account } = makeMessage({});
   return JSON.parse(marketingEvent({ account, customer: '919876543210', wish, at: AT }).body) as object;
+}
+
+function verificationBodies(name: EventName, channel: 'sms' | 'chatapp'): object[] {
+  const { account } = makeMessage({});
+  const outcome = (['approved', 'failed', 'expired'] as const).filter((one) => name.endsWith(one));
+  return outcome.flatMap((state) =>
+    [{ account }, { account: testAccountOf(account), reference: 'sign-in 7' }].map((more) => {
+      const verification: VerificationDocument = {
+        ...{ _id: newId('vrf'), to: '919876543210', channel, message: newId('msg'), codeLength: 6, state },
+        ...{ attempts: 1, maxAttempts: 5, expiresAt: AT, removeAt: AT, ...more },
+      };
+      return JSON.parse(verificationEvent({ verification, outcome: state, at: AT }).body) as object;
+    }),
+  );
 }
 
 /** A quick reply: the type whose members the contract names. */

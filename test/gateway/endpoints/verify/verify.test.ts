@@ -2,17 +2,22 @@ import { expect } from 'chai';
 import request from 'supertest';
 import { readAccepted } from '../../../../gateway/endpoints/messages/just-accepted.ts';
 import { TEMPLATES } from '../../../../scripts/simulator/provider/demo-templates.ts';
+import { eventsOf } from '../../../../shared/events/catalogue.ts';
+import type { DeliveryDocument } from '../../../../shared/events/webhooks/delivery.ts';
+import { createEndpoint } from '../../../../shared/events/webhooks/endpoint-store.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { type VerificationDocument, verificationsOf } from '../../../../shared/messages/verification.ts';
+import { type VerificationDocument, verificationsOf } from '../../../../shared/messages/document/verification.ts';
 import { createKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type MessageId, newId } from '../../../../shared/platform/runtime/ids.ts';
+import { announceVerifications } from '../../../../workers/maintenance/announce-verifications.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';
-import { copyTemplates } from '../../../support/chatapp.ts';
+import { copyTemplates, TEST_BOX } from '../../../support/chatapp.ts';
 import { makeKey, TEST_CONFIG, useGateway } from '../../../support/gateway.ts';
 import { expectProblem } from '../../../support/problem.ts';
+import { tellDeps } from '../../../support/tell-deps.ts';
 
 const SMS = { to: CUSTOMER, sender: 'HARKRA', message: 'Your code is {code}. Keep it.' };
 
@@ -224,6 +229,46 @@ describe('codes that are to be given back', () => {
     expect((await check(body.verification_id, '4321', by)).body).to.include({ valid: false });
     expect((await check(body.verification_id, '1234', by)).body).to.include({ valid: true });
     expect((await get('/v2/verifications', made.key)).data).to.have.length(1);
+  });
+
+  it('tell the webhooks of their channel how they ended, once, whoever finds that they are too old', async () => {
+    const url = 'https://shop.test/verify';
+    const endpoint = { account: world.account, channel: 'sms', url, events: eventsOf('sms') } as const;
+    await createEndpoint(world.db, systemClock, TEST_BOX, endpoint);
+    const right = await begun({ ...SMS, reference: 'sign-in 7' });
+    const wrong = await begun({ ...SMS, max_attempts: 1 });
+    const late = await begun();
+    await begun();
+    await check(right.id, right.code);
+    await check(wrong.id, wrong.wrong);
+    const over = new Date(Date.now() - 1_000);
+    await verificationsOf(world.db).updateOne({ _id: late.id }, { $set: { expiresAt: over } });
+    const deps = tellDeps(world.db);
+    while ((await announceVerifications(deps)) > 0);
+
+    const told = await world.db
+      .collection<DeliveryDocument>('deliveries')
+      .find({ account: world.account, event: /^verification/ })
+      .toArray();
+    // So they are erased with what else was told of the message.
+    for (const { eventId, message = '' } of told) expect(eventId.startsWith(`evt_${message.slice(4)}_`)).to.equal(true);
+    const bodies = told.map(({ body }) => JSON.parse(body));
+    expect(bodies.map(({ event, verification_id: id }) => [event, id])).to.have.deep.members([
+      ['verification.approved', right.id],
+      ['verification.failed', wrong.id],
+      ['verification.expired', late.id],
+    ]);
+    expect(bodies.find(({ state }) => state === 'approved')).to.include({
+      ...{ to: CUSTOMER, attempts: 1, message_id: right.answer.message_id, reference: 'sign-in 7', channel: 'sms' },
+    });
+    expect(await get(`/v2/verifications/${late.id}`)).to.include({ state: 'expired', decided_at: null });
+    const left = await verificationsOf(world.db)
+      .find({ state: { $ne: 'pending' } })
+      .toArray();
+    for (const one of left) {
+      expect(one).not.to.have.property('codeHash');
+      expect(one.unannounced).to.deep.equal([]);
+    }
   });
 
   it('are counted by prefix, those that ended', async () => {

@@ -1,6 +1,9 @@
 import type { Collection, Db } from 'mongodb';
-import type { AccountId, MessageId, VerificationCheckId, VerificationId } from '../platform/runtime/ids.ts';
-import type { ChannelName } from './document/message.ts';
+import type { AccountId, MessageId, VerificationCheckId, VerificationId } from '../../platform/runtime/ids.ts';
+import type { ChannelName } from './message.ts';
+
+/** How one ends. */
+export type VerificationOutcome = 'approved' | 'failed' | 'expired';
 
 /**
  * A code that was sent to somebody, who is to give it back (docs/decisions/0058). The document decides whether the code is right: each
@@ -19,20 +22,20 @@ export interface VerificationDocument {
   readonly codeHash?: string;
   /** Its digits. */
   readonly codeLength: number;
-  readonly state: 'pending' | 'approved' | 'failed';
+  readonly state: 'pending' | VerificationOutcome;
   /** Checks that were made, and the most that may be. */
   readonly attempts: number;
   readonly maxAttempts: number;
-  /** From then on a pending one is expired. Nothing is written for it. */
+  /** From then on a pending one is expired, whether maintenance has written that or not: `stateAt`. */
   readonly expiresAt: Date;
   readonly reference?: string;
   /** The last check, so that a request with an Idempotency-Key finds its answer again. */
   readonly check?: VerificationCheckId;
   readonly decidedAt?: Date;
+  /** How it ended, if that is to be announced (workers/maintenance/announce-verifications.ts). */
+  readonly unannounced?: readonly { readonly event: VerificationOutcome; readonly at: Date }[];
   readonly removeAt: Date;
 }
-
-export type VerificationState = VerificationDocument['state'] | 'expired';
 
 export const VERIFICATION_DAYS = 14;
 
@@ -43,6 +46,6 @@ export function verificationsOf(db: Db): Collection<VerificationDocument> {
 export function stateAt(
   { state, expiresAt }: Pick<VerificationDocument, 'state' | 'expiresAt'>,
   now: Date,
-): VerificationState {
+): VerificationDocument['state'] {
   return state === 'pending' && expiresAt <= now ? 'expired' : state;
 }
