@@ -1,17 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
 import { LocationProvider, useLocation } from 'preact-iso/router';
+import type { Permission } from './api/permission.ts';
 import { type ApiProblem, asProblem } from './api/problem.ts';
 import { loadSession, session } from './api/session.ts';
-import { Frame } from './frame/frame.tsx';
-import { maySee } from './frame/navigation.tsx';
-import { SecondFactorGate } from './pages/profile/second-factor-gate.tsx';
-import { SignInPage } from './pages/sign-in/sign-in.tsx';
-import { ConfirmAgain, SignInAgain } from './pages/sign-in/sign-in-again.tsx';
-import { NoConnection } from './pages/states/no-connection.tsx';
-import { NoPage } from './pages/states/no-page.tsx';
-import { NotAllowed } from './pages/states/not-allowed.tsx';
+import { Frame, maySee } from './frame/frame.tsx';
+import { SecondFactorGate } from './pages/profile/second-factor.tsx';
+import { ConfirmAgain, SignInAgain, SignInPage } from './pages/sign-in/sign-in.tsx';
+import { whoMay } from './pages/states/who-may.ts';
 import { PAGES } from './pages.tsx';
-import { Toasts } from './parts/toast.tsx';
+import { LinkButton } from './parts/button.tsx';
+import { Toasts } from './parts/dialog.tsx';
+import { Empty, Gate, PageHead, Problem } from './parts/page.tsx';
 import { matchPage, Route } from './router/route.tsx';
 
 const HOME = '/dashboard';
@@ -72,4 +71,40 @@ function useSession(): { readonly problem: ApiProblem; readonly retry: () => voi
   };
   useEffect(ask, []);
   return problem && { problem, retry: ask };
+}
+
+interface NoConnectionProps {
+  readonly problem: ApiProblem;
+  readonly retry: () => void;
+}
+
+/** The gateway does not even say who is signed in. */
+function NoConnection({ problem, retry }: NoConnectionProps) {
+  return (
+    <Gate title="The dashboard is not reachable">
+      <Problem problem={problem} retry={retry} />
+    </Gate>
+  );
+}
+
+/** No page has this address. */
+function NoPage() {
+  return (
+    <>
+      <PageHead title="Page not found" />
+      <Empty icon="search" action={<LinkButton href="/dashboard">Go to the start</LinkButton>}>
+        This address leads nowhere. It may have been mistyped, or what it showed is gone.
+      </Empty>
+    </>
+  );
+}
+
+/** The user's role may not see this page. */
+function NotAllowed({ title, needs }: { readonly title: string; readonly needs: Permission | undefined }) {
+  return (
+    <>
+      <PageHead title={title} />
+      <Empty icon="key">{whoMay(needs ?? 'read', session.value?.account != null)}</Empty>
+    </>
+  );
 }

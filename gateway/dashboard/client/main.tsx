@@ -1,5 +1,3 @@
-import { render } from 'preact';
-import { App } from './app.tsx';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/frame.css';
@@ -12,6 +10,8 @@ import './styles/layers.css';
 import './styles/conversation.css';
 import './styles/templates.css';
 import './styles/print.css';
+import { render } from 'preact';
+import { App } from './app.tsx';
 
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);

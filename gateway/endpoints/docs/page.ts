@@ -54,7 +54,7 @@ function operationsHtml(contract: Contract, { intro, tags }: OperationsPage, isF
   return `${isFirst ? QUICKSTART : ''}<div class="prose">${paragraphs(intro)}</div>${sections.join('')}${own}`;
 }
 
-/** The dashboard's mark (client/frame/frame.tsx). */
+/** The dashboard's mark (client/parts/page.tsx). */
 const MARK =
   '<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8"/><path d="M9 8v16M9 16.500c5-3.500 10-3.500 10 2V24"/><circle cx="22.500" cy="9.500" r="3"/></svg>';
 

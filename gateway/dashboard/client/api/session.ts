@@ -7,7 +7,7 @@ import type { Permission } from './permission.ts';
 import { ApiProblem } from './problem.ts';
 import { setSignedIn } from './signed-in.ts';
 
-export type Session = AnswerOf<typeof ownSession>;
+type Session = AnswerOf<typeof ownSession>;
 
 /** Undefined until the gateway has said it; null when nobody is signed in. */
 export const session = signal<Session | null | undefined>(undefined);

@@ -6,10 +6,10 @@ interface SignInAsked {
   readonly resolve: (again: boolean) => void;
 }
 
-/** The gateway wants the password again before it does something: pages/sign-in/sign-in-again.tsx asks, then calls `resolve`. */
+/** The gateway wants the password again before it does something: pages/sign-in/sign-in.tsx asks, then calls `resolve`. */
 export const confirmAsked = signal<{ readonly resolve: (confirmed: boolean) => void } | undefined>(undefined);
 
-/** The session ended while a page was open: pages/sign-in/sign-in-again.tsx asks over the page, then calls `resolve`. */
+/** The session ended while a page was open: pages/sign-in/sign-in.tsx asks over the page, then calls `resolve`. */
 export const signInAsked = signal<SignInAsked | undefined>(undefined);
 
 let asking: Promise<boolean> | undefined;

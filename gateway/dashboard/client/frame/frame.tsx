@@ -1,15 +1,15 @@
 import type { ComponentChildren } from 'preact';
+import { useId, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { isSilent } from '../api/live.ts';
-import { looking } from '../api/looking.ts';
-import { lookAt } from '../api/session.ts';
-import { Brand } from '../parts/brand.tsx';
-import { Button } from '../parts/button.tsx';
-import { Notice } from '../parts/notice.tsx';
-import type { Page } from '../router/page.ts';
-import { ModeSwitch, TestBanner } from './mode-switch.tsx';
-import { Navigation, NavigationDrawer } from './navigation.tsx';
-import { UserMenu } from './user-menu.tsx';
+import { looking, testing } from '../api/looking.ts';
+import { hasAccount, lookAt, mayAny, session, showTests, signOut } from '../api/session.ts';
+import { Button, Icon } from '../parts/button.tsx';
+import { Dialog, toastProblem } from '../parts/dialog.tsx';
+import { Brand, Notice } from '../parts/page.tsx';
+import { GROUPS, type Page } from '../router/route.tsx';
+import { initialOf } from './initial.ts';
+import { storedTheme, storeTheme, type Theme } from './theme.ts';
 
 interface FrameProps {
   readonly pages: readonly Page[];
@@ -75,4 +75,187 @@ function LookingBanner() {
       <Button onClick={leave}>Leave account</Button>
     </aside>
   );
+}
+
+const MODES = [
+  [false, 'Live'],
+  [true, 'Test'],
+] as const;
+
+/** What pages of messages show, and what is sent from them. */
+function ModeSwitch() {
+  const name = useId();
+  if (!hasAccount()) return null;
+  return (
+    <fieldset class="segments mode">
+      <legend class="hidden">What is shown</legend>
+      {MODES.map(([isTest, label]) => (
+        <label key={label}>
+          <input type="radio" name={name} checked={testing.value === isTest} onChange={() => showTests(isTest)} />
+          {label}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** On each page in test mode. */
+function TestBanner() {
+  if (!testing.value || !hasAccount()) return null;
+  return (
+    <aside class="looking" aria-label="Test mode">
+      <p>
+        You see <strong>tests</strong>, and what you send is a test: it leaves to nobody and costs nothing.{' '}
+        <span class="soft">
+          The last digits of the recipient decide what becomes of it: <a href="/docs">see the docs</a>. Settings are
+          those of the account.
+        </span>
+      </p>
+      <Button onClick={() => showTests(false)}>Show live</Button>
+    </aside>
+  );
+}
+
+const THEMES = [
+  ['system', 'System'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+] as const satisfies readonly (readonly [Theme, string])[];
+
+/** Who is signed in, the theme, and the way out. */
+function UserMenu() {
+  const id = useId();
+  const who = session.value;
+  if (!who) return null;
+  const called = who.user.name ?? who.user.username;
+  return (
+    <div class="user-menu">
+      <button type="button" popoverTarget={id} class="who">
+        <span class="face" aria-hidden="true">
+          {initialOf(called)}
+        </span>
+        <span class="who-names">
+          <strong>{called}</strong>
+          <span>{who.account?.name ?? 'Operator'}</span>
+        </span>
+      </button>
+      <div id={id} popover="auto" class="popover">
+        <p class="small soft">
+          {who.user.username}
+          <br />
+          {who.user.role}
+        </p>
+        <ThemeSwitch />
+        <a href="/dashboard/profile">
+          <Icon name="user" />
+          Your profile
+        </a>
+        <a href="/docs">
+          <Icon name="link" />
+          API reference
+        </a>
+        <button type="button" onClick={leave}>
+          <Icon name="out" />
+          Sign out
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function leave(): void {
+  signOut().catch(toastProblem);
+}
+
+function ThemeSwitch() {
+  const [theme, setTheme] = useState(storedTheme());
+  const name = useId();
+  return (
+    <fieldset class="segments">
+      <legend class="hidden">Theme</legend>
+      {THEMES.map(([value, label]) => (
+        <label key={value}>
+          <input
+            type="radio"
+            name={name}
+            value={value}
+            checked={theme === value}
+            onChange={() => {
+              setTheme(value);
+              storeTheme(value);
+            }}
+          />
+          {label}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+interface NavigationProps {
+  readonly pages: readonly Page[];
+  readonly current: Page | undefined;
+}
+
+/** Links to the pages that the user may see, in their groups. An operator who is in an account sees that one's alone. */
+function Navigation({ pages, current }: NavigationProps) {
+  return (
+    <nav class="navigation" aria-label="Main">
+      {GROUPS.map((group) => {
+        if (group === 'Operators' && looking.value !== undefined) return null;
+        const links = pages.filter((page) => page.nav?.group === group && maySee(page));
+        if (links.length === 0) return null;
+        return (
+          <div key={group} class="nav-group">
+            {group !== '' && <h2>{group}</h2>}
+            <ul>
+              {links.map((page) => (
+                <li key={page.path}>
+                  <a href={page.path} aria-current={isWithin(current, page) ? 'page' : undefined}>
+                    {page.nav && <Icon name={page.nav.icon} />}
+                    {page.title}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        );
+      })}
+    </nav>
+  );
+}
+
+/** The same on a narrow screen, from behind a button. */
+function NavigationDrawer(props: NavigationProps) {
+  const [openOn, setOpenOn] = useState<Page | 'none'>();
+  const here = props.current ?? 'none';
+  return (
+    <>
+      <button type="button" class="menu" aria-label="Menu" onClick={() => setOpenOn(here)}>
+        <Icon name="menu" />
+      </button>
+      {openOn === here && (
+        <Dialog title="Menu" side="left" onClose={() => setOpenOn(undefined)}>
+          <ModeSwitch />
+          <Navigation {...props} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** An account's page is of no use to an operator who is in no account. */
+export function maySee({ needs = [], path }: Page): boolean {
+  if (needs === 'open') return true;
+  const isAllowed = needs.length === 0 || mayAny(...[needs].flat());
+  return isAllowed && (hasAccount() || path.startsWith('/dashboard/admin') || path === '/dashboard/profile');
+}
+
+/** First pages: all others are below them, by their addresses alone. */
+const ROOTS: readonly string[] = ['/dashboard', '/dashboard/admin'];
+
+/** Whether `page` or a page below it is open: `/dashboard/messages` for one message. */
+function isWithin(current: Page | undefined, page: Page): boolean {
+  if (current === undefined) return false;
+  return current.path === page.path || (!ROOTS.includes(page.path) && current.path.startsWith(`${page.path}/`));
 }

@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { AUTOMATIC, get } from '../api/http.ts';
+import { Icon } from './button.tsx';
 import { FieldFrame, type FieldFrameProps } from './field.tsx';
-import { Icon } from './icon.tsx';
-import type { UrlFilter } from './url-filter.ts';
+import type { UrlFilter } from './filter.tsx';
 
 /** Accounts by name, for operators: as a link, and wherever one is asked for. */
 

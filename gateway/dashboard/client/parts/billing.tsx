@@ -1,7 +1,7 @@
 import type { AnswerOf } from '../../../api/endpoint.ts';
 import type { ownSettings } from '../../../endpoints/accounts/own-settings.ts';
 import { Field, TextArea } from './field.tsx';
-import type { FormValues } from './form-values.ts';
+import type { FormValues } from './form.tsx';
 
 /** The buyer on statements, as owners and operators set it. */
 

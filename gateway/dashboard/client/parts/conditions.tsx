@@ -1,12 +1,8 @@
 import type { AnswerOf } from '../../../api/endpoint.ts';
 import type { accountOverview } from '../../../endpoints/statistics/overview.ts';
 import type { operatorOverview } from '../../../endpoints/traffic/overview.ts';
-import { Badge } from './badge.tsx';
-import { Notice } from './notice.tsx';
-import { counted } from './number.ts';
-import { Card } from './page.tsx';
-import { Time } from './time.tsx';
-import { Words } from './words.tsx';
+import { Card, Notice } from './page.tsx';
+import { Badge, counted, Time, Words } from './value.tsx';
 
 /** Something that is wrong now, as an account or operators see it. */
 type Condition = AnswerOf<typeof accountOverview>['conditions'][number] &

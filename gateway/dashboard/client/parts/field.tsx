@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useId } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { useFieldError } from './form.tsx';
-import { Words } from './words.tsx';
+import { Words } from './value.tsx';
 
 export interface FieldFrameProps {
   /** The member of the request: errors of the gateway find the field by it. */
@@ -151,5 +151,185 @@ export function Select(props: SelectProps) {
         </select>
       )}
     </FieldFrame>
+  );
+}
+
+interface CheckboxProps {
+  readonly name: string;
+  readonly label: ComponentChildren;
+  readonly value?: string;
+  readonly hint?: ComponentChildren;
+  readonly initial?: boolean;
+  /** With `onChange` the caller holds the state. */
+  readonly checked?: boolean;
+  readonly onChange?: (checked: boolean) => void;
+}
+
+export function Checkbox({ name, label, value = 'on', hint, initial = false, checked, onChange }: CheckboxProps) {
+  const id = useId();
+  return (
+    <div class="checkbox">
+      <input
+        type="checkbox"
+        id={id}
+        name={name}
+        value={value}
+        {...(checked === undefined ? { defaultChecked: initial } : { checked })}
+        onChange={(event) => onChange?.(event.currentTarget.checked)}
+        aria-describedby={hint ? `${id}-hint` : undefined}
+      />
+      <label for={id}>{label}</label>
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface CheckboxesProps {
+  readonly name: string;
+  readonly legend: string;
+  readonly hint?: string;
+  readonly options: readonly { readonly value: string; readonly label: string; readonly hint?: string }[];
+  readonly initial?: readonly string[];
+}
+
+/** Several of a list. */
+export function Checkboxes({ name, legend, hint, options, initial = [] }: CheckboxesProps) {
+  const error = useFieldError(name);
+  const id = useId();
+  return (
+    <fieldset class="field" aria-describedby={error ? `${id}-error` : undefined}>
+      <legend>{legend}</legend>
+      {hint && <p class="hint">{hint}</p>}
+      {options.map((option) => (
+        <Checkbox
+          key={option.value}
+          name={name}
+          value={option.value}
+          label={<Words text={option.label} />}
+          hint={option.hint && <Words text={option.hint} />}
+          initial={initial.includes(option.value)}
+        />
+      ))}
+      {error && (
+        <p class="error" id={`${id}-error`}>
+          <Words text={error} />
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+interface FileFieldProps {
+  readonly label: string;
+  readonly onRead: (octets: Uint8Array) => void;
+  /** What is wrong with what was read. */
+  readonly fault?: string | undefined;
+}
+
+/** A CSV file that the user chooses; its bytes go to `onRead`. */
+export function FileField({ label, onRead, fault }: FileFieldProps) {
+  const id = useId();
+  const [isUnread, setUnread] = useState(false);
+  const read = async (file: File | undefined) => {
+    if (file === undefined) return;
+    try {
+      onRead(new Uint8Array(await file.arrayBuffer()));
+      setUnread(false);
+    } catch {
+      setUnread(true); // It was moved, or may not be read.
+    }
+  };
+  const error = isUnread ? 'The file cannot be read. Choose it again.' : fault;
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="file"
+        accept=".csv,text/csv,text/plain"
+        // A corrected file of the same name is no change otherwise.
+        onClick={(event) => {
+          event.currentTarget.value = '';
+        }}
+        onChange={(event) => read(event.currentTarget.files?.[0])}
+        {...(error === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': `${id}-error` })}
+      />
+      {error && (
+        <p class="error" id={`${id}-error`} role="alert">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export const PASSWORD_HINT =
+  'At least 8 characters. A few words that do not belong together are hard to guess and easy to remember.';
+
+interface PasswordProps extends FieldFrameProps {
+  /** For password managers. */
+  readonly kind: 'current-password' | 'new-password';
+}
+
+/** A password, which may be looked at while it is typed. Pasting works. */
+export function Password({ kind, ...frame }: PasswordProps) {
+  const [shown, setShown] = useState(false);
+  return (
+    <FieldFrame {...frame}>
+      {(described) => (
+        <div class="with-button">
+          {/* Preact's types want one literal type, to check the role. */}
+          <input
+            {...described}
+            type={(shown ? 'text' : 'password') as 'password'}
+            autoComplete={kind}
+            spellcheck={false}
+            autoCapitalize="none"
+          />
+          <button type="button" aria-pressed={shown} onClick={() => setShown(!shown)}>
+            {shown ? 'Hide' : 'Show'}
+            <span class="hidden"> {frame.label}</span>
+          </button>
+        </div>
+      )}
+    </FieldFrame>
+  );
+}
+
+/** What ids of the DLT platform have today. Shorter ones exist, so they are only warned of. */
+const DIGITS = 19;
+
+interface DltIdFieldProps extends FieldFrameProps {
+  readonly initial?: string;
+}
+
+/** A PE id or template id, counted as it is typed: one digit too few is seen by no eye. */
+export function DltIdField({ initial = '', hint, ...props }: DltIdFieldProps) {
+  const [id, setId] = useState(initial);
+  const digits = id.trim().length;
+  const odd = digits > 0 && digits !== DIGITS;
+  return (
+    <Field
+      {...props}
+      value={id}
+      onInput={setId}
+      inputMode="numeric"
+      mono
+      hint={
+        <>
+          {hint}
+          {odd && (
+            <strong class="warn" role="status">
+              {' '}
+              {digits} {digits === 1 ? 'digit' : 'digits'}: ids of the DLT platform have {DIGITS}.
+            </strong>
+          )}
+        </>
+      }
+    />
   );
 }

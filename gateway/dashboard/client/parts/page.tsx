@@ -1,8 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
 import type { Loaded } from '../api/load.ts';
-import { Problem } from './problem.tsx';
-import { Skeleton } from './skeleton.tsx';
+import type { ApiProblem } from '../api/problem.ts';
+import { loadSession } from '../api/session.ts';
+import { Button, Icon, type IconName } from './button.tsx';
+import { CopyId, Words } from './value.tsx';
 
 interface PageHeadProps {
   readonly title: string;
@@ -87,4 +90,164 @@ function useArrival(title: string) {
     heading.current?.focus({ preventScroll: true });
   }, []);
   return heading;
+}
+
+interface ProblemProps {
+  readonly problem: ApiProblem;
+  readonly retry?: () => void;
+  /** In place of what it says to a program. */
+  readonly children?: ComponentChildren;
+}
+
+/** Why something did not work and what to do, with the id that our logs know it by. */
+export function Problem({ problem, retry, children }: ProblemProps) {
+  return (
+    <div class="notice bad" role="alert">
+      <Icon name="warning" />
+      <div>
+        {children ?? (
+          <p>
+            <strong>{problem.title}.</strong> <Words text={problem.message} />
+          </p>
+        )}
+        {problem.requestId && (
+          <p class="request">
+            Request <CopyId id={problem.requestId} />
+          </p>
+        )}
+      </div>
+      {problem.code === 'second_factor_needed' && <Button onClick={() => loadSession()}>Set it up</Button>}
+      {retry && (
+        <Button look="quiet" onClick={retry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+interface NoticeProps {
+  readonly tone?: 'info' | 'good' | 'warn' | 'bad';
+  readonly children: ComponentChildren;
+}
+
+/** A lasting remark on a page. What happens by an act of the user is told by `toast`. */
+export function Notice({ tone = 'info', children }: NoticeProps) {
+  return (
+    <div class={`notice ${tone}`}>
+      <Icon name={tone === 'good' ? 'check' : 'warning'} />
+      <div>{children}</div>
+    </div>
+  );
+}
+
+interface EmptyProps {
+  readonly icon?: IconName;
+  /** One sentence: "No keys yet. Create one to send your first message." */
+  readonly children: ComponentChildren;
+  /** One button or link: what to do next. */
+  readonly action?: ComponentChildren;
+}
+
+/** In place of a list that has nothing yet. */
+export function Empty({ icon = 'list', children, action }: EmptyProps) {
+  return (
+    <div class="empty">
+      <Icon name={icon} />
+      <p>{children}</p>
+      {action}
+    </div>
+  );
+}
+
+/** In place of a list while nothing was found among the entries that the gateway has looked at, which are not all. */
+export function NothingYet() {
+  return (
+    <Empty icon="search">
+      Nothing among those looked at so far. Load more to look further, or say more in the filter.
+    </Empty>
+  );
+}
+
+/** In place of a list whose filter finds nothing. */
+export function NoResults({ clear }: { readonly clear: () => void }) {
+  return (
+    <Empty icon="search" action={<Button onClick={clear}>Clear filter</Button>}>
+      No results for this filter.
+    </Empty>
+  );
+}
+
+const AFTER_MS = 200;
+
+/** Grey lines while something loads. They appear after a moment: most answers come sooner. */
+export function Skeleton({ lines = 4 }: { readonly lines?: number }) {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!late) return null;
+  return (
+    <div class="skeleton" role="status">
+      <span class="hidden">Loading</span>
+      {Array.from({ length: lines }, (_, line) => (
+        <i key={line} />
+      ))}
+    </div>
+  );
+}
+
+interface TabsProps {
+  readonly label: string;
+  readonly tabs: readonly { readonly href: string; readonly label: string; readonly count?: number }[];
+}
+
+/** Links between views of one thing. The address says which is open. */
+export function Tabs({ label, tabs }: TabsProps) {
+  const { path, url } = useLocation();
+  const here = tabs.some(({ href }) => href === url) ? url : path;
+  return (
+    <nav class="tabs" aria-label={label}>
+      {tabs.map((tab) => (
+        <a key={tab.href} href={tab.href} aria-current={tab.href === here ? 'page' : undefined}>
+          {tab.label}
+          {tab.count !== undefined && <span class="count">{tab.count}</span>}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+interface GateProps {
+  readonly title: string;
+  readonly lead?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A page of its own in the middle, before the dashboard. */
+export function Gate({ title, lead, children }: GateProps) {
+  return (
+    <main class="gate">
+      <Brand />
+      <div class="card">
+        <PageHead title={title} {...(lead === undefined ? {} : { lead })} />
+        {children}
+      </div>
+    </main>
+  );
+}
+
+/** The product's mark and name: the way to the start. */
+export function Brand() {
+  return (
+    <a class="brand" href="/dashboard">
+      <svg viewBox="0 0 32 32" aria-hidden="true">
+        <rect width="32" height="32" rx="8" />
+        <path d="M9 8v16M9 16.500c5-3.500 10-3.500 10 2V24" />
+        <circle cx="22.500" cy="9.500" r="3" />
+      </svg>
+      Harkara
+    </a>
+  );
 }

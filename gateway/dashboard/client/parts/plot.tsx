@@ -1,9 +1,8 @@
+import 'uplot/dist/uPlot.min.css';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
-import { number } from './number.ts';
 import { Table } from './table.tsx';
-import { exactTime, utcDay } from './time.tsx';
+import { exactTime, number, utcDay } from './value.tsx';
 
 export type PlotTone = 'accent' | 'good' | 'warn' | 'bad' | 'soft';
 

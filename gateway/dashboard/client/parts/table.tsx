@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Listed } from '../api/pages.ts';
-import { Paged } from './paged.tsx';
+import { Button } from './button.tsx';
+import { NothingYet, Problem, Skeleton } from './page.tsx';
 
 export interface Column<T> {
   readonly head: string;
@@ -76,5 +77,36 @@ export function PagedTable<T>({ list, empty, ...table }: PagedTableProps<T>) {
     <Paged list={list} empty={empty}>
       {(rows) => <Table {...table} rows={rows} />}
     </Paged>
+  );
+}
+
+interface PagedProps<T> {
+  readonly list: Listed<T>;
+  /** When all was looked at: an `Empty`; a `NoResults` while a filter is set. */
+  readonly empty: ComponentChildren;
+  readonly children: (rows: readonly T[]) => ComponentChildren;
+}
+
+/** A list of the API with all its states: on its way, failed, empty, with news, and with more to load. */
+function Paged<T>({ list, empty, children }: PagedProps<T>) {
+  const { rows, problem, retry, hasMore, hasNews, isLoadingMore, loadMore, reload } = list;
+  return (
+    <>
+      {problem && <Problem problem={problem} retry={retry} />}
+      {hasNews && (
+        <div class="pager">
+          <Button onClick={reload}>Show what is new</Button>
+        </div>
+      )}
+      {rows === undefined && problem === undefined && <Skeleton />}
+      {rows !== undefined && (rows.length > 0 ? children(rows) : hasMore ? <NothingYet /> : empty)}
+      {hasMore && (
+        <div class="pager">
+          <Button onClick={loadMore} busy={isLoadingMore}>
+            Load more
+          </Button>
+        </div>
+      )}
+    </>
   );
 }

@@ -1,11 +1,33 @@
-import { Component, type ComponentChildren } from 'preact';
+import { Component, type ComponentChildren, type ComponentType } from 'preact';
 import { exec } from 'preact-iso/router';
 import { testing } from '../api/looking.ts';
+import type { Permission } from '../api/permission.ts';
 import { asProblem } from '../api/problem.ts';
-import { Problem } from '../parts/problem.tsx';
-import type { Page } from './page.ts';
+import type { IconName } from '../parts/button.tsx';
+import { Problem } from '../parts/page.tsx';
 
-export interface Match {
+/** The groups of the navigation, in this order. */
+export const GROUPS = ['', 'Messaging', 'Settings', 'Operators'] as const;
+
+export interface PageProps {
+  /** Values of the path's `:names`. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** One page of the dashboard. */
+export interface Page {
+  /** Such as `/dashboard/messages/:message_id`. */
+  readonly path: string;
+  /** For the window, and for the navigation if the page is in it. The page's own heading is its `PageHead`. */
+  readonly title: string;
+  /** Who may see it: who has one of these. Absent: everybody who is signed in. `open`: without signing in. */
+  readonly needs?: Permission | readonly Permission[] | 'open';
+  /** Its place in the navigation. Pages that are reached from another page have none. */
+  readonly nav?: { readonly group: (typeof GROUPS)[number]; readonly icon: IconName };
+  readonly view: ComponentType<PageProps>;
+}
+
+interface Match {
   readonly page: Page;
   readonly params: Readonly<Record<string, string>>;
 }

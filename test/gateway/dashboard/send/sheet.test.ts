@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { sheetOf } from '../../../../gateway/dashboard/client/pages/send/sheet.ts';
+import { sheetOf, templateValues } from '../../../../gateway/dashboard/client/pages/send/sheet.ts';
 
 describe('the recipients of a file', () => {
   it('have the heads of the first line, when it names columns', () => {
@@ -27,4 +27,16 @@ describe('the recipients of a file', () => {
 
     expect([rows.length, fault]).to.deep.equal([10_001, 'There are more than 10001 rows.']);
   });
+});
+
+describe('the values of a template', () => {
+  const rows: readonly [string, string, readonly string[]][] = [
+    ['none', '', []],
+    ['one on each line', 'Asha\n1234', ['Asha', '1234']],
+    ['an empty line is one, so that the next ones keep their places', 'Asha\n\n1234', ['Asha', '', '1234']],
+    ['blanks belong to a value', ' Asha ', [' Asha ']],
+  ];
+  for (const [what, written, values] of rows) {
+    it(what, () => expect(templateValues(written)).to.deep.equal(values));
+  }
 });

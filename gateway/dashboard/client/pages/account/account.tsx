@@ -4,10 +4,10 @@ import { patch } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { may } from '../../api/session.ts';
 import { BillingFields, billingIn } from '../../parts/billing.tsx';
+import { toast } from '../../parts/dialog.tsx';
 import { Select } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Card, Loading, PageHead } from '../../parts/page.tsx';
-import { toast } from '../../parts/toast.tsx';
 
 type Settings = AnswerOf<typeof ownSettings>;
 

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
+import type { EntryOf } from '../../../../api/endpoint.ts';
+import type { audit } from '../../../../endpoints/audit/audit.ts';
 import { usePages } from '../../api/pages.ts';
-import { Empty, NoResults } from '../../parts/empty.tsx';
-import { FilterBar, FilterSelect, FilterText } from '../../parts/filter.tsx';
-import { PageHead } from '../../parts/page.tsx';
-import { PagedTable } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useUrlFilter } from '../../parts/url-filter.ts';
-import { type AuditEntry, subjectOf, whoOf } from './audit-entry.ts';
-import { EntryDialog } from './entry-dialog.tsx';
+import { AccountLink, FilterAccount } from '../../parts/account.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { FilterBar, FilterSelect, FilterText, FilterTime, useUrlFilter } from '../../parts/filter.tsx';
+import { Empty, NoResults, PageHead } from '../../parts/page.tsx';
+import { PagedTable, Table } from '../../parts/table.tsx';
+import { Facts, Time } from '../../parts/value.tsx';
 
 const WHO = [
   ['user', 'Users'],
@@ -51,4 +51,122 @@ export function AuditPage() {
       {shown && <EntryDialog of={shown} onClose={() => setShown(undefined)} />}
     </>
   );
+}
+
+/** As `GET /v2/admin/audit` shows it: the operator's command is named too. */
+type Entry = AuditEntry & { readonly account_id: string | null };
+
+/** Who changed what, of all accounts and of what belongs to none. */
+export function OperatorsAuditPage() {
+  const filter = useUrlFilter('account_id', 'subject', 'since', 'until');
+  const list = usePages<Entry>('/v2/admin/audit', filter.values);
+  const [shown, setShown] = useState<Entry>();
+  return (
+    <>
+      <PageHead
+        title="Audit of everything"
+        lead="Who changed what, from where, and when, in all accounts and carriers."
+      />
+      <FilterBar filter={filter}>
+        <FilterAccount filter={filter} />
+        <FilterText filter={filter} name="subject" label="What" placeholder="carrier:airtel or key:01k…" />
+        <FilterTime filter={filter} name="since" label="From" />
+        <FilterTime filter={filter} name="until" label="Before" />
+      </FilterBar>
+      <PagedTable
+        list={list}
+        caption="Audit of everything"
+        rowKey={({ audit_id }) => audit_id}
+        empty={filter.isSet ? <NoResults clear={filter.clear} /> : <Empty icon="audit">Nothing was changed yet.</Empty>}
+        columns={[
+          { head: 'When', cell: (row) => <Time at={row.at} /> },
+          { head: 'Who', cell: ({ actor }) => actor.name ?? `${actor.kind} ${actor.id}` },
+          { head: 'From', cell: ({ actor }) => actor.address ?? '–' },
+          {
+            head: 'What',
+            cell: (row) => (
+              <button type="button" class="row-link" onClick={() => setShown(row)}>
+                {row.action}
+              </button>
+            ),
+          },
+          { head: 'Of', cell: (row) => <span title={row.subject.id ?? ''}>{subjectOf(row)}</span> },
+          {
+            head: 'Account',
+            cell: ({ account_id: id }) => (id === null ? '–' : <AccountLink id={id} />),
+          },
+        ]}
+      />
+      {shown && <EntryDialog of={shown} onClose={() => setShown(undefined)} />}
+    </>
+  );
+}
+
+/** One change: who, from where, what, before and after. */
+function EntryDialog({ of, onClose }: { readonly of: AuditEntry; readonly onClose: () => void }) {
+  const changes = changesOf(of);
+  return (
+    <Dialog title={of.action} side="right" onClose={onClose}>
+      <Facts
+        facts={[
+          ['When', <Time at={of.at} full />],
+          ['Who', whoOf(of)],
+          ['From', of.actor.address ?? '–'],
+          ['Of', `${of.subject.kind} ${subjectOf(of)}`],
+          ['Id', <code>{of.subject.id ?? '–'}</code>],
+          ['Outcome', of.outcome === 'begun' ? 'perhaps done: the process stopped in between' : of.outcome],
+          ...(of.times > 1 ? [['Times within the minute', String(of.times)] as const] : []),
+        ]}
+      />
+      {changes.length === 0 ? (
+        <p class="soft">No field differs.</p>
+      ) : (
+        <Table
+          caption="What changed"
+          rows={changes}
+          rowKey={({ name }) => name}
+          columns={[
+            { head: 'Field', cell: ({ name }) => <code>{name}</code> },
+            { head: 'Before', cell: ({ before }) => before },
+            { head: 'After', cell: ({ after }) => after },
+          ]}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+/** As `GET /v2/account/audit` shows it. */
+type AuditEntry = EntryOf<typeof audit>;
+
+function whoOf({ actor }: AuditEntry): string {
+  if (actor.kind === 'ops') return 'your service provider';
+  return actor.name ?? `${actor.kind} ${actor.id}`;
+}
+
+/** What is called how, in the stored forms of things. */
+const NAMES = ['name', 'url', 'sender', 'username', 'number'] as const;
+
+/** The changed thing by its name, as it was then; by its id when it has none. */
+function subjectOf({ subject, before, after }: AuditEntry): string {
+  for (const state of [after, before]) {
+    for (const member of NAMES) {
+      const name = state?.[member];
+      if (typeof name === 'string' && name !== '') return name;
+    }
+  }
+  return (subject.id ?? subject.kind).replace(/:$/, '');
+}
+
+/** The fields that differ, in words. */
+function changesOf({ before, after }: AuditEntry) {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  return [...names]
+    .map((name) => ({ name, before: inWords(before?.[name]), after: inWords(after?.[name]) }))
+    .filter((change) => change.before !== change.after);
+}
+
+function inWords(value: unknown): string {
+  if (value === undefined || value === null) return '–';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

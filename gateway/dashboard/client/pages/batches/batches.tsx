@@ -1,14 +1,28 @@
+import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
+import type { batch, batches } from '../../../../endpoints/batches/batches.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
-import { Badge } from '../../parts/badge.tsx';
 import { LinkButton } from '../../parts/button.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { number } from '../../parts/number.ts';
-import { PageHead } from '../../parts/page.tsx';
+import { Empty, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { BATCH_TONES, type Batch, failedOf } from './batch.ts';
-import { Progress } from './progress.tsx';
+import { Badge, number, Time, type Tone } from '../../parts/value.tsx';
+import type { Status } from '../messages/messages.tsx';
+
+type Counts = Readonly<Record<Exclude<Status, 'read' | 'received'>, number>>;
+
+/** An entry of `GET /v2/batches`. Without `counts` when the page did not count it. */
+export type Batch = EntryOf<typeof batches> & Partial<Pick<AnswerOf<typeof batch>, 'credits_refunded'>>;
+
+export const BATCH_TONES: Readonly<Record<NonNullable<Batch['state']>, Tone>> = {
+  processing: 'info',
+  finished: 'good',
+  stopping: 'warn',
+  stopped: 'warn',
+};
+
+export function failedOf({ failed, expired, rejected }: Counts): number {
+  return failed + expired + rejected;
+}
 
 /** All bulk requests. */
 export function BatchesPage() {
@@ -40,5 +54,16 @@ export function BatchesPage() {
         ]}
       />
     </>
+  );
+}
+
+/** How much of a batch has left, as a bar and in words. */
+export function Progress({ batch: { batch_id: id, progress } }: { readonly batch: Batch }) {
+  if (progress === undefined) return <span class="soft">open it to count</span>;
+  const percent = Math.floor(progress * 100);
+  return (
+    <span class="progress">
+      <progress max={100} value={percent} aria-label={`Progress of ${id}`} /> {percent} %
+    </span>
   );
 }

@@ -2,26 +2,17 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EntryOf } from '../../../../api/endpoint.ts';
 import type { batchFailures } from '../../../../endpoints/batches/failures.ts';
 import { remove } from '../../api/http.ts';
-import { useLoad } from '../../api/load.ts';
+import { useLoad, useReadAgain } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
-import { useReadAgain } from '../../api/read-again.ts';
 import { may } from '../../api/session.ts';
-import { Badge } from '../../parts/badge.tsx';
 import { Button, LinkButton } from '../../parts/button.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { CopyId } from '../../parts/copy.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { Facts, Stat, Stats } from '../../parts/facts.tsx';
-import { number } from '../../parts/number.ts';
-import { Card, Loading, PageHead } from '../../parts/page.tsx';
+import { Confirm, toast } from '../../parts/dialog.tsx';
+import { Card, Empty, Loading, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { toast } from '../../parts/toast.tsx';
-import { Words } from '../../parts/words.tsx';
-import type { PageProps } from '../../router/page.ts';
-import { messageHref } from '../messages/message.ts';
-import { BATCH_TONES, type Batch, failedOf } from './batch.ts';
-import { Progress } from './progress.tsx';
+import { Badge, CopyId, Facts, number, Stat, Stats, Time, Words } from '../../parts/value.tsx';
+import type { PageProps } from '../../router/route.tsx';
+import { messageHref } from '../messages/messages.tsx';
+import { BATCH_TONES, type Batch, failedOf, Progress } from './batches.tsx';
 
 /** One bulk request, as it goes on. */
 export function BatchPage({ params }: PageProps) {

@@ -5,17 +5,13 @@ import type { erasures } from '../../../../endpoints/erasures/erasures.ts';
 import { create } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
-import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Empty } from '../../parts/empty.tsx';
+import { Dialog, toast } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
-import { number } from '../../parts/number.ts';
-import { PageHead } from '../../parts/page.tsx';
+import { Empty, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { toast } from '../../parts/toast.tsx';
+import { Badge, number, Time } from '../../parts/value.tsx';
 
 type Erasure = EntryOf<typeof erasures>;
 

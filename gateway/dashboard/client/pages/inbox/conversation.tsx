@@ -1,24 +1,23 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { create } from '../../api/http.ts';
+import { create, queryText } from '../../api/http.ts';
 import { useLive } from '../../api/live.ts';
 import { type Loaded, useLoad } from '../../api/load.ts';
+import { looking } from '../../api/looking.ts';
 import { type Listed, usePages } from '../../api/pages.ts';
-import { may } from '../../api/session.ts';
-import { Badge } from '../../parts/badge.tsx';
+import { may, session } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
+import { useChatNumbers } from '../../parts/chat-numbers.ts';
 import { calledOf } from '../../parts/customer.ts';
-import { Empty } from '../../parts/empty.tsx';
-import { Loading, PageHead } from '../../parts/page.tsx';
-import { Problem } from '../../parts/problem.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
-import { exactTime } from '../../parts/time.tsx';
-import { toast } from '../../parts/toast.tsx';
-import { useUrlFilter } from '../../parts/url-filter.ts';
-import type { PageProps } from '../../router/page.ts';
-import { Answer } from './answer.tsx';
-import { Bubble, type BubbleActs } from './bubble.tsx';
+import { toast, toastProblem } from '../../parts/dialog.tsx';
+import { TextArea } from '../../parts/field.tsx';
+import { useUrlFilter } from '../../parts/filter.tsx';
+import { Form, type FormValues } from '../../parts/form.tsx';
+import { Card, Empty, Loading, PageHead, Problem, Skeleton } from '../../parts/page.tsx';
+import { Badge, exactTime, Time } from '../../parts/value.tsx';
+import type { PageProps } from '../../router/route.tsx';
+import { ChatTemplateFields, chatTemplateOf } from '../send/chat.tsx';
 import { type Customer, type InboxMessage, ourNumberOf } from './customer.ts';
-import { isOpen, SessionBadge } from './session-badge.tsx';
+import { isOpen, SessionBadge } from './inbox.tsx';
 
 /** The messages to and from one customer, and a box to answer. */
 export function ConversationPage({ params: { customer = '' } }: PageProps) {
@@ -148,4 +147,180 @@ function useFollowed(names: readonly string[], follow: () => void): void {
   useEffect(() => {
     if (wrote || news) follow();
   }, [wrote, news]);
+}
+
+interface BubbleProps {
+  readonly message: InboxMessage;
+  /** The message that this one answers or reacts to, if it is shown too. */
+  readonly answered?: InboxMessage | undefined;
+  /** What one may do with it: only while the customer may be written to freely. */
+  readonly acts?: BubbleActs | undefined;
+}
+
+interface BubbleActs {
+  readonly quote: (message: InboxMessage) => void;
+  readonly react: (message: InboxMessage, emoji: string) => Promise<void>;
+}
+
+/** What WhatsApp itself offers first, without those that need a mood. */
+const EMOJIS = ['👍', '❤️', '🙏'];
+
+/** One message, with its words. */
+function Bubble({ message, answered, acts }: BubbleProps) {
+  const { message_id, direction, created_at, status, error_reason, group_id, choices = [] } = message;
+  return (
+    <li class={`bubble ${direction}`}>
+      <span class="hidden">{direction === 'in' ? 'Customer' : 'You'}: </span>
+      {answered && <p class="quoted">“{inWords(answered)}”</p>}
+      <p>{inWords(message)}</p>
+      {choices.length > 0 && (
+        <ul class="choices" aria-label="To choose from">
+          {choices.map((choice) => (
+            <li key={choice}>{choice}</li>
+          ))}
+        </ul>
+      )}
+      {direction === 'in' && looking.value === undefined && <FileLink message={message} />}
+      <footer>
+        <Time at={created_at} />
+        {group_id !== undefined && ' in a group'}
+        {direction === 'out' && (
+          <>
+            {' '}
+            <a href={`/dashboard/messages/${message_id}`}>{status}</a> {error_reason}
+          </>
+        )}
+        {acts && canBeAnswered(message) && <Acts message={message} acts={acts} />}
+      </footer>
+    </li>
+  );
+}
+
+/** The provider must have it: what a customer wrote, or what it took of ours. */
+function canBeAnswered({ direction, status, group_id, type }: InboxMessage): boolean {
+  if (type === 'reaction') return false;
+  return direction === 'in' ? group_id === undefined : status !== 'queued' && status !== 'rejected';
+}
+
+function Acts({ message, acts: { quote, react } }: { readonly message: InboxMessage; readonly acts: BubbleActs }) {
+  return (
+    <span class="acts">
+      <Button look="quiet" onClick={() => quote(message)}>
+        Quote
+      </Button>
+      {EMOJIS.map((emoji) => (
+        <Button
+          key={emoji}
+          look="quiet"
+          aria-label={`React with ${emoji}`}
+          onClick={() => react(message, emoji).catch(toastProblem)}
+        >
+          {emoji}
+        </Button>
+      ))}
+    </span>
+  );
+}
+
+const WITH_FILE = ['image', 'video', 'audio', 'voice', 'document', 'sticker'];
+
+/** Pictures, sound and film open in a tab of their own, where nothing of them can run; other files are stored. */
+function FileLink({ message: { message_id, type = '' } }: { readonly message: InboxMessage }) {
+  if (!WITH_FILE.includes(type)) return null;
+  const query = queryText({ user: session.value?.user.user_id });
+  return (
+    <p>
+      <a href={`/v2/chatapp/media/${message_id}${query}`} target="_blank" rel="noopener noreferrer">
+        Open the {type}
+      </a>
+    </p>
+  );
+}
+
+/** What it says, as a text. */
+function inWords(message: InboxMessage): string {
+  return message.direction === 'in' ? said(message) : sent(message);
+}
+
+function said({ type, body, body_cut }: InboxMessage): string {
+  if (body === undefined || body === '') return `(${type ?? 'no text'})`;
+  return body_cut ? `${body}…` : body;
+}
+
+function sent({ type, template, language, params = [], body, body_cut }: InboxMessage): string {
+  if (template !== undefined)
+    return `Template ${template} (${language})${params.length > 0 ? `: ${params.join(', ')}` : ''}`;
+  if (body === undefined) return `(${type ?? 'message'})`;
+  return `${PLAIN.includes(type ?? '') ? '' : `(${type}) `}${body}${body_cut ? '…' : ''}`;
+}
+
+/** What can be seen of these needs no word before it. */
+const PLAIN = ['text', 'buttons', 'list', 'reaction'];
+
+interface AnswerProps {
+  readonly customer: Customer;
+  /** The message that is answered, if one was chosen. */
+  readonly quoted?: InboxMessage | undefined;
+  readonly onUnquote: () => void;
+  readonly onSent: () => void;
+}
+
+/** A box to write to the customer; outside the session a template. */
+function Answer({ customer, quoted, onUnquote, onSent }: AnswerProps) {
+  const [text, setText] = useState('');
+  if (!isOpen(customer)) {
+    return (
+      <Card
+        title="Send a template"
+        lead="The session is closed: more than 24 hours have passed since the customer wrote."
+      >
+        <TemplateForm customer={customer} onSent={onSent} />
+      </Card>
+    );
+  }
+  const send = async () => {
+    const from = quoted ? ourNumberOf(quoted) : customer.number;
+    await create('/v2/chatapp/send-text', {
+      ...{ to: customer.to, message: text },
+      ...(from !== null && { from }),
+      ...(quoted && { reply_to: quoted.message_id }),
+    });
+    setText((now) => (now === text ? '' : now)); // The user may have gone on writing meanwhile.
+    toast('Answer sent.');
+    onUnquote();
+    onSent();
+  };
+  return (
+    <Card title="Answer">
+      {quoted && (
+        <p class="quoted">
+          Answers “{inWords(quoted)}”{' '}
+          <Button look="quiet" onClick={onUnquote}>
+            Answer without it
+          </Button>
+        </p>
+      )}
+      <Form submit="Send answer" onSubmit={send} sendsAgain>
+        <TextArea name="message" label="Your answer" rows={3} value={text} onInput={setText} />
+      </Form>
+    </Card>
+  );
+}
+
+/** Sends an approved template with its values, from the number that the customer wrote to if the account still has it. */
+function TemplateForm({ customer: { to, number: written }, onSent }: Pick<AnswerProps, 'customer' | 'onSent'>) {
+  const [sent, setSent] = useState(0);
+  const numbers = useChatNumbers();
+  const { number: from, business_id: business } = numbers.find(({ number }) => number === written) ?? numbers[0] ?? {};
+  const send = async (values: FormValues) => {
+    await create('/v2/chatapp/send', { to, ...(from !== undefined && { from }), ...chatTemplateOf(values) });
+    setSent((count) => count + 1);
+    toast('Template sent.');
+    onSent();
+  };
+  return (
+    <Form submit="Send template" onSubmit={send} sendsAgain>
+      <ChatTemplateFields business={business} sent={sent} />
+    </Form>
+  );
 }

@@ -1,21 +1,63 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
+import type { createKey, keys, showKey } from '../../../../endpoints/keys/keys.ts';
+import { create, patch, queryText, remove } from '../../api/http.ts';
+import { useLoad } from '../../api/load.ts';
+import { testing } from '../../api/looking.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
-import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
-import { CodeBlock } from '../../parts/copy.tsx';
-import { Empty, NoResults } from '../../parts/empty.tsx';
-import { FilterBar, FilterSelect } from '../../parts/filter.tsx';
-import { number } from '../../parts/number.ts';
-import { PageHead } from '../../parts/page.tsx';
-import { SecretDialog } from '../../parts/secret.tsx';
+import { Confirm, Dialog, SecretDialog, toast } from '../../parts/dialog.tsx';
+import { Checkbox, Checkboxes, Field, Select, TextArea } from '../../parts/field.tsx';
+import { FilterBar, FilterSelect, useUrlFilter } from '../../parts/filter.tsx';
+import { changed, Form } from '../../parts/form.tsx';
+import { exactNow } from '../../parts/now.ts';
+import { Empty, NoResults, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useUrlFilter } from '../../parts/url-filter.ts';
-import { CreateKeyDialog } from './create-key.tsx';
-import { type CreatedKey, curlOf, type Key, STATE_TONES } from './key.ts';
-import { KeyPanel } from './key-panel.tsx';
+import { Badge, CodeBlock, CopyId, Facts, number, Time, type Tone } from '../../parts/value.tsx';
+
+/** As `GET /v2/account/keys` shows it. */
+export type Key = EntryOf<typeof keys>;
+
+/** One key, with those that it made and that work. */
+type KeyDetail = AnswerOf<typeof showKey>;
+
+/** The answer that has the whole key, this once. */
+type CreatedKey = AnswerOf<typeof createKey>;
+
+const STATE_TONES: Readonly<Record<Key['state'], Tone>> = { active: 'good', expired: 'plain', revoked: 'plain' };
+
+const DAY_MS = 86_400_000;
+/** In how many days a new key may end, for people to choose from. */
+const LIVES = [
+  ['30', 'In 30 days'],
+  ['90', 'In 90 days'],
+  ['365', 'In a year'],
+] as const;
+
+/** The field of the request, if one was chosen. */
+function endOf(days: string | undefined, nowMs: number): { readonly expires_at?: string } {
+  return days ? { expires_at: new Date(nowMs + Number(days) * DAY_MS).toISOString() } : {};
+}
+
+const SCOPES = [
+  { value: 'send', label: 'send', hint: 'Send messages.' },
+  { value: 'read', label: 'read', hint: 'Read messages, lists and the balance.' },
+  { value: 'otp', label: 'otp', hint: 'Use the most urgent priority, for one-time passwords. Needs send too.' },
+  { value: 'manage', label: 'manage', hint: 'Change settings: keys, webhooks, templates.' },
+];
+
+/** What a first call with the key looks like. */
+function curlOf(key: string, scopes: readonly string[]): string {
+  const [path, body] = scopes.includes('read')
+    ? ['/v2/balance', '']
+    : [
+        '/v2/send',
+        ` \\\n  -H 'Content-Type: application/json' -d '{"to":"91…","message":"…","sender":"…","route":"transactional"}'`,
+      ];
+  return `curl -s ${location.origin}${path} -H 'Authorization: Bearer ${key}'${body}`;
+}
 
 /** The keys with which programs use the API. */
 export function KeysPage() {
@@ -107,5 +149,240 @@ function NoKeys({ create }: { readonly create: ComponentChildren }) {
     <Empty icon="key" action={next}>
       No keys yet. Create one to send your first message.
     </Empty>
+  );
+}
+
+const KINDS = [
+  ['live', 'Live: hk_live_…'],
+  ['test', 'Test: hk_test_…'],
+] as const;
+
+interface CreateKeyProps {
+  readonly onClose: () => void;
+  readonly onCreated: (made: CreatedKey) => void;
+}
+
+function CreateKeyDialog({ onClose, onCreated }: CreateKeyProps) {
+  const [opened] = useState(exactNow); // Pressed again after a lost answer, it must be the same request.
+  return (
+    <Dialog title="Create an API key" onClose={onClose}>
+      <Form
+        submit="Create key"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          const isTest = values.text('kind') === 'test';
+          const made = await create<CreatedKey>('/v2/account/keys', {
+            ...(isTest && { test: true }),
+            name: values.text('name'),
+            scopes: values.all('scopes'),
+            allowed_ips: values.lines('allowed_ips'),
+            // A test key has a rate of its own, unless another one is given.
+            ...(!(isTest && values.text('per_minute') === USUAL_RATE) && { per_minute: values.number('per_minute') }),
+            ...endOf(values.optional('expires_at'), opened),
+          });
+          onCreated(made);
+        }}
+      >
+        <Select
+          name="kind"
+          label="Kind"
+          options={KINDS}
+          initial={testing.value ? 'test' : 'live'}
+          hint="What a test key sends leaves to nobody and costs nothing. It sends and reads, and sees tests alone."
+        />
+        <KeyFields />
+        <Select name="expires_at" label="Stops working" options={[['', 'Never'], ...LIVES]} initial="" />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** As the field has it. */
+const USUAL_RATE = '1000';
+const FIRST_SCOPES = ['send', 'read'];
+
+/** What a new key and a changed key have in common. */
+function KeyFields({ of }: { readonly of?: Key }) {
+  return (
+    <>
+      <Field
+        name="name"
+        label="Name"
+        hint="What uses it, for people: shop server."
+        {...(of === undefined ? {} : { initial: of.name })}
+      />
+      <Checkboxes name="scopes" legend="It may" options={SCOPES} initial={of?.scopes ?? FIRST_SCOPES} />
+      <TextArea
+        name="allowed_ips"
+        label="Allowed addresses"
+        optional
+        rows={3}
+        hint="One address or subnet a line, such as 203.0.113.7 or 198.51.100.0/24. Empty: from everywhere."
+        {...(of === undefined ? {} : { initial: (of.allowed_ips ?? []).join('\n') })}
+      />
+      <Field
+        name="per_minute"
+        label="Requests a minute"
+        inputMode="numeric"
+        initial={String(of?.per_minute ?? USUAL_RATE)}
+        hint="More are refused with 429 until the minute is over."
+      />
+    </>
+  );
+}
+
+interface KeyPanelProps {
+  readonly of: Key;
+  readonly onClose: () => void;
+  readonly onChange: () => void;
+  readonly onRotated: (made: CreatedKey) => void;
+}
+
+/** One key: how it is used, and what can be done about it. */
+function KeyPanel({ of, onClose, onChange, onRotated }: KeyPanelProps) {
+  const [asked, setAsked] = useState<'edit' | 'rotate' | 'revoke'>();
+  const path = `/v2/account/keys/${of.key_id}`;
+  const close = () => setAsked(undefined);
+  return (
+    <Dialog title={of.name} side="right" onClose={onClose}>
+      <KeyFacts of={of} />
+      {may('manage') && of.state === 'active' && (
+        <div class="acts">
+          <Button onClick={() => setAsked('edit')}>Change settings</Button>
+          {of.rotated_to === null && <Button onClick={() => setAsked('rotate')}>Rotate key</Button>}
+          <Button look="danger" onClick={() => setAsked('revoke')}>
+            Revoke key
+          </Button>
+        </div>
+      )}
+      {asked === 'edit' && <EditDialog of={of} path={path} onClose={close} onChange={onChange} />}
+      {asked === 'rotate' && <RotateDialog of={of} path={path} onClose={close} onRotated={onRotated} />}
+      {asked === 'revoke' && <RevokeDialog of={of} path={path} onClose={close} onChange={onChange} />}
+    </Dialog>
+  );
+}
+
+/** Asks, and says which keys this one has made. */
+function RevokeDialog({ of, path, onClose, onChange }: ActProps & { readonly of: Key; readonly onChange: () => void }) {
+  const { data } = useLoad<KeyDetail>(path);
+  const [alsoMade, setAlsoMade] = useState(false);
+  const made = data?.descendants ?? [];
+  return (
+    <Confirm
+      title={`Revoke the key ${of.name}?`}
+      act="Revoke key"
+      typed={of.name}
+      onConfirm={async () => {
+        await remove(`${path}${queryText({ descendants: alsoMade ? 'revoke' : undefined })}`);
+        onChange();
+        toast('Key revoked. It is refused within some seconds.');
+      }}
+      onClose={onClose}
+    >
+      <p>Programs that use it can no longer send or read. It cannot be undone.</p>
+      {made.length > 0 && (
+        <>
+          <p>It made keys that work: {made.map(({ name }) => name).join(', ')}.</p>
+          <Checkbox name="descendants" label="Revoke these too" checked={alsoMade} onChange={setAlsoMade} />
+        </>
+      )}
+    </Confirm>
+  );
+}
+
+function KeyFacts({ of }: { readonly of: Key }) {
+  return (
+    <Facts
+      facts={[
+        ['Begins with', <CopyId id={of.prefix} />],
+        ['Status', <Badge tone={STATE_TONES[of.state]}>{of.state}</Badge>],
+        ['Scopes', of.scopes.join(', ')],
+        ['Allowed addresses', of.allowed_ips?.join(', ') ?? 'all'],
+        ['Requests a minute', number(of.per_minute)],
+        ['Last used', <Time at={of.last_used} none="never" full />],
+        ['Last address', of.last_address ?? '–'],
+        ['Requests in 24 hours', number(of.requests_24h)],
+        ['Made', <Time at={of.created_at} full />],
+        ['Made by', makerOf(of)],
+        ['Stops working', <Time at={of.expires_at} none="never" full />],
+        ...(of.rotated_to === null ? [] : [['Replaced by', <CopyId id={of.rotated_to} />] as const]),
+      ]}
+    />
+  );
+}
+
+function makerOf({ created_by: maker }: Key): string {
+  if (maker === null) return 'your service provider';
+  return maker.name ?? `${maker.kind} ${maker.id}`;
+}
+
+interface ActProps {
+  readonly path: string;
+  readonly onClose: () => void;
+}
+
+function EditDialog({ of, path, onClose, onChange }: ActProps & { readonly of: Key; readonly onChange: () => void }) {
+  return (
+    <Dialog title={`Change ${of.name}`} onClose={onClose}>
+      <Form
+        submit="Save settings"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          const now = {
+            name: values.text('name'),
+            scopes: values.all('scopes').sort(),
+            allowed_ips: values.lines('allowed_ips'),
+            per_minute: values.neededNumber('per_minute'),
+          };
+          await patch(path, changed(now, { ...of, scopes: [...of.scopes].sort(), allowed_ips: of.allowed_ips ?? [] }));
+          onChange();
+          onClose();
+          toast('Settings saved. They take effect within seconds.');
+        }}
+      >
+        <KeyFields of={of} />
+      </Form>
+    </Dialog>
+  );
+}
+
+const HOUR_MS = 3_600_000;
+const OVERLAPS = [
+  ['1', 'In an hour'],
+  ['24', 'In 24 hours'],
+  ['72', 'In 3 days'],
+  ['167', 'In 7 days'],
+] as const;
+
+interface RotateProps extends ActProps {
+  readonly of: Key;
+  readonly onRotated: (made: CreatedKey) => void;
+}
+
+function RotateDialog({ of, path, onClose, onRotated }: RotateProps) {
+  const [opened] = useState(exactNow); // Pressed again after a lost answer, it must be the same request.
+  return (
+    <Dialog title="Rotate the key?" onClose={onClose}>
+      <div class="prose">
+        <p>You get a new key with the same settings. Give it to what uses the old one before that stops.</p>
+      </div>
+      <Form
+        submit="Rotate key"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          const until = new Date(opened + Number(values.text('old_expires_at')) * HOUR_MS);
+          const body = { old_expires_at: until.toISOString(), ...endOf(values.optional('expires_at'), opened) };
+          onRotated(await create<CreatedKey>(`${path}/rotate`, body));
+        }}
+      >
+        <Select name="old_expires_at" label="The old key stops working" options={OVERLAPS} initial="24" />
+        <Select
+          name="expires_at"
+          label="The new key stops working"
+          options={[['', of.expires_at === null ? 'Never' : 'When the old one would have'], ...LIVES]}
+          initial=""
+        />
+      </Form>
+    </Dialog>
   );
 }

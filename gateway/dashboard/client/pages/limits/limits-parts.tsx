@@ -1,17 +1,14 @@
 import { useState } from 'preact/hooks';
+import type { AnswerOf } from '../../../../api/endpoint.ts';
+import type { accountLimits } from '../../../../endpoints/limits/limits.ts';
 import { post } from '../../api/http.ts';
-import { Badge, type Tone } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Facts, Stat, Stats } from '../../parts/facts.tsx';
+import { Dialog, toast } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
-import { Form } from '../../parts/form.tsx';
-import { counted, number } from '../../parts/number.ts';
+import { Form, type FormValues } from '../../parts/form.tsx';
 import { Card } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { toast } from '../../parts/toast.tsx';
-import { BRAKES, type Cap, type Caps, countryName, type Hold, type Limits, percent } from './limits.ts';
+import { Badge, counted, Facts, number, Stat, Stats, Time, type Tone } from '../../parts/value.tsx';
 
 /** What is shown of limits to an account and to operators. */
 
@@ -167,4 +164,71 @@ export function CapFields({ day, month }: Caps) {
       />
     </>
   );
+}
+
+/** `GET /v2/account/limits`, and what operators see of an account. */
+export type Limits = AnswerOf<typeof accountLimits>;
+
+type Caps = Pick<Limits, 'day' | 'month'>;
+
+type Cap = Limits['day'];
+
+export type KeyCaps = Limits['keys'][number];
+
+/** A prefix whose traffic looks like fraud. */
+type Hold = Limits['holds'][number];
+
+export const BRAKES: readonly (readonly [Limits['brake'], string])[] = [
+  ['off', 'Off'],
+  ['watch', 'Watch: show what looks like fraud'],
+  ['hold', 'Hold: refuse sends to it until a person releases it'],
+];
+
+const COUNTRY_NAMES = new Intl.DisplayNames('en', { type: 'region' });
+
+/** `AE` as `United Arab Emirates (AE)`. */
+export function countryName(code: string): string {
+  return `${COUNTRY_NAMES.of(code)} (${code})`;
+}
+
+/** A part of 1 as `4 %`. */
+export function percent(part: number): string {
+  return `${Math.round(part * 100)} %`;
+}
+
+/** Of an account and of a route: when SMS may leave, by the recipient's clock. */
+export function DaytimeFields({ daytime }: Pick<Limits, 'daytime'>) {
+  return (
+    <fieldset class="field">
+      <legend>Daytime of recipients</legend>
+      <p class="hint">
+        SMS wait outside these hours of the recipient's country, in all of its time zones. OTP are not held. Empty: at
+        any time.
+      </p>
+      <Field name="daytime.from" label="From" optional type="time" initial={daytime?.from ?? ''} />
+      <Field name="daytime.to" label="Until" optional type="time" initial={daytime?.to ?? ''} />
+      <Field
+        name="daytime.countries"
+        label="Only recipients in these countries"
+        optional
+        initial={daytime?.countries?.join(', ') ?? ''}
+        hint="Two letters each: IN, AE. Empty: all."
+      />
+    </fieldset>
+  );
+}
+
+/** As a member of the request. Hours of which one is missing are asked for, so that the answer says so. */
+export function daytimeOf(values: FormValues) {
+  const [from, to] = [values.optional('daytime.from'), values.optional('daytime.to')];
+  if (from === undefined && to === undefined) return {};
+  const countries = countriesIn(values.text('daytime.countries'));
+  return { daytime: { from, to, ...(countries.length > 0 && { countries }) } };
+}
+
+export function countriesIn(text: string): string[] {
+  return text
+    .toUpperCase()
+    .split(/[^A-Z]+/)
+    .filter(Boolean);
 }

@@ -3,15 +3,21 @@ import { put } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { may } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog, toast } from '../../parts/dialog.tsx';
 import { Select } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Card, Loading, PageHead } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
-import { toast } from '../../parts/toast.tsx';
-import type { Key } from '../keys/key.ts';
-import type { KeyCaps, Limits } from './limits.ts';
-import { CapFields, capText, HoldsCard, RecipientFacts, SpendingStats } from './limits-parts.tsx';
+import type { Key } from '../keys/keys.tsx';
+import {
+  CapFields,
+  capText,
+  HoldsCard,
+  type KeyCaps,
+  type Limits,
+  RecipientFacts,
+  SpendingStats,
+} from './limits-parts.tsx';
 
 const PATH = '/v2/account/limits';
 

@@ -1,17 +1,54 @@
+import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
+import type { exportList } from '../../../../endpoints/exports/exports.ts';
+import type { message, messages } from '../../../../endpoints/messages/messages.ts';
+import { create, queryText, remove } from '../../api/http.ts';
+import { useLoad, useReadAgain } from '../../api/load.ts';
+import { lookQuery } from '../../api/looking.ts';
 import { usePages } from '../../api/pages.ts';
-import { may } from '../../api/session.ts';
-import { Badge } from '../../parts/badge.tsx';
-import { LinkButton } from '../../parts/button.tsx';
+import { may, session } from '../../api/session.ts';
+import { Button, LinkButton } from '../../parts/button.tsx';
 import { calledOf, customerAsked } from '../../parts/customer.ts';
-import { Empty, NoResults } from '../../parts/empty.tsx';
-import { FilterBar, FilterSelect, FilterText, FilterTime, MoreFilters } from '../../parts/filter.tsx';
-import { PageHead } from '../../parts/page.tsx';
-import { type Column, PagedTable } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { type UrlFilter, useUrlFilter } from '../../parts/url-filter.ts';
-import { useExports } from './exports.tsx';
-import { type Message, messageHref, STATUS_TONES } from './message.ts';
+import { toast, toastProblem } from '../../parts/dialog.tsx';
+import {
+  FilterBar,
+  FilterSelect,
+  FilterText,
+  FilterTime,
+  MoreFilters,
+  type UrlFilter,
+  useUrlFilter,
+} from '../../parts/filter.tsx';
+import { Card, Empty, NoResults, PageHead } from '../../parts/page.tsx';
+import { type Column, PagedTable, Table } from '../../parts/table.tsx';
+import { Badge, counted, Time, type Tone } from '../../parts/value.tsx';
+
+export type Status = 'queued' | 'sent' | 'delivered' | 'failed' | 'expired' | 'rejected' | 'read' | 'received';
+
+/** An entry of `GET /v2/messages`. */
+export type Message = EntryOf<typeof messages>;
+
+/** What `GET /v2/messages/{id}` tells beyond that. */
+export type WholeMessage = AnswerOf<typeof message>;
+
+/** One entry of a timeline: `what` says which other members it has. */
+export type Happening = WholeMessage['timeline'][number];
+
+export const STATUS_TONES: Readonly<Record<Status, Tone>> = {
+  queued: 'plain',
+  sent: 'info',
+  delivered: 'good',
+  read: 'good',
+  received: 'info',
+  failed: 'bad',
+  expired: 'warn',
+  rejected: 'bad',
+};
+
+export function messageHref(id: string): string {
+  return `/dashboard/messages/${id}`;
+}
 
 const STATES = Object.keys(STATUS_TONES).map((state) => [state, state] as const);
 const SELDOM = [
@@ -139,3 +176,100 @@ const COLUMNS: readonly Column<Message>[] = [
   { head: 'Reference', cell: ({ reference }) => reference ?? '' },
   { head: 'Why', cell: ({ error_reason, error_code }) => error_reason ?? error_code ?? '' },
 ];
+
+type Exports = AnswerOf<typeof exportList>;
+type Export = Exports['exports'][number];
+
+/** The files of messages that were asked for, and the button that asks for what is shown now. */
+function useExports(filter: Readonly<Record<string, string>>) {
+  const loaded = useLoad<Exports>('/v2/account/exports');
+  const [busy, setBusy] = useState(false);
+  useReadAgain(loaded, ({ exports }) => exports.some(({ state }) => state === 'running'));
+  const begin = async () => {
+    setBusy(true);
+    const asked = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ''));
+    await create('/v2/account/exports', asked)
+      .then(() => toast('The file is being made. It appears below.'))
+      .catch(toastProblem);
+    setBusy(false);
+    loaded.reload();
+  };
+  const drop = async (id: string) => {
+    await remove(`/v2/account/exports/${id}`).catch(toastProblem);
+    loaded.reload();
+  };
+  const rows = loaded.data?.exports ?? [];
+  return {
+    button: (
+      <Button icon="down" busy={busy} onClick={begin}>
+        Export as CSV
+      </Button>
+    ),
+    card: rows.length > 0 && (
+      <Card
+        title="Files"
+        lead="Of the messages that fitted the filter when you asked, without their texts. Kept for a day."
+      >
+        <Table
+          caption="Exports"
+          rows={rows}
+          rowKey={({ export_id }) => export_id}
+          columns={[
+            { head: 'Asked for', cell: ({ started_at }) => <Time at={started_at} /> },
+            { head: 'Status', cell: (row) => <State of={row} /> },
+            {
+              head: 'Messages',
+              kind: 'number',
+              cell: ({ rows, complete }) => `${counted(rows, 'message')}${complete ? '' : ', cut off'}`,
+            },
+            { head: 'Removed', cell: ({ expires_at }) => <Time at={expires_at} /> },
+            {
+              head: 'Actions',
+              kind: 'actions',
+              cell: (row) => <Actions of={row} onRemove={() => drop(row.export_id)} />,
+            },
+          ]}
+        />
+      </Card>
+    ),
+  };
+}
+
+function State({ of: { export_id: id, state, progress } }: { readonly of: Export }) {
+  if (state === 'done') return <Badge tone="good">ready</Badge>;
+  if (state === 'failed') return <Badge tone="bad">failed: ask again</Badge>;
+  const percent = Math.floor(progress * 100);
+  return (
+    <span class="progress">
+      <progress max={100} value={percent} aria-label={`Progress of ${id}`} /> {percent} %
+    </span>
+  );
+}
+
+function Actions({
+  of: { export_id: id, state, may_remove },
+  onRemove,
+}: {
+  readonly of: Export;
+  readonly onRemove: () => void;
+}) {
+  const user = session.value?.user.user_id;
+  return (
+    <>
+      {state === 'done' && (
+        <LinkButton
+          icon="down"
+          href={`/v2/account/exports/${id}/file${queryText({ ...lookQuery(), user })}`}
+          download="messages.csv"
+        >
+          Download
+        </LinkButton>
+      )}
+      {may_remove && (
+        <Button look="quiet" icon="close" onClick={onRemove}>
+          Remove
+        </Button>
+      )}
+    </>
+  );
+}

@@ -1,20 +1,19 @@
 import type { ComponentChildren } from 'preact';
-import { useLoad } from '../../api/load.ts';
-import { Badge } from '../../parts/badge.tsx';
-import { CopyId } from '../../parts/copy.tsx';
+import { useEffect, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { create } from '../../api/http.ts';
+import { useLive } from '../../api/live.ts';
+import { type Loaded, useLoad, useReadAgain } from '../../api/load.ts';
+import { may } from '../../api/session.ts';
+import { Button } from '../../parts/button.tsx';
 import { calledOf } from '../../parts/customer.ts';
-import { Facts } from '../../parts/facts.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { Card, Loading, PageHead } from '../../parts/page.tsx';
+import { Confirm, toast } from '../../parts/dialog.tsx';
+import { Card, Loading, Notice, PageHead } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { Words } from '../../parts/words.tsx';
-import type { PageProps } from '../../router/page.ts';
-import type { Webhook } from '../webhooks/webhook.ts';
-import { useFollowedMessage } from './followed-message.ts';
-import { messageHref, STATUS_TONES, type WholeMessage } from './message.ts';
-import { Resend } from './resend.tsx';
-import { Timeline } from './timeline.tsx';
+import { Badge, CopyId, counted, Facts, Time, Words } from '../../parts/value.tsx';
+import type { PageProps } from '../../router/route.tsx';
+import type { Webhook } from '../webhooks/webhooks.tsx';
+import { type Happening, type Message, messageHref, STATUS_TONES, type WholeMessage } from './messages.tsx';
 
 /** Everything that is known of one message. */
 export function MessagePage({ params }: PageProps) {
@@ -221,4 +220,117 @@ function factsOf(message: WholeMessage): readonly Fact[] {
     ['Batch', batch && <a href={`/dashboard/batches/${batch}`}>{batch}</a>],
   ];
   return all.filter(([, value]) => value !== undefined && value !== null);
+}
+
+/** What happened to a message, in words, with what carriers wrote as they wrote it. */
+function Timeline({ entries }: { readonly entries: readonly Happening[] }) {
+  return (
+    <ol class="timeline">
+      {entries.map((entry, index) => (
+        <li key={index}>
+          <Time at={entry.at} full="seconds" />
+          <div>
+            {entry.message_id && 'SMS: '}
+            {wordsOf(entry)}
+            {entry.raw?.text && <code class="raw">{entry.raw.text}</code>}
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** With a link to the line of the statement. */
+function Paid({ words, entry }: { readonly words: string; readonly entry: Happening }) {
+  const { credits, change_id: change, ledger_seq: seq } = entry;
+  return (
+    <>
+      {words} {counted(credits ?? 0, 'credit')}
+      {change !== undefined && (
+        <>
+          {': '}
+          <a href={`/dashboard/credits?change_id=${change}`}>line {seq} of the statement</a>
+        </>
+      )}
+    </>
+  );
+}
+
+function wordsOf(entry: Happening): ComponentChildren {
+  const say = WORDS[entry.what];
+  return say === undefined ? entry.what : say(entry);
+}
+
+const WORDS: Readonly<Record<string, (entry: Happening) => ComponentChildren>> = {
+  accepted: () => 'Accepted',
+  template: ({ template_id: id, template }) => `Matches the template ${id ?? template ?? ''}`,
+  path: ({ path }) => `Routed as ${path}`,
+  paid: (entry) => <Paid words="Paid with" entry={entry} />,
+  refunded: (entry) => <Paid words="Refunded" entry={entry} />,
+  taken: ({ carrier }) => (carrier === undefined ? 'Taken to be sent' : `Taken to be sent by ${carrier}`),
+  state: ({ status, error_reason: reason }) =>
+    status === 'fallback' ? (
+      <strong>{reason ? `No SMS went: ${reason}` : 'The SMS goes in its place'}</strong>
+    ) : (
+      <strong>{status}</strong>
+    ),
+  fallback: ({ because }) =>
+    because === 'failed' ? 'It failed: an SMS is to go in its place' : 'Its time is over: an SMS is to go in its place',
+  answer: ({ carrier, outcome, error_code: code, error_reason: reason }) =>
+    `${carrier ?? 'The provider'} answered: ${[outcome, code, reason].filter(Boolean).join(', ')}`,
+  receipt: ({ carrier, status, error_code: code, error_reason: reason, result }) =>
+    `Receipt of ${carrier ?? 'the provider'}: ${[status, code, reason, result === 'failover' && 'so the next carrier is asked'].filter(Boolean).join(', ')}`,
+  policy: ({ became }) => `No answer came in time: it became ${became}`,
+  webhook: ({ event, result, duration_ms: ms }) => `Webhook ${event}: ${result} after ${ms} ms`,
+};
+
+const BEWARE: Partial<Record<WholeMessage['status'], string>> = {
+  delivered: 'The first one was delivered: the recipient gets the text twice.',
+  sent: 'The first one may still arrive: then the recipient gets the text twice.',
+};
+
+/** Sends the text once more, as a new message. Not what waits: it would arrive beside itself. Nor the code of a verification. */
+function Resend({ message }: { readonly message: WholeMessage }) {
+  const [asked, setAsked] = useState(false);
+  const { route } = useLocation();
+  const { channel, direction, status, text_shown: shown, verification_id: code, message_id: id, to } = message;
+  if (!may('send') || channel !== 'sms' || direction === 'in' || status === 'queued') return null;
+  if (shown === 'removed' || code !== undefined) return null;
+  const send = async () => {
+    const sent = await create<{ message_id: string }>(`/v2/messages/${id}/resend`, {});
+    toast('Sent again, as a new message.');
+    route(messageHref(sent.message_id));
+  };
+  return (
+    <>
+      <Button icon="send" onClick={() => setAsked(true)}>
+        Send again
+      </Button>
+      {asked && (
+        <Confirm title={`Send it to ${to} again?`} act="Send again" onConfirm={send} onClose={() => setAsked(false)}>
+          <p>
+            A new message with the same text, sender and route. It is charged like any other. {BEWARE[status] ?? ''}
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+/** What `path` shows of a message, read again when its state changes. The stream tells that at once, of the newest messages only. */
+export function useFollowedMessage<T extends Pick<Message, 'status'>>(path: string, id: string): Loaded<T> {
+  const message = useLoad<T>(path);
+  const newest = useLive<{ readonly data: readonly Message[] }>('messages');
+  const status = newest?.data.find(({ message_id }) => message_id === id)?.status;
+  const { follow } = message;
+  const shown = message.data?.status;
+  useEffect(() => {
+    if (status !== undefined && shown !== undefined && status !== shown) follow();
+  }, [status, shown, follow]);
+  useReadAgain(message, isOpen);
+  return message;
+}
+
+function isOpen({ status }: Pick<Message, 'status'>): boolean {
+  return status === 'queued' || status === 'sent';
 }

@@ -1,11 +1,9 @@
 import type { EntryOf } from '../../../../api/endpoint.ts';
 import type { numbers } from '../../../../endpoints/numbers/numbers.ts';
 import { usePages } from '../../api/pages.ts';
-import { CopyId } from '../../parts/copy.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { PageHead } from '../../parts/page.tsx';
+import { Empty, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { CopyId, Time } from '../../parts/value.tsx';
 
 type OwnNumber = EntryOf<typeof numbers>;
 

@@ -7,17 +7,13 @@ import { create, remove } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Empty, NoResults } from '../../parts/empty.tsx';
+import { Confirm, Dialog, toast } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
-import { FilterBar, FilterText } from '../../parts/filter.tsx';
+import { FilterBar, FilterText, useUrlFilter } from '../../parts/filter.tsx';
 import { Form } from '../../parts/form.tsx';
-import { Card, PageHead } from '../../parts/page.tsx';
+import { Card, Empty, NoResults, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { toast } from '../../parts/toast.tsx';
-import { useUrlFilter } from '../../parts/url-filter.ts';
+import { Time } from '../../parts/value.tsx';
 
 type OptOut = EntryOf<typeof optOuts>;
 

@@ -1,21 +1,16 @@
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import type { AnswerOf } from '../../../../api/endpoint.ts';
+import type { accountStatistics } from '../../../../endpoints/statistics/statistics.ts';
 import { useLive } from '../../api/live.ts';
 import { useLoad } from '../../api/load.ts';
 import { may } from '../../api/session.ts';
 import { Conditions } from '../../parts/conditions.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { Stat, Stats } from '../../parts/facts.tsx';
-import { amount, number } from '../../parts/number.ts';
-import { Card, Loading, PageHead } from '../../parts/page.tsx';
+import { Card, Empty, Loading, PageHead, Tabs } from '../../parts/page.tsx';
 import { Plot } from '../../parts/plot.tsx';
 import { Table } from '../../parts/table.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
-import { Time, utcDay } from '../../parts/time.tsx';
-import { BalanceStats, type Overview } from '../credits/balance-stats.tsx';
-import { ErrorTable } from './error-table.tsx';
-import { MessageStats } from './message-stats.tsx';
-import { arrived, duration, failed, type OperatorRow, PERIODS, percent, type Statistics } from './statistics.ts';
+import { amount, counted, number, Stat, Stats, Time, utcDay, Words } from '../../parts/value.tsx';
+import { BalanceStats, type Overview } from '../credits/credits.tsx';
 
 /** What is left, what was sent, and how it went. */
 export function OverviewPage() {
@@ -153,4 +148,155 @@ function FirstSteps() {
       </ol>
     </Card>
   );
+}
+
+/** The period in four numbers. */
+function MessageStats({ statistics }: { readonly statistics: Statistics }) {
+  const { series, credits_used, conversations } = statistics;
+  const [good, bad] = [arrived(statistics), failed(statistics)];
+  const ended = good + bad;
+  return (
+    <>
+      <Stat
+        label="Delivered"
+        value={number(good)}
+        note={
+          <>
+            {ended === 0 ? 'no message has ended yet: ' : `${percent(good / ended)} of those that ended: `}
+            <Parts of={statistics} states={['delivered', 'read']} />
+            <Sparkline label="Delivered over the period" values={series.map(arrived)} />
+          </>
+        }
+      />
+      <Stat
+        label="Failed"
+        value={number(bad)}
+        note={
+          <>
+            <Parts of={statistics} states={['failed', 'expired', 'rejected']} />
+            <Sparkline label="Failed over the period" values={series.map(failed)} />
+          </>
+        }
+      />
+      <Stat
+        label="On the way"
+        value={number(statistics.queued + statistics.sent)}
+        note={<Parts of={statistics} states={['queued', 'sent']} />}
+      />
+      <Stat
+        label="Credits used"
+        value={amount(credits_used)}
+        note={
+          <>
+            {conversations === 0 ? 'less what was refunded' : `${counted(conversations, 'conversation')} among them`}
+            <Sparkline label="Credits used over the period" values={series.map((step) => step.credits_used)} />
+          </>
+        }
+        href="/dashboard/credits"
+      />
+    </>
+  );
+}
+
+/** What a number is the sum of. Each leads to the list that it counts: a list has one state, or all. */
+function Parts({ of, states }: { readonly of: Statistics; readonly states: readonly State[] }) {
+  return states.map((state, i) => (
+    <span key={state}>
+      {i > 0 && ', '}
+      <a href={listOf(state, of.from)}>
+        {number(of[state])} {state}
+      </a>
+    </span>
+  ));
+}
+
+interface SparklineProps {
+  /** What it shows, in words: "Messages an hour, 120 at most". */
+  readonly label: string;
+  readonly values: readonly number[];
+}
+
+const WIDTH = 120;
+const HEIGHT = 28;
+
+/** A small line without axes, beside the number that it belongs to. */
+function Sparkline({ label, values }: SparklineProps) {
+  const most = Math.max(...values, 1);
+  const step = WIDTH / Math.max(values.length - 1, 1);
+  const points = values.map(
+    (value, at) => `${(at * step).toFixed(1)},${(HEIGHT - 2 - (value / most) * (HEIGHT - 4)).toFixed(1)}`,
+  );
+  return (
+    <svg class="sparkline" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label} preserveAspectRatio="none">
+      <polyline points={points.join(' ')} />
+    </svg>
+  );
+}
+
+export function ErrorTable({ rows }: { readonly rows: readonly ErrorRow[] }) {
+  if (rows.length === 0) return <Empty icon="check">No message of this period failed.</Empty>;
+  return (
+    <Table
+      caption="Error codes"
+      rows={rows}
+      rowKey={({ error_code }) => error_code}
+      columns={[
+        { head: 'Code', cell: ({ error_code }) => <code>{error_code}</code> },
+        {
+          head: 'What happened, what to do',
+          cell: ({ cause = '', advice = '' }) => <Words text={`${cause} ${advice}`} />,
+        },
+        { head: 'Messages', kind: 'number', cell: ({ messages }) => number(messages) },
+      ]}
+    />
+  );
+}
+
+const PERIODS = [
+  { href: '/dashboard', label: '24 hours' },
+  { href: '/dashboard?period=7d', label: '7 days' },
+  { href: '/dashboard?period=30d', label: '30 days' },
+] as const;
+
+interface Counts {
+  readonly total: number;
+  readonly queued: number;
+  readonly sent: number;
+  readonly delivered: number;
+  readonly read: number;
+  readonly failed: number;
+  readonly expired: number;
+  readonly rejected: number;
+  readonly received: number;
+  readonly credits_used: number;
+  readonly conversations: number;
+}
+
+/** `GET /v2/account/statistics`. */
+type Statistics = AnswerOf<typeof accountStatistics>;
+
+type OperatorRow = Statistics['operators'][number];
+
+type ErrorRow = Statistics['errors'][number];
+
+const arrived = ({ delivered, read }: Counts): number => delivered + read;
+const failed = ({ failed: lost, expired, rejected }: Counts): number => lost + expired + rejected;
+
+function percent(part: number): string {
+  return `${amount(Math.round(part * 1_000) / 10)} %`;
+}
+
+/** "2.4 s", "3 min", "1.5 h". */
+function duration(seconds: number | null): string {
+  if (seconds === null) return '–';
+  if (seconds < 90) return `${amount(seconds)} s`;
+  if (seconds < 5_400) return `${amount(Math.round(seconds / 60))} min`;
+  return `${amount(Math.round(seconds / 360) / 10)} h`;
+}
+
+type State = 'queued' | 'sent' | 'delivered' | 'read' | 'failed' | 'expired' | 'rejected';
+
+/** The list that a number counts, since the period began. */
+function listOf(state: State, from: string): string {
+  return `/dashboard/messages?${new URLSearchParams({ state, created_from: new Date(from).toISOString() })}`;
 }

@@ -1,16 +1,19 @@
-import { patch } from '../../api/http.ts';
+import { useState } from 'preact/hooks';
+import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
+import type { ownNotices } from '../../../../endpoints/sign-in/notices.ts';
+import type { ownSessions } from '../../../../endpoints/sign-in/own-sessions.ts';
+import { patch, post, put, remove } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
+import { usePages } from '../../api/pages.ts';
 import { loadSession, session } from '../../api/session.ts';
-import { Facts } from '../../parts/facts.tsx';
-import { Field } from '../../parts/field.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Dialog, toast, toastProblem } from '../../parts/dialog.tsx';
+import { Checkboxes, Field, PASSWORD_HINT, Password } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
-import { Card, Loading, PageHead } from '../../parts/page.tsx';
-import { toast } from '../../parts/toast.tsx';
-import { NoticesCard } from './notices-card.tsx';
-import { PasswordCard } from './password-card.tsx';
-import type { Profile } from './profile-view.ts';
-import { SecondFactorCard } from './second-factor-card.tsx';
-import { SessionsCard } from './sessions-card.tsx';
+import { Card, Loading, Notice, PageHead } from '../../parts/page.tsx';
+import { PagedTable } from '../../parts/table.tsx';
+import { Badge, Facts, Time } from '../../parts/value.tsx';
+import { type Profile, SecondFactorCard } from './second-factor.tsx';
 
 /** What one decides about oneself: name, address, password, second factor, mails, sessions. */
 export function ProfilePage() {
@@ -92,4 +95,160 @@ function AddressForm({ profile, reload }: { readonly profile: Profile; readonly 
       />
     </Form>
   );
+}
+
+interface PasswordCardProps {
+  readonly profile: Profile;
+  readonly reload: () => void;
+}
+
+function PasswordCard({ profile, reload }: PasswordCardProps) {
+  const [changing, setChanging] = useState(false);
+  const close = () => setChanging(false);
+  return (
+    <Card title="Password">
+      <p class="soft">
+        Changed <Time at={profile.password_changed_at} none="never" />.
+      </p>
+      <div class="acts">
+        <Button onClick={() => setChanging(true)}>Change password</Button>
+      </div>
+      {changing && (
+        <Dialog title="Change your password" onClose={close}>
+          <p>All your other sessions end.</p>
+          <Form
+            submit="Change password"
+            onCancel={close}
+            onSubmit={async (values) => {
+              await post('/v2/profile/password', {
+                current_password: values.exact('current_password'),
+                password: values.exact('password'),
+              });
+              close();
+              reload();
+              toast('Password changed. Your other sessions have ended.');
+            }}
+          >
+            <Password name="current_password" label="Current password" kind="current-password" />
+            <Password name="password" label="New password" kind="new-password" hint={PASSWORD_HINT} />
+          </Form>
+        </Dialog>
+      )}
+    </Card>
+  );
+}
+
+type Choices = AnswerOf<typeof ownNotices>;
+
+/** What one is told of by mail. `address`: a new one shows where that goes. */
+function NoticesCard({ address }: { readonly address: string | null }) {
+  const choices = useLoad<Choices>('/v2/profile/notices');
+  return (
+    <Card title="Mails" lead="What you are told of. Of the same thing, nothing is told twice within an hour.">
+      <Loading of={choices}>
+        {({ data }) => (
+          <>
+            {address === null && <Notice tone="warn">No mail is sent to you: you have given no address.</Notice>}
+            <Form
+              submit="Save choice"
+              look="plain"
+              sendsAgain
+              onSubmit={async (values) => {
+                choices.setData(await put<Choices>('/v2/profile/notices', { mail: values.all('mail') }));
+                toast('Choice saved.');
+              }}
+            >
+              <Checkboxes
+                name="mail"
+                legend={address === null ? 'Told by mail' : `Told by mail to ${address}`}
+                options={data.map(({ event, when }) => ({ value: event, label: when }))}
+                initial={data.filter(({ mail }) => mail).map(({ event }) => event)}
+              />
+            </Form>
+          </>
+        )}
+      </Loading>
+    </Card>
+  );
+}
+
+type OwnSession = EntryOf<typeof ownSessions>;
+
+/** Where one is signed in. A session that one does not know can be ended at once. */
+function SessionsCard() {
+  const sessions = usePages<OwnSession>('/v2/profile/sessions');
+  const end = (path: string, said: string) => {
+    remove(path).then(() => {
+      sessions.reload();
+      toast(said);
+    }, toastProblem);
+  };
+  const others = sessions.rows?.some(({ current }) => !current) ?? false;
+  return (
+    <Card
+      title="Sessions"
+      lead="Browsers in which you are signed in."
+      actions={
+        others && (
+          <Button onClick={() => end('/v2/profile/sessions', 'All other sessions have ended.')}>End all others</Button>
+        )
+      }
+    >
+      <PagedTable
+        list={sessions}
+        caption="Your sessions"
+        rowKey={(row) => row.session_id}
+        empty={null}
+        columns={[
+          {
+            head: 'Browser',
+            cell: ({ agent, current }) => (
+              <>
+                {browserName(agent ?? '')} {current && <Badge tone="good">This one</Badge>}
+              </>
+            ),
+          },
+          { head: 'Address', cell: ({ address }) => <code>{address}</code> },
+          { head: 'Signed in', cell: (row) => <Time at={row.made_at} /> },
+          { head: 'Last seen', cell: (row) => <Time at={row.seen_at} /> },
+          { head: 'Ends at the latest', cell: (row) => <Time at={row.expires_at} /> },
+          {
+            head: 'Actions',
+            kind: 'actions',
+            cell: ({ session_id, current }) =>
+              !current && (
+                <Button look="quiet" onClick={() => end(`/v2/profile/sessions/${session_id}`, 'Session ended.')}>
+                  End session
+                </Button>
+              ),
+          },
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** What browsers call themselves. Later ones also claim the names of earlier ones, so the first that is found counts. */
+const BROWSERS = [
+  ['Edg/', 'Edge'],
+  ['OPR/', 'Opera'],
+  ['Firefox/', 'Firefox'],
+  ['Chrome/', 'Chrome'],
+  ['Safari/', 'Safari'],
+] as const;
+const SYSTEMS = [
+  ['Android', 'Android'],
+  ['iPhone', 'iPhone'],
+  ['iPad', 'iPad'],
+  ['Windows', 'Windows'],
+  ['Mac OS X', 'macOS'],
+  ['Linux', 'Linux'],
+] as const;
+
+/** "Firefox on Windows": what one recognises of a User-Agent. */
+function browserName(agent: string): string {
+  const [, browser] = BROWSERS.find(([mark]) => agent.includes(mark)) ?? [];
+  const [, system] = SYSTEMS.find(([mark]) => agent.includes(mark)) ?? [];
+  if (browser === undefined) return agent.slice(0, 40) || 'unknown';
+  return system === undefined ? browser : `${browser} on ${system}`;
 }

@@ -1,30 +1,18 @@
+import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
+import type { conversationLosses } from '../../../../endpoints/reports/losses.ts';
+import type { accountReports, adminReports } from '../../../../endpoints/reports/reports.ts';
 import { queryText } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { lookQuery } from '../../api/looking.ts';
+import { usePages } from '../../api/pages.ts';
 import { AccountLink, FilterAccount } from '../../parts/account.tsx';
 import { LinkButton } from '../../parts/button.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { Stat, Stats } from '../../parts/facts.tsx';
-import { FilterBar, FilterDay, FilterSelect, FilterText, MoreFilters } from '../../parts/filter.tsx';
-import { amount, counted, number } from '../../parts/number.ts';
-import { Card, Loading, PageHead } from '../../parts/page.tsx';
+import { FilterBar, FilterDay, FilterSelect, FilterText, MoreFilters, useUrlFilter } from '../../parts/filter.tsx';
+import { Card, Empty, Loading, PageHead } from '../../parts/page.tsx';
 import { Plot } from '../../parts/plot.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useUrlFilter } from '../../parts/url-filter.ts';
-import { ErrorTable } from '../overview/error-table.tsx';
-import {
-  adminDimensions,
-  amounts,
-  type Counts,
-  DIMENSIONS,
-  type Dimension,
-  type Dimensions,
-  daysOf,
-  percent,
-  type Report,
-  type ReportRow,
-} from './report.ts';
+import { type Column, PagedTable, Table } from '../../parts/table.tsx';
+import { amount, counted, number, Stat, Stats, Time } from '../../parts/value.tsx';
+import { ErrorTable } from '../overview/overview.tsx';
 
 /** What was sent, what became of it and what it cost. */
 export function ReportsPage() {
@@ -219,4 +207,87 @@ function Rows({ report, by: [name, label], isAdmin }: RowsProps) {
 
 function undelivered({ failed, expired, rejected }: Counts): number {
   return failed + expired + rejected;
+}
+
+/** Chat-app conversations that cost the operator more than they earned. */
+export function LossesPage() {
+  const filter = useUrlFilter('account_id');
+  const list = usePages<EntryOf<typeof conversationLosses>>('/v2/admin/conversation-losses', filter.values);
+  return (
+    <>
+      <PageHead
+        title="Conversations that cost more"
+        back={{ href: '/dashboard/admin/reports', label: 'Reports' }}
+        lead="An account pays a conversation once, and the provider takes money for each message. Counted by the provider's price list and what a credit earns; the limits of an account can bound the messages of a conversation."
+      />
+      <FilterBar filter={filter}>
+        <FilterAccount filter={filter} />
+      </FilterBar>
+      <PagedTable
+        list={list}
+        caption="Conversations that cost more than they earned"
+        rowKey={({ conversation_id }) => conversation_id}
+        empty={<Empty icon="credits">None in the last month, where a price list is set.</Empty>}
+        columns={[
+          { head: 'Opened', cell: ({ opened_at: at }) => <Time at={at} /> },
+          { head: 'Account', cell: ({ account_id: id }) => <AccountLink id={id} /> },
+          {
+            head: 'First message',
+            cell: ({ opener }) => <a href={`/dashboard/admin/messages/${opener}`}>{opener}</a>,
+          },
+          { head: 'Billed messages', kind: 'number', cell: ({ messages }) => number(messages) },
+          { head: 'Credits', kind: 'number', cell: ({ credits }) => number(credits) },
+          { head: 'Earned', kind: 'number', cell: ({ earned, currency }) => `${earned} ${currency}` },
+          { head: 'Cost', kind: 'number', cell: ({ cost, currency }) => `${cost} ${currency}` },
+          { head: 'Lost', kind: 'number', cell: ({ lost, currency }) => `${lost} ${currency}` },
+        ]}
+      />
+    </>
+  );
+}
+
+type Own = AnswerOf<typeof accountReports>;
+type Admin = AnswerOf<typeof adminReports>;
+
+type Counts = Own['total'] & Partial<Admin['total']>;
+
+type ReportRow = Own['data'][number] & Partial<Admin['data'][number]>;
+
+/** `GET /v2/account/reports`, and what `GET /v2/admin/reports` tells beside. */
+type Report = Omit<Own, 'total' | 'data'> & { readonly total: Counts; readonly data: readonly ReportRow[] };
+
+type Dimension = readonly [name: keyof ReportRow, label: string];
+type Dimensions = readonly Dimension[];
+
+const DIMENSIONS: Dimensions = [
+  ['sender', 'Sender'],
+  ['template_id', 'Template'],
+  ['route', 'Route'],
+  ['carrier', 'Carrier'],
+  ['country', 'Country'],
+  ['category', 'Chat-app category'],
+  ['operator', 'Network'],
+  ['channel', 'Channel'],
+];
+
+/** Of one account or of all. */
+function adminDimensions(isOneAccount: boolean): Dimensions {
+  const shared = DIMENSIONS.filter(([name]) => isOneAccount || (name !== 'sender' && name !== 'template_id'));
+  return [['account_id', 'Account'], ['routed_by', 'Carrier route'], ...shared];
+}
+
+function amounts(list: Admin['total']['sales'] = []): string {
+  return list.map(({ currency, amount }) => (currency === 'none' ? amount : `${amount} ${currency}`)).join(', ');
+}
+
+function percent(rate: number | null): string {
+  return rate === null ? '–' : `${(rate * 100).toFixed(1)} %`;
+}
+
+/** All days of a period. */
+function daysOf({ from, to }: Pick<Report, 'from' | 'to'>): string[] {
+  const days: string[] = [];
+  for (let at = Date.parse(from); at <= Date.parse(to); at += 86_400_000)
+    days.push(new Date(at).toISOString().slice(0, 10));
+  return days;
 }

@@ -5,17 +5,11 @@ import type { schedules } from '../../../../endpoints/schedules/schedules.ts';
 import { remove } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
-import { Badge, type Tone } from '../../parts/badge.tsx';
 import { Button, LinkButton } from '../../parts/button.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { CopyId } from '../../parts/copy.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { counted, number } from '../../parts/number.ts';
-import { PageHead } from '../../parts/page.tsx';
+import { Confirm, toast } from '../../parts/dialog.tsx';
+import { Empty, PageHead, Tabs } from '../../parts/page.tsx';
 import { type Column, PagedTable } from '../../parts/table.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
-import { Time } from '../../parts/time.tsx';
-import { toast } from '../../parts/toast.tsx';
+import { Badge, CopyId, counted, number, Time, type Tone } from '../../parts/value.tsx';
 
 type Schedule = EntryOf<typeof schedules>;
 

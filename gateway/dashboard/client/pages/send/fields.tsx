@@ -5,9 +5,11 @@ import type { templates } from '../../../../endpoints/sms/account.ts';
 import { useLoad } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { Field, Select, TextArea } from '../../parts/field.tsx';
-import { counted } from '../../parts/number.ts';
+import type { FormValues } from '../../parts/form.tsx';
+import { counted } from '../../parts/value.tsx';
 import { useOwnSenders } from '../senders/senders.tsx';
-import { homeZone, ZONES } from './zone.ts';
+import { templateValues } from './sheet.ts';
+import { homeZone, instantIn, ZONES } from './zone.ts';
 
 type Templates = AnswerOf<typeof templates>;
 type Template = Templates['templates'][number];
@@ -143,4 +145,45 @@ const SHOWN = 12;
 function named(character: string): string {
   const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   return character.replace(UNSEEN, `U+${code}`);
+}
+
+/** What messages to one and to many have in common, as the API wants it. */
+export interface Content {
+  readonly to?: string | readonly string[];
+  /** To many by a template, each with values of its own. */
+  readonly recipients?: readonly { readonly to: string }[];
+  /** Of SMS. */
+  readonly sender?: string;
+  readonly route?: string;
+  readonly message?: string;
+  readonly template_id?: string;
+  readonly params?: readonly string[];
+  readonly reference?: string;
+  /** With a time it is a schedule. */
+  readonly schedule_time?: string;
+}
+
+/** Who sends it, and what: of the fields below `at`. */
+export function smsOf(
+  values: FormValues,
+  at = '',
+): Pick<Content, 'sender' | 'route' | 'message' | 'template_id' | 'params'> {
+  const template = values.optional(`${at}template_id`);
+  const params = templateValues(values.exact(`${at}params`));
+  return {
+    sender: values.text(`${at}sender`),
+    route: values.text(`${at}route`),
+    ...(template === undefined ? { message: values.exact(`${at}message`) } : { template_id: template }),
+    ...(template !== undefined && params.length > 0 ? { params } : {}),
+  };
+}
+
+export function contentOf(values: FormValues): Content {
+  const reference = values.optional('reference');
+  const time = values.optional('schedule_time');
+  return {
+    ...smsOf(values),
+    ...(reference === undefined ? {} : { reference }),
+    ...(time === undefined ? {} : { schedule_time: instantIn(time, values.text('zone')) }),
+  };
 }

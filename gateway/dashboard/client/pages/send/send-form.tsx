@@ -2,15 +2,13 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { create, post } from '../../api/http.ts';
 import { ApiProblem, type FieldError, fieldProblem } from '../../api/problem.ts';
-import { CodeBlock } from '../../parts/copy.tsx';
-import { Facts } from '../../parts/facts.tsx';
-import { Form } from '../../parts/form.tsx';
-import { FormValues } from '../../parts/form-values.ts';
-import { Notice } from '../../parts/notice.tsx';
-import { counted, number } from '../../parts/number.ts';
-import { Card } from '../../parts/page.tsx';
-import { Time } from '../../parts/time.tsx';
-import type { Content } from './content.ts';
+import { Button } from '../../parts/button.tsx';
+import { Form, FormValues } from '../../parts/form.tsx';
+import { Card, Notice, Tabs } from '../../parts/page.tsx';
+import { Badge, CodeBlock, counted, Facts, number, Time } from '../../parts/value.tsx';
+import { type Message, messageHref, STATUS_TONES } from '../messages/messages.tsx';
+import { useFollowedMessage } from '../messages/show-message.tsx';
+import type { Content } from './fields.tsx';
 
 /** What a dry run says. */
 interface DryRun {
@@ -175,4 +173,58 @@ function shortened(body: Content): object {
 function curlOf(path: string, body: object): string {
   const json = JSON.stringify(body, undefined, 2).replaceAll("'", String.raw`'\''`);
   return `curl -s ${location.origin}${path} -H "Authorization: Bearer $HARKARA_KEY" -H 'Content-Type: application/json' \\\n  -d '${json}'`;
+}
+
+interface SentProps {
+  readonly accepted: Accepted;
+  readonly again: () => void;
+}
+
+/** What became of what was just sent: it follows a message's state. */
+export function Sent({ accepted, again }: SentProps) {
+  const { message_id: message, batch_id: batch, schedule_id: schedule } = accepted;
+  return (
+    <Notice tone="good">
+      {message !== undefined && <FollowedMessage id={message} />}
+      {batch !== undefined && (
+        <p>
+          Accepted. <a href={`/dashboard/batches/${batch}`}>Follow the batch</a>
+        </p>
+      )}
+      {schedule !== undefined && (
+        <p>
+          Booked. <a href="/dashboard/schedules">See what waits</a>
+        </p>
+      )}
+      {accepted.deferred_until && (
+        <p>
+          It waits until <Time at={accepted.deferred_until} full />: for the promotional hours, or the recipient's
+          daytime.
+        </p>
+      )}
+      <Button onClick={again}>Send another</Button>
+    </Notice>
+  );
+}
+
+function FollowedMessage({ id }: { readonly id: string }) {
+  const status = useFollowedMessage<Message>(`/v2/status/${id}`, id).data?.status ?? 'queued';
+  return (
+    <p>
+      Accepted. <a href={messageHref(id)}>Its timeline</a> <Badge tone={STATUS_TONES[status]}>{status}</Badge>
+    </p>
+  );
+}
+
+export function SendTabs() {
+  return (
+    <Tabs
+      label="Send by"
+      tabs={[
+        { href: '/dashboard/send', label: 'SMS to one' },
+        { href: '/dashboard/send/many', label: 'SMS to many' },
+        { href: '/dashboard/send/chatapp', label: 'Chat-app' },
+      ]}
+    />
+  );
 }

@@ -2,7 +2,7 @@ import { isBlank } from '../../../../../shared/platform/sheets/cell.ts';
 import { looksLikeHead, parseSheet } from '../../../../../shared/platform/sheets/parse.ts';
 
 /** Recipients as they were pasted, or read from a file. */
-export interface RecipientSheet {
+interface RecipientSheet {
   readonly rows: readonly (readonly string[])[];
   /** The heads of the columns, numbered when the first row has none. */
   readonly heads: readonly string[];
@@ -30,4 +30,9 @@ export function sheetOf(text: string): RecipientSheet {
     hasHead,
     ...(fault === undefined ? {} : { fault }),
   };
+}
+
+/** The values of a template from a text area: one on each line, exactly as written. An empty line is an empty value. */
+export function templateValues(written: string): string[] {
+  return written === '' ? [] : written.split('\n');
 }

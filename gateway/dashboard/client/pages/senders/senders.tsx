@@ -5,18 +5,13 @@ import { create, remove } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
-import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Checkboxes } from '../../parts/checkbox.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { Field } from '../../parts/field.tsx';
+import { Confirm, Dialog, toast } from '../../parts/dialog.tsx';
+import { Checkboxes, Field } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
-import { PageHead } from '../../parts/page.tsx';
+import { Empty, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { toast } from '../../parts/toast.tsx';
+import { Badge, Time } from '../../parts/value.tsx';
 
 type Sender = EntryOf<typeof senders>;
 

@@ -5,13 +5,11 @@ import type { lookAtLink } from '../../../../endpoints/sign-in/link.ts';
 import { post } from '../../api/http.ts';
 import { type ApiProblem, asProblem } from '../../api/problem.ts';
 import { newcomer, signIn } from '../../api/session.ts';
+import { toast } from '../../parts/dialog.tsx';
+import { PASSWORD_HINT, Password } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
-import { Gate } from '../../parts/gate.tsx';
-import { PASSWORD_HINT, Password } from '../../parts/password.tsx';
-import { Problem } from '../../parts/problem.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
-import { Time } from '../../parts/time.tsx';
-import { toast } from '../../parts/toast.tsx';
+import { Gate, Problem, Skeleton } from '../../parts/page.tsx';
+import { Time } from '../../parts/value.tsx';
 
 type Link = AnswerOf<typeof lookAtLink>;
 

@@ -1,6 +1,13 @@
-import { signIn } from '../../api/session.ts';
-import { Gate } from '../../parts/gate.tsx';
-import { SignInForm } from './sign-in-form.tsx';
+import { useState } from 'preact/hooks';
+import { post } from '../../api/http.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import { newcomer, session, signIn } from '../../api/session.ts';
+import { confirmAsked, signInAsked } from '../../api/signed-in.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field, Select } from '../../parts/field.tsx';
+import { Form, type FormValues } from '../../parts/form.tsx';
+import { Gate } from '../../parts/page.tsx';
 
 /** What somebody sees who has not signed in. The address stays: after signing in, its page opens. */
 export function SignInPage() {
@@ -8,5 +15,135 @@ export function SignInPage() {
     <Gate title="Sign in" lead="To the dashboard of your messaging account.">
       <SignInForm send={signIn} />
     </Gate>
+  );
+}
+
+interface SignInFormProps {
+  /** Who it is already: only password and second factor are asked. Absent: anybody signs in. */
+  readonly username?: string;
+  /** Sends what was entered. */
+  readonly send: (shown: object) => Promise<void>;
+  readonly submit?: string;
+  readonly onCancel?: () => void;
+}
+
+interface Place {
+  readonly account_id: string;
+  readonly name: string;
+}
+
+/** Name and password; then, of users who have one, the second factor; and the account, where name and password are right in several. */
+function SignInForm({ username, send, submit = 'Sign in', onCancel }: SignInFormProps) {
+  const [needsCode, setNeedsCode] = useState(false);
+  const [recovers, setRecovers] = useState(false);
+  const [places, setPlaces] = useState<readonly Place[]>();
+  const tryAll = async (values: FormValues) => {
+    const factor = recovers ? { recovery_code: values.text('recovery_code') } : { code: values.text('code') };
+    try {
+      await send({
+        ...(username === undefined && { username: values.text('username') }),
+        password: values.exact('password'),
+        ...(places && { account: values.text('account') }),
+        ...(needsCode && factor),
+      });
+    } catch (error) {
+      if (!(error instanceof ApiProblem)) throw error;
+      if (error.code === 'second_factor_missing') setNeedsCode(true);
+      else if (error.code === 'account_needed')
+        setPlaces(error.body.accounts as readonly Place[]); // as gateway/endpoints/sign-in/session.ts answers
+      else throw error;
+    }
+  };
+  const isAsked = needsCode || places !== undefined;
+  return (
+    <Form submit={isAsked ? 'Confirm' : submit} onSubmit={tryAll} {...(onCancel && { onCancel })}>
+      {/* They stay in the form, unseen, while more is asked: the gateway takes all in one request. */}
+      <div class="form" hidden={isAsked}>
+        {username === undefined && (
+          <Field name="username" label="Sign-in name" initial={newcomer.value} autoComplete="username" />
+        )}
+        <Field name="password" label="Password" type="password" autoComplete="current-password" />
+      </div>
+      {places && (
+        <Select
+          name="account"
+          label="Account"
+          hint="Your name and password are right in several."
+          options={places.map(({ account_id, name }) => [account_id, name])}
+        />
+      )}
+      {needsCode && !recovers && <CodeField />}
+      {needsCode && recovers && <Field name="recovery_code" label="Recovery code" hint="Each works once." mono />}
+      {needsCode && (
+        <Button look="quiet" onClick={() => setRecovers(!recovers)}>
+          {recovers ? 'Use the authenticator app' : 'Use a recovery code'}
+        </Button>
+      )}
+    </Form>
+  );
+}
+
+export function CodeField() {
+  return (
+    <Field
+      name="code"
+      label="Code"
+      hint="The six digits that your authenticator app shows now."
+      inputMode="numeric"
+      autoComplete="one-time-code"
+      mono
+    />
+  );
+}
+
+/** Over a page whose session has ended: what was typed there stays, and what was to be sent is sent after signing in. */
+export function SignInAgain() {
+  const asked = signInAsked.value;
+  const who = session.value;
+  if (asked === undefined || !who) return null;
+  const { byOther, resolve } = asked;
+  return (
+    <Dialog
+      title={byOther ? 'Somebody else has signed in' : 'Your session has ended'}
+      locked
+      onClose={() => resolve(false)}
+    >
+      {byOther && <p>They signed in in another tab of this browser, which ended your session. Nothing was done.</p>}
+      <p>Sign in again as {who.user.username}. What you entered on this page is kept.</p>
+      <SignInForm
+        username={who.user.username}
+        send={async (shown) => {
+          const account = who.account?.account_id ?? 'operators';
+          await signIn({ username: who.user.username, account, ...shown });
+          resolve(true);
+        }}
+      />
+      <Button look="quiet" onClick={() => location.reload()}>
+        {byOther ? 'Go on as the other user' : 'Sign in as somebody else'}
+      </Button>
+    </Dialog>
+  );
+}
+
+/** Over a page of which a request needs the password again: it is sent again after that. Cancelling leaves it undone. */
+export function ConfirmAgain() {
+  const asked = confirmAsked.value;
+  const who = session.value;
+  if (asked === undefined || !who) return null;
+  return (
+    <Dialog title="Enter your password again" onClose={() => asked.resolve(false)}>
+      <p>
+        Before this, we make sure that it is you, {who.user.username}. You are not asked again for the next ten minutes.
+      </p>
+      <SignInForm
+        username={who.user.username}
+        submit="Go on"
+        send={async (shown) => {
+          await post('/v2/session/confirm', shown);
+          asked.resolve(true);
+        }}
+        onCancel={() => asked.resolve(false)}
+      />
+    </Dialog>
   );
 }

@@ -2,23 +2,19 @@ import { useState } from 'preact/hooks';
 import { create, patch } from '../../api/http.ts';
 import { Button } from '../../parts/button.tsx';
 import { optionsOf, useChatNumbers } from '../../parts/chat-numbers.ts';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog, toast } from '../../parts/dialog.tsx';
 import { Field, Select, TextArea } from '../../parts/field.tsx';
-import { Form } from '../../parts/form.tsx';
-import type { FormValues } from '../../parts/form-values.ts';
-import { toast } from '../../parts/toast.tsx';
-import { ChatButtonFields } from './chat-button-fields.tsx';
-import { type ChatDraft, draftOf, NEW_BUTTON, requestOf } from './chat-draft.ts';
+import { Form, type FormValues } from '../../parts/form.tsx';
 import {
   CHAT_TEMPLATES_PATH,
   type ChatTemplate,
   filled,
   isFile,
   LANGUAGES,
+  Phone,
   placeholderOf,
   variablesIn,
-} from './chat-template.ts';
-import { Phone } from './phone.tsx';
+} from './chat-template.tsx';
 
 const CATEGORIES = [
   ['utility', 'Utility: about an order, a booking, an account'],
@@ -199,4 +195,143 @@ function BodyFields({ draft, set, variables }: PartProps & { readonly variables:
       ))}
     </>
   );
+}
+
+const TYPES = [
+  ['quick_reply', 'Quick reply'],
+  ['url', 'Web address'],
+  ['phone_number', 'Phone call'],
+  ['copy_code', 'Copy code'],
+] as const;
+
+interface ChatButtonFieldsProps {
+  readonly index: number;
+  readonly of: ButtonDraft;
+  readonly onChange: (next: ButtonDraft) => void;
+  readonly onRemove: () => void;
+}
+
+function ChatButtonFields({ index, of, onChange, onRemove }: ChatButtonFieldsProps) {
+  const name = (member: string) => `buttons[${index}].${member}`;
+  const set = (changed: Partial<ButtonDraft>) => onChange({ ...of, ...changed });
+  const takesExample = of.type === 'copy_code' || (of.type === 'url' && of.url.includes('{{'));
+  return (
+    <fieldset class="button-fields">
+      <legend>Button {index + 1}</legend>
+      <Select
+        name={name('type')}
+        label="What it does"
+        options={TYPES}
+        value={of.type}
+        onInput={(type) => set({ type })}
+      />
+      {of.type !== 'copy_code' && (
+        <Field
+          name={name('text')}
+          label="Label"
+          hint={`${of.text.length}/25 characters`}
+          value={of.text}
+          onInput={(text) => set({ text })}
+        />
+      )}
+      {of.type === 'url' && (
+        <Field
+          name={name('url')}
+          label="Web address"
+          hint="{{1}} may stand at its end."
+          value={of.url}
+          onInput={(url) => set({ url })}
+        />
+      )}
+      {of.type === 'phone_number' && (
+        <Field
+          name={name('phone_number')}
+          label="Phone number"
+          inputMode="tel"
+          value={of.phone}
+          onInput={(phone) => set({ phone })}
+        />
+      )}
+      {takesExample && (
+        <Field
+          name={name('example')}
+          label={of.type === 'url' ? 'Example of {{1}}' : 'Example of the code'}
+          value={of.example}
+          onInput={(example) => set({ example })}
+        />
+      )}
+      <Button look="quiet" icon="close" onClick={onRemove}>
+        Remove button {index + 1}
+      </Button>
+    </fieldset>
+  );
+}
+
+/** What a form for a chat-app template holds while one types. */
+interface ChatDraft {
+  readonly category: string;
+  readonly format: string;
+  readonly header: string;
+  readonly headerExample: string;
+  readonly headerUrl: string;
+  readonly body: string;
+  readonly bodyExamples: readonly string[];
+  readonly footer: string;
+  readonly buttons: readonly ButtonDraft[];
+}
+
+interface ButtonDraft {
+  readonly type: string;
+  readonly text: string;
+  readonly url: string;
+  readonly phone: string;
+  readonly example: string;
+}
+
+const NEW_BUTTON: ButtonDraft = { type: 'quick_reply', text: '', url: '', phone: '', example: '' };
+
+function draftOf(of: ChatTemplate | undefined): ChatDraft {
+  return {
+    category: of?.category ?? 'utility',
+    format: of?.header?.format ?? '',
+    header: of?.header?.text ?? '',
+    headerExample: of?.examples?.header ?? '',
+    headerUrl: of?.examples?.header_url ?? '',
+    body: of?.body ?? '',
+    bodyExamples: of?.examples?.body ?? [],
+    footer: of?.footer ?? '',
+    buttons: (of?.buttons ?? []).map(({ type, text, url, phone_number: phone }, i) => ({
+      ...{ type, text, url: url ?? '', phone: phone ?? '' },
+      example: of?.examples?.buttons[i] ?? '',
+    })),
+  };
+}
+
+/** As the gateway wants it: what is empty is left out. */
+function requestOf(draft: ChatDraft, variables: number): object {
+  const { category, format, header, headerExample, headerUrl, body, bodyExamples, footer, buttons } = draft;
+  return {
+    ...{ category, body, body_examples: Array.from({ length: variables }, (_, i) => bodyExamples[i] ?? '') },
+    ...(format !== '' && {
+      header: {
+        format,
+        ...(format === 'text' && given({ text: header, example: headerExample })),
+        ...(isFile(format) && given({ example_url: headerUrl })),
+      },
+    }),
+    ...given({ footer }),
+    buttons: buttons.map(({ type, text, url, phone, example }) => ({
+      type,
+      ...given({
+        text: type === 'copy_code' ? '' : text,
+        url: type === 'url' ? url : '',
+        phone_number: type === 'phone_number' ? phone : '',
+        example: type === 'copy_code' || (type === 'url' && url.includes('{{')) ? example : '',
+      }),
+    })),
+  };
+}
+
+function given(members: Readonly<Record<string, string>>): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== ''));
 }

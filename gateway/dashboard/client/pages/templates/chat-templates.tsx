@@ -1,21 +1,29 @@
 import { useEffect, useState } from 'preact/hooks';
+import { queryText, remove } from '../../api/http.ts';
 import { useLive } from '../../api/live.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
-import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { optionsOf, useChatNumbers } from '../../parts/chat-numbers.ts';
-import { Empty, NoResults } from '../../parts/empty.tsx';
-import { FilterBar, FilterSelect, FilterText } from '../../parts/filter.tsx';
-import { PageHead } from '../../parts/page.tsx';
+import { Confirm, Dialog, toast } from '../../parts/dialog.tsx';
+import { FilterBar, FilterSelect, FilterText, useUrlFilter } from '../../parts/filter.tsx';
+import { Empty, NoResults, PageHead, Tabs } from '../../parts/page.tsx';
 import { type Column, PagedTable } from '../../parts/table.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
-import { useUrlFilter } from '../../parts/url-filter.ts';
+import { Badge, Facts, Time } from '../../parts/value.tsx';
 import { ChatForm } from './chat-form.tsx';
-import { ChatPanel } from './chat-panel.tsx';
-import { ChatState } from './chat-state.tsx';
-import { CHAT_STATES, CHAT_TEMPLATES_PATH, type ChatTemplate, QUALITY } from './chat-template.ts';
-import { TABS } from './template.ts';
+import {
+  CHAT_STATES,
+  CHAT_TEMPLATES_PATH,
+  type ChatTemplate,
+  EDITABLE,
+  filled,
+  isOfTheForm,
+  Phone,
+  placeholderOf,
+  QUALITY,
+  wordsOf,
+} from './chat-template.tsx';
+import { TABS } from './template.tsx';
 
 /** Templates of the chat-app channel, as the provider has them and as they were asked for. */
 export function ChatTemplatesPage() {
@@ -95,4 +103,97 @@ const BUSINESS: Column<ChatTemplate> = {
 function Quality({ of }: { readonly of: string | null }) {
   const known = QUALITY[of ?? ''];
   return known === undefined ? <span class="soft">–</span> : <Badge tone={known[1]}>{known[0]}</Badge>;
+}
+
+interface ChatPanelProps {
+  readonly of: ChatTemplate;
+  readonly onClose: () => void;
+  readonly onChange: () => void;
+}
+
+/** One chat-app template, and what can be done about it. */
+function ChatPanel({ of, onClose, onChange }: ChatPanelProps) {
+  const [asked, setAsked] = useState<'edit' | 'remove'>();
+  const numbers = useChatNumbers();
+  const from = numbers.find(({ business_id }) => business_id === of.business_id)?.number;
+  // Another business account may have one of the same name.
+  const path = `${CHAT_TEMPLATES_PATH}/${of.name}/${of.language}${queryText({ from })}`;
+  if (asked === 'edit') return <ChatForm edits={{ of, path }} onClose={() => setAsked(undefined)} onDone={onChange} />;
+  return (
+    <Dialog title={`${of.name}, ${of.language}`} side="right" onClose={onClose}>
+      <Facts
+        facts={[
+          ['Status', <ChatState of={of} />],
+          ['Category', of.category],
+          ...(numbers.length > 1 ? [['Business account', <code>{of.business_id}</code>] as const] : []),
+          ['Asked for', <Time at={of.submitted_at} none="not here" full />],
+          ['Takes', of.params.length === 0 ? 'no values' : of.params.join('; ')],
+          ...(of.cannot_be_sent === null ? [] : [['Cannot be sent', `it has ${of.cannot_be_sent}`] as const]),
+        ]}
+      />
+      <Phone
+        title="Chat-app"
+        header={of.header === null ? '' : (of.header.text ?? placeholderOf(of.header.format, of.examples?.header_url))}
+        body={filled(of.body ?? '', of.examples?.body ?? [])}
+        footer={of.footer ?? ''}
+        buttons={of.buttons.map(({ text }) => text)}
+      />
+      {EDITABLE.includes(of.state) && !isOfTheForm(of) && (
+        <p class="soft">
+          A template of this kind is edited by the <a href="/docs#editChatTemplate">API</a>.
+        </p>
+      )}
+      {may('manage') && of.change === null && from !== undefined && (
+        <div class="acts">
+          {EDITABLE.includes(of.state) && isOfTheForm(of) && (
+            <Button onClick={() => setAsked('edit')}>
+              {of.state === 'rejected' ? 'Edit and resend' : 'Edit template'}
+            </Button>
+          )}
+          <Button look="danger" onClick={() => setAsked('remove')}>
+            Delete template
+          </Button>
+        </div>
+      )}
+      {asked === 'remove' && (
+        <Confirm
+          title={`Delete ${of.name} in ${of.language}?`}
+          act="Delete template"
+          typed={of.name}
+          onConfirm={async () => {
+            const { message } = await remove<{ message: string }>(path);
+            onChange();
+            toast(message);
+          }}
+          onClose={() => setAsked(undefined)}
+        >
+          <p>It cannot be sent any more. The name of an approved template cannot be used again for 30 days.</p>
+        </Confirm>
+      )}
+    </Dialog>
+  );
+}
+
+/** A state in words, how long it has been waited for, and why it is no better one. */
+function ChatState({ of }: { readonly of: ChatTemplate }) {
+  const [words, tone] = wordsOf(of.state);
+  const waits = of.state === 'pending' || of.state === 'requested';
+  return (
+    <>
+      <Badge tone={tone}>{words}</Badge>
+      {of.change !== null && of.state !== 'requested' && <Badge tone="info">{of.change} handed in</Badge>}
+      {waits && of.submitted_at !== null && (
+        <span class="state-note">
+          Submitted <Time at={of.submitted_at} />, usually 24 to 48 hours
+        </span>
+      )}
+      {of.held_back !== null && (
+        <span class="state-note">
+          The provider held messages back ({of.held_back.word.replaceAll('_', ' ')}), last <Time at={of.held_back.at} />
+        </span>
+      )}
+      {of.reason !== null && <span class="state-note">{of.reason}</span>}
+      {of.change_refused !== null && <span class="state-note">The last change was refused: {of.change_refused}</span>}
+    </>
+  );
 }

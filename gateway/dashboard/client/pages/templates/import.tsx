@@ -1,17 +1,14 @@
 import { useState } from 'preact/hooks';
 import { decodeFile } from '../../../../../shared/platform/sheets/encoding.ts';
 import { create } from '../../api/http.ts';
-import type { ApiProblem } from '../../api/problem.ts';
-import { asProblem } from '../../api/problem.ts';
+import { type ApiProblem, asProblem } from '../../api/problem.ts';
 import { Button } from '../../parts/button.tsx';
-import { Checkbox } from '../../parts/checkbox.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { FileField } from '../../parts/file-field.tsx';
-import { counted, number } from '../../parts/number.ts';
-import { Problem } from '../../parts/problem.tsx';
+import { Dialog, toast } from '../../parts/dialog.tsx';
+import { Checkbox, FileField } from '../../parts/field.tsx';
+import { Problem } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
-import { toast } from '../../parts/toast.tsx';
-import { TEMPLATES_PATH, type TemplateImport } from './template.ts';
+import { counted, number } from '../../parts/value.tsx';
+import { TEMPLATES_PATH, type TemplateImport } from './template.tsx';
 
 /** The gateway takes a file in pieces of at most this many bytes. */
 const PIECE_BYTES = 24_000;

@@ -1,15 +1,12 @@
-import { useState } from 'preact/hooks';
-import { create, patch } from '../../api/http.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { DltIdField } from '../../parts/dlt-id.tsx';
-import { Field, Select, TextArea } from '../../parts/field.tsx';
-import { Form } from '../../parts/form.tsx';
-import type { FormValues } from '../../parts/form-values.ts';
-import { toast } from '../../parts/toast.tsx';
+import { useEffect, useState } from 'preact/hooks';
+import { create, patch, post } from '../../api/http.ts';
+import { Dialog, toast } from '../../parts/dialog.tsx';
+import { DltIdField, Field, Select, TextArea } from '../../parts/field.tsx';
+import { Form, type FormValues } from '../../parts/form.tsx';
+import { counted, number } from '../../parts/value.tsx';
 import { useOwnSenders } from '../senders/senders.tsx';
-import { CheckResult } from './check-result.tsx';
-import { Phone } from './phone.tsx';
-import { CATEGORIES, TEMPLATES_PATH, type Template } from './template.ts';
+import { Phone } from './chat-template.tsx';
+import { CATEGORIES, TEMPLATES_PATH, type Template, type TemplateCheck } from './template.tsx';
 
 interface TemplateFormProps {
   /** A rejected one that is edited. */
@@ -78,5 +75,64 @@ export function TemplateForm({ of, onClose, onDone }: TemplateFormProps) {
         <Phone title="SMS" body={content.replaceAll(/\{#\w+#\}/g, '▁▁▁▁')} />
       </Form>
     </Dialog>
+  );
+}
+
+/** Typing goes on; the text is checked when it rests. */
+const REST_MS = 300;
+
+/** What a text would be as a template, said again whenever the typing rests. */
+function CheckResult({ content }: { readonly content: string }) {
+  const [check, setCheck] = useState<TemplateCheck>();
+  useEffect(() => {
+    if (content === '') {
+      setCheck(undefined);
+      return;
+    }
+    let over = false;
+    const timer = setTimeout(() => {
+      post<TemplateCheck>(`${TEMPLATES_PATH}/check`, { content }).then(
+        (found) => {
+          if (!over) setCheck(found);
+        },
+        () => {}, // The request itself says what is wrong.
+      );
+    }, REST_MS);
+    return () => {
+      over = true;
+      clearTimeout(timer);
+    };
+  }, [content]);
+  return (
+    <div class="check" role="status">
+      {check === undefined ? (
+        <span class="soft">Slots and segments are counted as you type.</span>
+      ) : (
+        <Found of={check} />
+      )}
+    </div>
+  );
+}
+
+function Found({ of }: { readonly of: TemplateCheck }) {
+  const { shortest, longest } = of.segments;
+  const segments = shortest === longest ? number(shortest) : `${shortest} to ${longest}`;
+  return (
+    <>
+      <p>
+        {number(of.characters)}/2,000 characters · {of.encoding} · {segments} segment{longest === 1 ? '' : 's'} ·{' '}
+        {counted(of.slots.length, 'slot')}
+      </p>
+      {of.slots.map(({ takes, longest: most }, i) => (
+        <p class="soft" key={i}>
+          Slot {i + 1}: {takes}, at most {most} characters
+        </p>
+      ))}
+      {of.problems.map(({ at, detail }) => (
+        <p class="error" key={`${at} ${detail}`}>
+          {detail}
+        </p>
+      ))}
+    </>
   );
 }

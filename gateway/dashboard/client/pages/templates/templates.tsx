@@ -1,21 +1,19 @@
 import { useState } from 'preact/hooks';
+import { patch, remove } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
-
 import { Button } from '../../parts/button.tsx';
-import { Empty, NoResults } from '../../parts/empty.tsx';
-import { FilterBar, FilterSelect } from '../../parts/filter.tsx';
-import { PageHead } from '../../parts/page.tsx';
+import { Confirm, Dialog, toast } from '../../parts/dialog.tsx';
+import { DltIdField } from '../../parts/field.tsx';
+import { FilterBar, FilterSelect, useUrlFilter } from '../../parts/filter.tsx';
+import { Form } from '../../parts/form.tsx';
+import { Empty, NoResults, Notice, PageHead, Tabs } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useUrlFilter } from '../../parts/url-filter.ts';
+import { CopyId, Facts, Time } from '../../parts/value.tsx';
 import { ImportDialog } from './import.tsx';
-import { STATES, TABS, TEMPLATES_PATH, type Template } from './template.ts';
+import { STATES, TABS, TEMPLATES_PATH, type Template, TemplateState } from './template.tsx';
 import { TemplateForm } from './template-form.tsx';
-import { TemplatePanel } from './template-panel.tsx';
-import { TemplateState } from './template-state.tsx';
-import { UntaggedNotice } from './untagged.tsx';
+import { TagProposal, UntaggedNotice } from './untagged.tsx';
 
 /** DLT templates of the account. */
 export function TemplatesPage() {
@@ -81,5 +79,71 @@ export function TemplatesPage() {
       {open === 'import' && <ImportDialog onClose={close} onDone={list.reload} />}
       {typeof open === 'object' && <TemplatePanel of={open} onClose={close} onChange={changed} />}
     </>
+  );
+}
+
+interface TemplatePanelProps {
+  readonly of: Template;
+  readonly onClose: () => void;
+  readonly onChange: () => void;
+}
+
+/** One DLT template, and what can be done about it. */
+function TemplatePanel({ of, onClose, onChange }: TemplatePanelProps) {
+  const [asked, setAsked] = useState<'edit' | 'remove'>();
+  const path = `${TEMPLATES_PATH}/${of.template_id}`;
+  if (asked === 'edit') return <TemplateForm of={of} onClose={() => setAsked(undefined)} onDone={onChange} />;
+  return (
+    <Dialog title={of.name} side="right" onClose={onClose}>
+      {of.reason !== null && <Notice tone="bad">{of.reason}</Notice>}
+      <Facts
+        facts={[
+          ['Status', <TemplateState of={{ ...of, reason: null }} />],
+          ['DLT id', of.dlt_id === null ? 'none yet' : <CopyId id={of.dlt_id} />],
+          ['Senders', of.senders.join(', ')],
+          ['Category', of.category ?? '–'],
+          ['Routes', of.routes.join(', ')],
+          ['Requested', <Time at={of.requested_at} full />],
+          ['Decided', <Time at={of.decided_at} none="not yet" full />],
+        ]}
+      />
+      <p class="template-text">{of.content}</p>
+      {of.state === 'approved' && of.content.includes('{#var#}') && <TagProposal template={of.template_id} />}
+      {may('manage') && of.state === 'requested' && (
+        <Form
+          submit="Add DLT id"
+          look="plain"
+          onSubmit={async (values) => {
+            await patch(path, { dlt_id: values.text('dlt_id') });
+            onChange();
+            toast('DLT id added. The template is in review now.');
+          }}
+        >
+          <DltIdField name="dlt_id" label="DLT template id" hint="When the platform has given it." />
+        </Form>
+      )}
+      {may('manage') && (
+        <div class="acts">
+          {of.state === 'rejected' && <Button onClick={() => setAsked('edit')}>Edit and resend</Button>}
+          <Button look="danger" onClick={() => setAsked('remove')}>
+            Delete template
+          </Button>
+        </div>
+      )}
+      {asked === 'remove' && (
+        <Confirm
+          title={`Delete ${of.name}?`}
+          act="Delete template"
+          onConfirm={async () => {
+            const { message } = await remove<{ message: string }>(path);
+            onChange();
+            toast(message);
+          }}
+          onClose={() => setAsked(undefined)}
+        >
+          <p>Messages with its text are refused from then on, also those that wait.</p>
+        </Confirm>
+      )}
+    </Dialog>
   );
 }

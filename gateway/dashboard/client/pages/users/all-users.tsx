@@ -3,21 +3,15 @@ import { post } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
 import { AccountField, FilterAccount } from '../../parts/account.tsx';
-import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Empty } from '../../parts/empty.tsx';
 import { Field, Select } from '../../parts/field.tsx';
-import { FilterBar } from '../../parts/filter.tsx';
-import { Form } from '../../parts/form.tsx';
-import type { FormValues } from '../../parts/form-values.ts';
-import { PageHead } from '../../parts/page.tsx';
+import { FilterBar, useUrlFilter } from '../../parts/filter.tsx';
+import { Form, type FormValues } from '../../parts/form.tsx';
+import { Empty, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useUrlFilter } from '../../parts/url-filter.ts';
-import { LinkDialog } from './link-dialog.tsx';
-import { type AnyUser, ROLES, STATUS_TONES, type UserLink } from './user.ts';
-import { UserActs, UserFacts } from './user-acts.tsx';
+import { Badge, Time } from '../../parts/value.tsx';
+import { type AnyUser, LinkDialog, ROLES, STATUS_TONES, UserActs, UserFacts, type UserLink } from './user-acts.tsx';
 
 /** The operators, or the users of an account, for operators. */
 export function AllUsersPage() {

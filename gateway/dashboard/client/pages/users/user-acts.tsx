@@ -1,15 +1,37 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
+import type { anyUsers } from '../../../../endpoints/operators/users.ts';
+import type { userLink } from '../../../../endpoints/users/change-user.ts';
+import type { users } from '../../../../endpoints/users/users.ts';
 import { post, remove } from '../../api/http.ts';
-import { Badge } from '../../parts/badge.tsx';
+import { ApiProblem } from '../../api/problem.ts';
 import { Button } from '../../parts/button.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Facts } from '../../parts/facts.tsx';
-import { Time } from '../../parts/time.tsx';
-import { toast, toastProblem } from '../../parts/toast.tsx';
-import { type KeyFate, useKeysQuestion } from './keys-question.tsx';
-import { LinkDialog } from './link-dialog.tsx';
-import { STATUS_TONES, type User, type UserLink } from './user.ts';
+import { Confirm, Dialog, toast, toastProblem } from '../../parts/dialog.tsx';
+import { Select } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
+import { Badge, Copy, Facts, Time, type Tone } from '../../parts/value.tsx';
+
+/** As `GET /v2/account/users` answers. */
+export type User = EntryOf<typeof users> | AnyUser;
+
+export type UserLink = AnswerOf<typeof userLink>;
+
+export const STATUS_TONES: Readonly<Record<User['status'], Tone>> = {
+  invited: 'info',
+  active: 'good',
+  disabled: 'bad',
+};
+
+export const ROLES = [
+  ['viewer', 'Viewer: sees everything, changes nothing'],
+  ['sender', 'Sender: also sends messages'],
+  ['developer', 'Developer: also keys, webhooks and templates'],
+  ['owner', 'Owner: also users and the account'],
+] as const;
+
+/** As `GET /v2/admin/users` answers. */
+export type AnyUser = EntryOf<typeof anyUsers>;
 
 /** What everybody who looks after users sees of one. */
 export function UserFacts({ user }: { readonly user: User }) {
@@ -89,5 +111,84 @@ export function UserActs({ user, path, setStatus, renews, onChange, children }: 
         </Confirm>
       )}
     </div>
+  );
+}
+
+/** What becomes of the keys that a user made. */
+type KeyFate = 'revoke' | 'keep';
+
+/** Does something to a user that the gateway may answer with a question about the user's keys. */
+type Act = (keys?: KeyFate) => Promise<void>;
+
+interface Asked {
+  /** Names the keys. */
+  readonly words: string;
+  readonly act: Act;
+}
+
+/** Acts; when the gateway asks what becomes of the user's keys, the dialog `question` asks it, and it acts with the answer. */
+export function useKeysQuestion() {
+  const [asked, setAsked] = useState<Asked>();
+  const attempt = (act: Act): Promise<void> =>
+    act().catch((error: unknown) => {
+      if (!(error instanceof ApiProblem) || error.code !== 'user_has_keys') throw error;
+      setAsked({ words: error.message, act });
+    });
+  const close = () => setAsked(undefined);
+  return { attempt, question: asked && <KeysQuestion of={asked} onClose={close} /> };
+}
+
+const FATES = [
+  ['revoke', 'Revoke them: programs that use them are refused'],
+  ['keep', 'Keep them: they go on working'],
+] as const;
+
+function KeysQuestion({ of, onClose }: { readonly of: Asked; readonly onClose: () => void }) {
+  return (
+    <Dialog title="What becomes of the keys?" onClose={onClose}>
+      <div class="prose">
+        <p>{of.words}</p>
+      </div>
+      <Form
+        submit="Go on"
+        look="danger"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          await of.act(values.text('keys') === 'keep' ? 'keep' : 'revoke');
+          onClose();
+        }}
+      >
+        <Select name="keys" label="The keys" options={FATES} initial="revoke" />
+      </Form>
+    </Dialog>
+  );
+}
+
+interface LinkDialogProps {
+  readonly title: string;
+  readonly link: UserLink;
+  readonly onClose: () => void;
+}
+
+/** A one-time link to pass on. Whoever has it sets the password. */
+export function LinkDialog({ title, link, onClose }: LinkDialogProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>
+        {link.mailed_to === null
+          ? 'Pass this link on, in a way that nobody else reads.'
+          : `It is mailed to ${link.mailed_to}. Pass it on only if no mail comes.`}{' '}
+        It works once, until <Time at={link.link_expires_at} full />. It is shown only now.
+      </p>
+      <div class="secret">
+        <code>{link.link}</code>
+        <Copy text={link.link} label="link" />
+      </div>
+      <div class="dialog-actions">
+        <Button look="primary" onClick={onClose}>
+          Close
+        </Button>
+      </div>
+    </Dialog>
   );
 }

@@ -1,24 +1,27 @@
 import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../../../api/endpoint.ts';
 import type { signInRules } from '../../../../endpoints/users/sign-in-rules.ts';
-import { create, patch } from '../../api/http.ts';
+import { create, patch, queryText, remove } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
-import { may } from '../../api/session.ts';
-import { Badge } from '../../parts/badge.tsx';
+import { may, session } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
-import { Checkbox } from '../../parts/checkbox.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { Field, Select } from '../../parts/field.tsx';
+import { Confirm, Dialog, toast, toastProblem } from '../../parts/dialog.tsx';
+import { Checkbox, Field, Select } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
-import { Card, Loading, PageHead } from '../../parts/page.tsx';
+import { Card, Empty, Loading, Notice, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { toast, toastProblem } from '../../parts/toast.tsx';
-import { LinkDialog } from './link-dialog.tsx';
-import { ROLES, STATUS_TONES, type User, type UserLink } from './user.ts';
-import { UserPanel } from './user-panel.tsx';
+import { Badge, Time } from '../../parts/value.tsx';
+import {
+  LinkDialog,
+  ROLES,
+  STATUS_TONES,
+  type User,
+  UserActs,
+  UserFacts,
+  type UserLink,
+  useKeysQuestion,
+} from './user-acts.tsx';
 
 /** Who may sign in to the account. For owners. */
 export function UsersPage() {
@@ -133,5 +136,83 @@ function SignInPolicy() {
         )}
       </Loading>
     </Card>
+  );
+}
+
+interface UserPanelProps {
+  readonly user: User;
+  readonly onClose: () => void;
+  readonly onChange: () => void;
+}
+
+/** One user: what the role is, and what an owner may do about it. */
+function UserPanel({ user, onClose, onChange }: UserPanelProps) {
+  const isSelf = user.user_id === session.value?.user.user_id;
+  const path = `/v2/account/users/${user.user_id}`;
+  const { attempt, question } = useKeysQuestion();
+  return (
+    <Dialog title={user.name ?? user.username} side="right" onClose={onClose}>
+      <UserFacts user={user} />
+      {isSelf && <Notice>This is you. Another owner changes your role; the rest is in your profile.</Notice>}
+      {!isSelf && (
+        <>
+          <Form
+            submit="Change role"
+            look="plain"
+            onSubmit={(values) =>
+              attempt(async (keys) => {
+                await patch(path, { role: values.text('role'), ...(keys && { keys }) });
+                onChange();
+                toast('Role changed. It holds from the next request on.');
+              })
+            }
+          >
+            <Select name="role" label="Role" options={ROLES} initial={user.role} />
+          </Form>
+          <UserActs
+            user={user}
+            path={path}
+            setStatus={(status, keys) => patch(path, { status, ...(keys && { keys }) })}
+            renews
+            onChange={onChange}
+          >
+            <RemoveUser user={user} path={path} onClose={onClose} onChange={onChange} />
+          </UserActs>
+          {question}
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+function RemoveUser({ user, path, onClose, onChange }: UserPanelProps & { readonly path: string }) {
+  const [asked, setAsked] = useState(false);
+  const called = user.name ?? user.username;
+  const { attempt, question } = useKeysQuestion();
+  const confirmed = () =>
+    attempt(async (keys) => {
+      await remove(`${path}${queryText({ keys })}`);
+      onChange();
+      toast(`${called} is removed.`);
+      onClose();
+    });
+  return (
+    <>
+      <Button look="danger" onClick={() => setAsked(true)}>
+        Remove user
+      </Button>
+      {question}
+      {asked && (
+        <Confirm
+          title={`Remove ${called}?`}
+          act="Remove user"
+          typed={user.username}
+          onConfirm={confirmed}
+          onClose={() => setAsked(false)}
+        >
+          <p>All sessions end at once. It cannot be undone; the audit keeps what {called} did.</p>
+        </Confirm>
+      )}
+    </>
   );
 }

@@ -1,17 +1,25 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { create, post } from '../../api/http.ts';
+import { useLive } from '../../api/live.ts';
+import { useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
-import { Badge } from '../../parts/badge.tsx';
+import { mayAny } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
-import { Empty, NoResults } from '../../parts/empty.tsx';
-import { FilterBar, FilterSelect, FilterText } from '../../parts/filter.tsx';
-import { number } from '../../parts/number.ts';
-import { Card } from '../../parts/page.tsx';
+import { Dialog, toast, toastProblem } from '../../parts/dialog.tsx';
+import { Field } from '../../parts/field.tsx';
+import { FilterBar, FilterSelect, FilterText, useUrlFilter } from '../../parts/filter.tsx';
+import { Form } from '../../parts/form.tsx';
+import { Card, Empty, Loading, NoResults } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useUrlFilter } from '../../parts/url-filter.ts';
-import { DeliveryPanel } from './delivery-panel.tsx';
-import { useEvents } from './event-boxes.tsx';
-import { DELIVERY_STATES, type ListedDelivery, type Webhook } from './webhook.ts';
+import { Badge, CodeBlock, CopyId, Facts, number, Time } from '../../parts/value.tsx';
+import {
+  DELIVERY_STATES,
+  type ListedDelivery,
+  type Replay,
+  useEvents,
+  type Webhook,
+  type WholeDelivery,
+} from './webhooks.tsx';
 
 /** The delivery log: every event that was posted or will be. */
 export function Deliveries({ webhook, path }: { readonly webhook: Webhook; readonly path: string }) {
@@ -73,5 +81,150 @@ export function Deliveries({ webhook, path }: { readonly webhook: Webhook; reado
         />
       )}
     </Card>
+  );
+}
+
+interface DeliveryPanelProps {
+  readonly webhook: Webhook;
+  /** The webhook's, as a path of the API. */
+  readonly path: string;
+  readonly eventId: string;
+  readonly onClose: () => void;
+  readonly onChange: () => void;
+}
+
+/** One event: what was posted, and what was answered each time. */
+function DeliveryPanel({ webhook, path, eventId, onClose, onChange }: DeliveryPanelProps) {
+  const own = `${path}/deliveries/${eventId}`;
+  const delivery = useLoad<WholeDelivery>(own);
+  const replay = async () => {
+    await post(`${own}/replay`);
+    delivery.reload();
+    onChange();
+    toast('The event is posted again.');
+  };
+  return (
+    <Dialog title="Delivery" side="right" onClose={onClose}>
+      <Loading of={delivery}>
+        {(data) => (
+          <>
+            <DeliveryFacts of={data} />
+            {mayAny('manage', 'admin:support') && data.state !== 'due' && data.state !== 'waiting' && (
+              <div class="acts">
+                <Button onClick={() => replay().catch(toastProblem)}>Post again</Button>
+              </div>
+            )}
+            <h3>Posted</h3>
+            <CodeBlock text={data.body} label="posted body" />
+            <h3>The same as curl</h3>
+            <CodeBlock text={curlOf(webhook.url, data)} label="curl" />
+            <h3>Attempts</h3>
+            <Attempts of={data} />
+          </>
+        )}
+      </Loading>
+    </Dialog>
+  );
+}
+
+function DeliveryFacts({ of }: { readonly of: WholeDelivery }) {
+  const { words, tone } = DELIVERY_STATES[of.state];
+  const message = of.message_id && <a href={`/dashboard/messages/${of.message_id}`}>{of.message_id}</a>;
+  return (
+    <Facts
+      facts={[
+        ['Event', of.event],
+        ['Status', <Badge tone={tone}>{words}</Badge>],
+        ['webhook-id', <CopyId id={of.event_id} />],
+        ['Message', message ?? '–'],
+        ['Stored', <Time at={of.created_at} full />],
+        ...(of.next_try_at === null ? [] : [['Next try', <Time at={of.next_try_at} />] as const]),
+        ...(of.replayed_at === null ? [] : [['Replayed', <Time at={of.replayed_at} full />] as const]),
+      ]}
+    />
+  );
+}
+
+function Attempts({ of }: { readonly of: WholeDelivery }) {
+  if (of.attempts.length === 0) return <p class="soft">None yet.</p>;
+  return (
+    <ol class="stack">
+      {of.attempts.map((attempt, index) => (
+        <li key={attempt.at}>
+          <Time at={attempt.at} full="seconds" /> · <strong>{attempt.result}</strong> · {number(attempt.duration_ms)} ms
+          · {attempt.reason}
+          {attempt.answer && <CodeBlock text={attempt.answer} label={`answer ${index + 1}`} />}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** Without the signature: only we and your server have the secret. */
+function curlOf(url: string, { event_id, body }: WholeDelivery): string {
+  const quoted = body.replaceAll("'", "'\\''");
+  return `curl -X POST '${url}' -H 'Content-Type: application/json' \\\n  -H 'webhook-id: ${event_id}' -d '${quoted}'`;
+}
+
+/** What was lost and is posted again, with its progress. */
+export function Replays({ path }: { readonly path: string }) {
+  const list = usePages<Replay>(`${path}/replays`);
+  const live = useLive<{ readonly data: readonly Replay[] }>('replays');
+  const [asking, setAsking] = useState(false);
+  const known = live?.data.map(({ replay_id }) => replay_id).join() ?? '';
+  // One that began elsewhere is not in the list yet.
+  useEffect(() => list.follow(), [known]);
+  const now = (row: Replay) => live?.data.find(({ replay_id }) => replay_id === row.replay_id) ?? row;
+  return (
+    <Card
+      title="Replays"
+      lead="Posts again what was lost: events whose tries all failed, or that were due while the webhook was disabled."
+      actions={mayAny('manage', 'admin:support') && <Button onClick={() => setAsking(true)}>Replay since …</Button>}
+    >
+      <PagedTable
+        list={list}
+        caption="Replays"
+        rowKey={({ replay_id }) => replay_id}
+        empty={<Empty icon="webhook">Nothing was replayed yet.</Empty>}
+        columns={[
+          { head: 'Events since', cell: (row) => <Time at={row.since} full /> },
+          { head: 'Started', cell: (row) => <Time at={row.started_at} /> },
+          { head: 'Progress', cell: (row) => <Progress of={now(row)} /> },
+          { head: 'Posted again', kind: 'number', cell: (row) => number(now(row).replayed) },
+        ]}
+      />
+      {asking && (
+        <Dialog title="Replay since a time" onClose={() => setAsking(false)}>
+          <Form
+            submit="Start replay"
+            onCancel={() => setAsking(false)}
+            onSubmit={async (values) => {
+              const since = new Date(values.text('since'));
+              await create(`${path}/replays`, { since: Number.isNaN(+since) ? '' : since.toISOString() });
+              setAsking(false);
+              list.reload();
+              toast('The replay is running.');
+            }}
+          >
+            <Field
+              name="since"
+              label="Events from this time on"
+              type="datetime-local"
+              hint="In your time zone, as far back as deliveries are kept: 30 days unless your service provider says otherwise."
+            />
+          </Form>
+        </Dialog>
+      )}
+    </Card>
+  );
+}
+
+function Progress({ of }: { readonly of: Replay }) {
+  if (of.state !== 'running') return <>{of.state}</>;
+  const percent = Math.round(of.progress * 100);
+  return (
+    <>
+      <progress max={100} value={percent} aria-label="Progress of the replay" /> {percent} %
+    </>
   );
 }

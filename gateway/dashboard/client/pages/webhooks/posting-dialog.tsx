@@ -1,12 +1,9 @@
 import { patch } from '../../api/http.ts';
 import { fieldProblem } from '../../api/problem.ts';
-import { Checkbox } from '../../parts/checkbox.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field, TextArea } from '../../parts/field.tsx';
-import { Form } from '../../parts/form.tsx';
-import type { FormValues } from '../../parts/form-values.ts';
-import { toast } from '../../parts/toast.tsx';
-import { FILTERS, type Webhook } from './webhook.ts';
+import { Dialog, toast } from '../../parts/dialog.tsx';
+import { Checkbox, Field, TextArea } from '../../parts/field.tsx';
+import { Form, type FormValues } from '../../parts/form.tsx';
+import { FILTERS, type Webhook } from './webhooks.tsx';
 
 interface PostingDialogProps {
   readonly webhook: Webhook;

@@ -1,26 +1,26 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import type { EntryOf } from '../../../../../api/endpoint.ts';
+import type { accountLedger } from '../../../../../endpoints/accounts/credits.ts';
+import { create, post } from '../../../api/http.ts';
 import { useLoad } from '../../../api/load.ts';
+import type { Looked } from '../../../api/looking.ts';
+import { usePages } from '../../../api/pages.ts';
 import { lookAt, may } from '../../../api/session.ts';
-import { Badge } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
-import { CopyId } from '../../../parts/copy.tsx';
-import { Facts, Stat, Stats } from '../../../parts/facts.tsx';
-import { Notice } from '../../../parts/notice.tsx';
-import { number } from '../../../parts/number.ts';
-import { Card, Loading, PageHead } from '../../../parts/page.tsx';
-import { Time } from '../../../parts/time.tsx';
-import type { PageProps } from '../../../router/page.ts';
-import { StatementsCard } from '../../credits/statements.tsx';
-import { type AccountDetail, STATUS_TONES } from './account.ts';
+import { Dialog, toast } from '../../../parts/dialog.tsx';
+import { Field, Select } from '../../../parts/field.tsx';
+import { Form, type FormValues } from '../../../parts/form.tsx';
+import { Card, Empty, Loading, Notice, PageHead } from '../../../parts/page.tsx';
+import { PagedTable } from '../../../parts/table.tsx';
+import { Badge, CopyId, Facts, number, Stat, Stats, Time } from '../../../parts/value.tsx';
+import type { PageProps } from '../../../router/route.tsx';
+import { StatementsCard } from '../../credits/statement-page.tsx';
+import { type AccountDetail, type ChangedAccount, STATUS_TONES } from './accounts.tsx';
 import { ChainsCard } from './chains-card.tsx';
-import { CloseDialog, ClosedNotice } from './close-dialog.tsx';
-import { CreditDialog } from './credit-dialog.tsx';
 import { LimitsCard } from './limits-card.tsx';
 import { PricesCard } from './prices-card.tsx';
 import { SettingsCard } from './settings-card.tsx';
-import { StatementCard } from './statement-card.tsx';
-import { StatusDialog } from './status-dialog.tsx';
 
 const MISSING = { entity_id: 'a PE id', sender: 'an approved sender', template: 'an approved template of it' } as const;
 
@@ -155,5 +155,242 @@ function Shown({ account }: { readonly account: AccountDetail }) {
         />
       </Card>
     </>
+  );
+}
+
+interface StatusDialogProps {
+  readonly account: AccountDetail;
+  readonly onClose: () => void;
+  readonly onChange: (account: AccountDetail) => void;
+}
+
+const STOPS = [
+  ['suspended', 'Suspend: its sends are refused'],
+  ['paused', 'Pause: its sends are accepted and wait'],
+] as const;
+
+/** Asks before an account stops sending, or sends again. */
+function StatusDialog({ account, onClose, onChange }: StatusDialogProps) {
+  const isActive = account.status === 'active';
+  const change = async (values: FormValues) => {
+    const { account: changed } = await post<ChangedAccount>(`/v2/admin/accounts/${account.account_id}/status`, {
+      status: isActive ? values.text('status') : 'active',
+      ...(values.optional('reason') && { reason: values.text('reason') }),
+    });
+    onChange(changed);
+    toast(`${account.name} is ${changed.status}.`);
+    onClose();
+  };
+  return (
+    <Dialog title={isActive ? `Stop ${account.name}?` : `Resume ${account.name}?`} onClose={onClose}>
+      <p class="prose">
+        {isActive
+          ? 'What waits to leave stays where it is until you resume the account. Nothing is lost.'
+          : 'It may send again; what waited leaves first.'}
+      </p>
+      <Form
+        submit={isActive ? 'Stop account' : 'Resume account'}
+        look={isActive ? 'danger' : 'primary'}
+        onSubmit={change}
+        onCancel={onClose}
+      >
+        {isActive && <Select name="status" label="How" options={STOPS} initial="suspended" />}
+        <Field name="reason" label="Reason" optional hint="It stands in the audit, which the account can read." />
+      </Form>
+    </Dialog>
+  );
+}
+
+interface Credit {
+  readonly kind: 'top_up' | 'correction';
+  readonly amount: number;
+  readonly reason: string;
+}
+
+interface CreditDialogProps {
+  readonly account: AccountDetail;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+const KINDS = [
+  ['top_up', 'Top-up: adds credits that were paid'],
+  ['correction', 'Correction: puts a mistake right'],
+] as const;
+
+/** Two steps: what to book, then a second look at it. Money that is booked wrongly is put right by a correction only. */
+function CreditDialog({ account, onClose, onDone }: CreditDialogProps) {
+  const [typed, setTyped] = useState<Credit>();
+  const [sure, setSure] = useState(false);
+  const look = async (values: FormValues) => {
+    setTyped({
+      kind: values.text('kind') === 'correction' ? 'correction' : 'top_up',
+      amount: values.neededNumber('amount'),
+      reason: values.text('reason'),
+    });
+    setSure(true);
+  };
+  const book = async () => {
+    if (typed === undefined) return;
+    await create(`/v2/admin/accounts/${account.account_id}/credits`, typed);
+    toast(typed.amount < 0 ? `Took ${number(-typed.amount)} credits.` : `Added ${number(typed.amount)} credits.`);
+    onDone();
+    onClose();
+  };
+  if (sure && typed !== undefined) {
+    return (
+      <Dialog title={typed.kind === 'top_up' ? 'Top up these credits?' : 'Make this correction?'} onClose={onClose}>
+        <SecondLook account={account} credit={typed} />
+        <Form submit={actOf(typed)} onSubmit={book} onCancel={() => setSure(false)} />
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title={`Credits of ${account.name}`} onClose={onClose}>
+      <Form submit="Look at it again" onSubmit={look} onCancel={onClose}>
+        <Select name="kind" label="What" options={KINDS} initial={typed?.kind ?? 'top_up'} />
+        <Field
+          name="amount"
+          label="Credits"
+          inputMode="numeric"
+          initial={typed === undefined ? '' : String(typed.amount)}
+          hint="A correction may be negative, such as -500."
+        />
+        <Field
+          name="reason"
+          label="Reason"
+          initial={typed?.reason ?? ''}
+          hint="The account reads it in its statement: “Invoice 7, paid on 22 November”."
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+function SecondLook({ account, credit }: { readonly account: AccountDetail; readonly credit: Credit }) {
+  const { amount, reason } = credit;
+  return (
+    <Facts
+      facts={[
+        ['Account', account.name],
+        ['Id', <code>{account.account_id}</code>],
+        [amount < 0 ? 'Takes' : 'Adds', <strong>{`${number(Math.abs(amount))} credits`}</strong>],
+        ['Balance', `${number(account.balance)} → ${number(account.balance + amount)}`],
+        ['Reason', reason === '' ? '–' : reason],
+      ]}
+    />
+  );
+}
+
+function actOf({ kind, amount }: Credit): string {
+  if (kind === 'top_up') return `Add ${number(amount)} credits`;
+  return amount < 0 ? `Take ${number(-amount)} credits` : `Add ${number(amount)} credits`;
+}
+
+interface CloseDialogProps {
+  readonly account: AccountDetail;
+  readonly onClose: () => void;
+  readonly onChange: (account: AccountDetail) => void;
+}
+
+const REMAINING = [
+  ['paid_out', 'They are paid out to the customer'],
+  ['forfeited', 'They are forfeited'],
+] as const;
+
+/** Asks for the account's name, because nothing opens it again. */
+function CloseDialog({ account, onClose, onChange }: CloseDialogProps) {
+  const [wrong, setWrong] = useState(false);
+  const close = async (values: FormValues) => {
+    if (values.text('name') !== account.name) return setWrong(true);
+    const { account: closed } = await post<ChangedAccount>(`/v2/admin/accounts/${account.account_id}/close`, {
+      remaining: values.text('remaining'),
+      reason: values.text('reason'),
+    });
+    onChange(closed);
+    toast(`${account.name} is closed.`);
+    onClose();
+  };
+  return (
+    <Dialog title={`Close ${account.name} for good?`} onClose={onClose}>
+      <p class="prose">
+        Its keys, users, webhooks and numbers stop working within seconds. What is scheduled is cancelled, batches are
+        stopped, and what waits is refunded. When nothing waits any more, a line in the statement takes the credits that
+        are left
+        {account.balance > 0 && ` (${number(account.balance)} now)`}. Nobody can open the account again.
+      </p>
+      <Form submit="Close account" look="danger" onSubmit={close} onCancel={onClose}>
+        <Select name="remaining" label="Credits that are left" options={REMAINING} initial="paid_out" />
+        <Field name="reason" label="Reason" hint="It stands in the audit." />
+        <Field name="name" label={`Type ${account.name} to close it`} />
+      </Form>
+      {wrong && <Notice tone="warn">That is not its name. Type {account.name}.</Notice>}
+    </Dialog>
+  );
+}
+
+/** What has become of a closed account. */
+function ClosedNotice({ closed }: { readonly closed: NonNullable<AccountDetail['closed']> }) {
+  return (
+    <Notice tone="warn">
+      Closed <Time at={closed.at} full />
+      {closed.reason !== '' && `: ${closed.reason}`}.{' '}
+      {closed.erased_at !== null ? (
+        <>
+          Everything of it was erased <Time at={closed.erased_at} full />.
+        </>
+      ) : closed.settled_at !== null ? (
+        `Its credits are ${closed.remaining === 'paid_out' ? 'paid out' : 'forfeited'}, and nothing waits.`
+      ) : (
+        'Something of it still waits; its credits are settled when that has ended.'
+      )}
+    </Notice>
+  );
+}
+
+/** As `GET /v2/admin/accounts/{account_id}/ledger` shows it. */
+type Entry = EntryOf<typeof accountLedger>;
+
+const REASONS: Readonly<Record<string, string>> = {
+  send: 'Messages',
+  conversation: 'Conversation',
+  top_up: 'Top-up',
+  refund: 'Refund',
+  correction: 'Correction',
+};
+
+function StatementCard({ account }: { readonly account: Looked }) {
+  const { route } = useLocation();
+  const list = usePages<Entry>(`/v2/admin/accounts/${account.account_id}/ledger`, { limit: 10 });
+  const explain = may('admin:look') && (
+    <Button
+      onClick={() => {
+        lookAt(account);
+        route('/dashboard/credits');
+      }}
+    >
+      With its messages
+    </Button>
+  );
+  return (
+    <Card title="Statement" actions={explain}>
+      <PagedTable
+        list={list}
+        caption="Statement"
+        rowKey={({ seq }) => String(seq)}
+        empty={<Empty icon="credits">No credits came or went yet.</Empty>}
+        columns={[
+          { head: 'When', cell: (row) => <Time at={row.at} /> },
+          { head: 'What', cell: ({ reason, note }) => `${REASONS[reason] ?? reason}${note ? `: ${note}` : ''}` },
+          {
+            head: 'Credits',
+            kind: 'number',
+            cell: ({ amount }) => (amount > 0 ? `+${number(amount)}` : number(amount)),
+          },
+          { head: 'Balance', kind: 'number', cell: (row) => number(row.balance_after) },
+          { head: 'By', cell: ({ by, by_name }) => (by === null ? '–' : <span title={by}>{by_name ?? by}</span>) },
+        ]}
+      />
+    </Card>
   );
 }

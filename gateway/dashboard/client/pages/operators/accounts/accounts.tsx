@@ -1,17 +1,39 @@
 import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import type { AnswerOf, EntryOf } from '../../../../../api/endpoint.ts';
+import type {
+  changeAccount,
+  listAccounts,
+  newAccount,
+  showAccount,
+} from '../../../../../endpoints/accounts/accounts.ts';
+import { create } from '../../../api/http.ts';
 import { usePages } from '../../../api/pages.ts';
 import { may } from '../../../api/session.ts';
-import { Badge } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
-import { Empty, NoResults } from '../../../parts/empty.tsx';
-import { FilterBar, FilterSelect, FilterText } from '../../../parts/filter.tsx';
-import { number } from '../../../parts/number.ts';
-import { PageHead } from '../../../parts/page.tsx';
+import { Dialog, toast } from '../../../parts/dialog.tsx';
+import { DltIdField, Field, Select } from '../../../parts/field.tsx';
+import { FilterBar, FilterSelect, FilterText, useUrlFilter } from '../../../parts/filter.tsx';
+import { Form, type FormValues } from '../../../parts/form.tsx';
+import { Empty, NoResults, PageHead } from '../../../parts/page.tsx';
 import { PagedTable } from '../../../parts/table.tsx';
-import { Time } from '../../../parts/time.tsx';
-import { useUrlFilter } from '../../../parts/url-filter.ts';
-import { type Account, STATUS_TONES } from './account.ts';
-import { CreateAccountDialog } from './create-account.tsx';
+import { Badge, number, Time, type Tone } from '../../../parts/value.tsx';
+
+/** As `GET /v2/admin/accounts` shows it. */
+type Account = EntryOf<typeof listAccounts>;
+
+/** As `GET /v2/admin/accounts/{account_id}` shows it. */
+export type AccountDetail = AnswerOf<typeof showAccount>;
+
+/** The answer to each change of one. */
+export type ChangedAccount = AnswerOf<typeof changeAccount>;
+
+export const STATUS_TONES: Readonly<Record<Account['status'], Tone>> = {
+  active: 'good',
+  paused: 'warn',
+  suspended: 'bad',
+  closed: 'plain',
+};
 
 const STATUSES = [
   ['active', 'Active'],
@@ -59,3 +81,88 @@ export function AccountsPage() {
     </>
   );
 }
+
+function CreateAccountDialog({ onClose }: { readonly onClose: () => void }) {
+  const { route } = useLocation();
+  const [dlt, setDlt] = useState('off');
+  const make = async (values: FormValues) => {
+    const { account, warnings } = await create<AnswerOf<typeof newAccount>>('/v2/admin/accounts', {
+      name: values.text('name'),
+      senders: values.text('senders'),
+      dlt: values.text('dlt'),
+      number_check: values.text('number_check'),
+      ...(values.optional('entity_id') && { entity_id: values.text('entity_id') }),
+      ...(values.optional('expiry_date') && { expiry_date: values.text('expiry_date') }),
+    });
+    if (warnings) toast(warnings.join(' '), 'bad');
+    else toast('Account created. Top it up next.');
+    route(`/dashboard/admin/accounts/${account.account_id}`);
+  };
+  return (
+    <Dialog title="Create account" onClose={onClose}>
+      <Form submit="Create account" onSubmit={make} onCancel={onClose}>
+        <Field name="name" label="Name" hint="What people call it." />
+        <Select
+          name="dlt"
+          label="India's DLT"
+          options={SWITCH}
+          value={dlt}
+          onInput={setDlt}
+          hint="On for accounts that send in India: it brings registered senders and the check of numbers."
+        />
+        {dlt === 'on' && (
+          <DltIdField name="entity_id" label="PE id" optional hint="Of the business on the DLT platform." />
+        )}
+        {/* A new key: the choice that goes with DLT. It can be changed. */}
+        <Select key={`senders ${dlt}`} name="senders" label="Senders" options={SENDER_RULES} initial="registered" />
+        <Select
+          key={`check ${dlt}`}
+          name="number_check"
+          label="Check of recipients"
+          options={NUMBER_CHECKS}
+          initial={dlt}
+        />
+        <Field
+          name="expiry_date"
+          label="Credits may be spent until"
+          type="date"
+          optional
+          hint="A year from now unless given."
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** The choices of an account's settings, with their words. */
+export const SENDER_RULES = [
+  ['any', 'Every sender of valid form'],
+  ['registered', 'Only registered and approved ones'],
+] as const;
+export const SWITCH = [
+  ['off', 'Off'],
+  ['on', 'On'],
+] as const;
+export const NUMBER_CHECKS = [
+  ['off', 'None'],
+  ['on', "Numbers of their country's plan"],
+  ['mobile', 'Mobile numbers only'],
+] as const;
+export const CTA_CHECKS = [
+  ['off', 'Not looked at'],
+  ['warn', 'Warned of'],
+  ['refuse', 'Refused'],
+] as const;
+export const LINE_BREAKS = [
+  ['any', 'CR LF and LF are one line break'],
+  ['exact', 'CR LF and LF differ, as a few operators want it'],
+] as const;
+export const TEXTS = [
+  ['shown', 'Its users and keys; viewers and operators without codes'],
+  ['own', 'Its users and keys, not operators'],
+  ['hidden', 'Nobody, once they are sent'],
+] as const;
+export const LOGS = [
+  ['unusual', 'Unusual answers and receipts'],
+  ['all', 'All answers and receipts'],
+] as const;

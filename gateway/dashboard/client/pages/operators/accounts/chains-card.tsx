@@ -5,13 +5,12 @@ import { put, remove } from '../../../api/http.ts';
 import { useLoad } from '../../../api/load.ts';
 import { may } from '../../../api/session.ts';
 import { Button } from '../../../parts/button.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { Dialog, toast, toastProblem } from '../../../parts/dialog.tsx';
 import { Field, Select, TextArea } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
 import { Card, Loading } from '../../../parts/page.tsx';
 import { Table } from '../../../parts/table.tsx';
-import { toast, toastProblem } from '../../../parts/toast.tsx';
-import type { Carriers } from '../carriers/carrier.ts';
+import type { Carriers } from '../carriers/carrier.tsx';
 
 type Chains = AnswerOf<typeof chains>;
 type Chain = Chains['chains'][number];

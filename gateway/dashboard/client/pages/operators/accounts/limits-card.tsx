@@ -5,14 +5,21 @@ import { put } from '../../../api/http.ts';
 import { useLoad } from '../../../api/load.ts';
 import { may } from '../../../api/session.ts';
 import { Button } from '../../../parts/button.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { Dialog, toast } from '../../../parts/dialog.tsx';
 import { Field, Select } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
 import { Card, Loading } from '../../../parts/page.tsx';
-import { toast } from '../../../parts/toast.tsx';
-import { BRAKES, type Limits } from '../../limits/limits.ts';
-import { CapFields, HoldsCard, RecipientFacts, SpendingStats } from '../../limits/limits-parts.tsx';
-import { countriesIn, DaytimeFields, daytimeOf } from '../daytime-fields.tsx';
+import {
+  BRAKES,
+  CapFields,
+  countriesIn,
+  DaytimeFields,
+  daytimeOf,
+  HoldsCard,
+  type Limits,
+  RecipientFacts,
+  SpendingStats,
+} from '../../limits/limits-parts.tsx';
 
 interface LimitsCardProps {
   readonly account: string;

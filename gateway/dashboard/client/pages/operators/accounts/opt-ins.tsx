@@ -6,17 +6,13 @@ import { usePages } from '../../../api/pages.ts';
 import { may } from '../../../api/session.ts';
 import { AccountLink } from '../../../parts/account.tsx';
 import { Button } from '../../../parts/button.tsx';
-import { Confirm } from '../../../parts/confirm.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
-import { Empty } from '../../../parts/empty.tsx';
+import { Confirm, Dialog, toast } from '../../../parts/dialog.tsx';
 import { TextArea } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
-import { number } from '../../../parts/number.ts';
-import { PageHead } from '../../../parts/page.tsx';
+import { Empty, PageHead } from '../../../parts/page.tsx';
 import { PagedTable } from '../../../parts/table.tsx';
-import { Time } from '../../../parts/time.tsx';
-import { toast } from '../../../parts/toast.tsx';
-import type { PageProps } from '../../../router/page.ts';
+import { number, Time } from '../../../parts/value.tsx';
+import type { PageProps } from '../../../router/route.tsx';
 
 type OptIn = EntryOf<typeof optIns>;
 

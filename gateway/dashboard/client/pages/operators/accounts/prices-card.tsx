@@ -3,13 +3,11 @@ import { put } from '../../../api/http.ts';
 import { useLoad } from '../../../api/load.ts';
 import { may } from '../../../api/session.ts';
 import { Button } from '../../../parts/button.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { Dialog, toast } from '../../../parts/dialog.tsx';
 import { Field, Select } from '../../../parts/field.tsx';
-import { Form } from '../../../parts/form.tsx';
-import type { FormValues } from '../../../parts/form-values.ts';
+import { Form, type FormValues } from '../../../parts/form.tsx';
 import { Card, Loading } from '../../../parts/page.tsx';
-import { toast } from '../../../parts/toast.tsx';
-import { type Price, type Prices, PricesTable } from '../../credits/prices-table.tsx';
+import { type Price, type Prices, PricesTable } from '../../credits/credits.tsx';
 
 interface PricesCardProps {
   readonly account: string;

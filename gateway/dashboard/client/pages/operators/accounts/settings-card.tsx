@@ -1,15 +1,21 @@
 import { patch } from '../../../api/http.ts';
 import { may } from '../../../api/session.ts';
 import { BillingFields, billingIn, filled } from '../../../parts/billing.tsx';
-import { changed } from '../../../parts/changed.ts';
-import { DltIdField } from '../../../parts/dlt-id.tsx';
-import { Field, Select } from '../../../parts/field.tsx';
-import { Form } from '../../../parts/form.tsx';
-import type { FormValues } from '../../../parts/form-values.ts';
+import { toast } from '../../../parts/dialog.tsx';
+import { DltIdField, Field, Select } from '../../../parts/field.tsx';
+import { changed, Form, type FormValues } from '../../../parts/form.tsx';
 import { Card } from '../../../parts/page.tsx';
-import { toast } from '../../../parts/toast.tsx';
-import type { AccountDetail, ChangedAccount } from './account.ts';
-import { CTA_CHECKS, LINE_BREAKS, LOGS, NUMBER_CHECKS, SENDER_RULES, SWITCH, TEXTS } from './settings-fields.ts';
+import {
+  type AccountDetail,
+  type ChangedAccount,
+  CTA_CHECKS,
+  LINE_BREAKS,
+  LOGS,
+  NUMBER_CHECKS,
+  SENDER_RULES,
+  SWITCH,
+  TEXTS,
+} from './accounts.tsx';
 
 interface SettingsCardProps {
   readonly account: AccountDetail;

@@ -1,15 +1,36 @@
 import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import type { AnswerOf } from '../../../../../api/endpoint.ts';
+import type { carrierForm } from '../../../../../endpoints/carriers/new-carrier.ts';
+import { post } from '../../../api/http.ts';
 import { useLive } from '../../../api/live.ts';
 import { useLoad } from '../../../api/load.ts';
 import { may } from '../../../api/session.ts';
-import { Badge } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
-import { Empty } from '../../../parts/empty.tsx';
-import { number } from '../../../parts/number.ts';
-import { Loading, PageHead } from '../../../parts/page.tsx';
+import { Dialog, toast } from '../../../parts/dialog.tsx';
+import { Field, Select } from '../../../parts/field.tsx';
+import { Form, type FormValues } from '../../../parts/form.tsx';
+import { Empty, Loading, PageHead } from '../../../parts/page.tsx';
 import { Table } from '../../../parts/table.tsx';
-import { type Carriers, rateOf, readable, toneOf } from './carrier.ts';
-import { CreateCarrierDialog } from './create-carrier.tsx';
+import { Badge, Facts, number } from '../../../parts/value.tsx';
+import {
+  type BindTest,
+  BindTestResult,
+  type Carriers,
+  type ChangedCarrier,
+  DLT_TAGS,
+  isOf,
+  type Kind,
+  kindOf,
+  rateOf,
+  readable,
+  type Setting,
+  SettingField,
+  settingName,
+  testBind,
+  toneOf,
+  WORDS,
+} from './carrier.tsx';
 
 /** Carriers and their binds, as they are now. */
 export function CarriersPage() {
@@ -81,4 +102,156 @@ function CarrierTable({ carriers }: Carriers) {
       ]}
     />
   );
+}
+
+/** As `GET /v2/admin/carrier-form` shows it. */
+type CarrierForm = AnswerOf<typeof carrierForm>;
+
+/** Carriers in India write the times of their receipts on Indian clocks. */
+const INDIAN_TIME = '330';
+
+/** Adds a carrier; its bind can be tested before it is saved. */
+function CreateCarrierDialog({ onClose }: { readonly onClose: () => void }) {
+  const form = useLoad<CarrierForm>('/v2/admin/carrier-form');
+  return (
+    <Dialog title="Add a carrier" side="right" onClose={onClose}>
+      <Loading of={form}>{(data) => <CarrierFields form={data} onClose={onClose} />}</Loading>
+    </Dialog>
+  );
+}
+
+function CarrierFields({ form, onClose }: { readonly form: CarrierForm; readonly onClose: () => void }) {
+  const { route } = useLocation();
+  const [preset, setPreset] = useState('');
+  const [kind, setKind] = useState<Kind>('smpp');
+  const [dlt, setDlt] = useState<string>();
+  const [tested, setTested] = useState<BindTest>();
+  const chosen = form.presets.find((one) => one.preset === preset);
+  const ofPreset = chosen?.settings ?? {};
+  const tags = kind === 'http' ? 'off' : (dlt ?? ofPreset.dlt ?? 'off');
+  const asked = (values: FormValues) => ({
+    ...(preset !== '' && { preset }),
+    password: values.exact('password'),
+    settings: settingsOf(form, values, ofPreset),
+  });
+  const test = async (values: FormValues) => {
+    setTested(undefined);
+    setTested(await testBind(asked(values)));
+  };
+  const save = async (values: FormValues) => {
+    const name = values.optional('name');
+    const { carrier } = await post<ChangedCarrier>('/v2/admin/carriers', {
+      carrier_id: values.text('carrier_id'),
+      ...(name && { name }),
+      ...asked(values),
+    });
+    toast(`${carrier.name} is added. A worker connects to it within seconds.`);
+    route(`/dashboard/admin/carriers/${carrier.carrier_id}`);
+  };
+  const fields = (which: (setting: Setting) => boolean) =>
+    form.settings
+      .filter(which)
+      .map((one) => <SettingField key={`${one.name} ${preset}`} setting={one} initial={ofPreset[one.name]} />);
+  const isOpen = ({ group, name }: Setting) => group === 'connection' || name === 'tls';
+  const hasField = (one: Setting) => isOpen(one) || ['http', 'dlt'].includes(one.group) || one.name === 'kind';
+  return (
+    <Form
+      submit={WORDS[kind].test}
+      look="plain"
+      onSubmit={test}
+      next={{ words: 'Add carrier', act: save }}
+      onCancel={onClose}
+    >
+      <Field
+        name="carrier_id"
+        label="Short name"
+        mono
+        hint="1 to 32 of a-z, 0-9 and -. It stands in routes and metrics."
+      />
+      <Field name="name" label="Name" optional hint="What people call it." />
+      <Select
+        name="preset"
+        label="Preset"
+        hint={chosen ? <a href={chosen.source}>{chosen.source}</a> : 'What the pages of a known carrier ask for.'}
+        options={[['', 'None'], ...form.presets.map((one) => [one.preset, `${one.preset}: ${one.about}`] as const)]}
+        value={preset}
+        onInput={(name) => {
+          setPreset(name);
+          setKind(kindOf(form.presets.find((one) => one.preset === name)?.settings.kind));
+        }}
+      />
+      <Select
+        name="settings.kind"
+        label="Kind"
+        hint="How it is reached."
+        options={[
+          ['smpp', 'SMPP'],
+          ['http', 'HTTPS: a request for each message'],
+        ]}
+        value={kind}
+        onInput={(value) => setKind(kindOf(value))}
+      />
+      {chosen && (
+        <Facts
+          facts={form.settings
+            .filter((one) => ofPreset[one.name] !== undefined && !hasField(one))
+            .map(({ name }) => [settingName(name), <code>{ofPreset[name]}</code>] as const)}
+        />
+      )}
+      {fields(isOpen)}
+      <Field
+        name="password"
+        label={WORDS[kind].password}
+        type="password"
+        autoComplete="new-password"
+        hint="It is stored encrypted and never shown."
+      />
+      {kind === 'smpp' && (
+        <Field
+          name="settings.dlt"
+          label="DLT ids (India)"
+          value={tags}
+          onInput={setDlt}
+          offers={DLT_TAGS}
+          mono
+          hint="Tags of the TLVs with PE id, template id and perhaps hash; off outside India. Most carriers: 0x1400,0x1401."
+        />
+      )}
+      {tags !== 'off' && fields(({ name }) => name === 'dltForm' || name === 'dltChain')}
+      {kind === 'http' && (
+        <details open={chosen === undefined}>
+          <summary>Request, answer and receipts</summary>
+          <div class="stack">{fields(({ group }) => group === 'http')}</div>
+        </details>
+      )}
+      <details>
+        <summary>More settings</summary>
+        <div class="stack">
+          {form.settings
+            .filter((one) => one.group === 'basics' && one.name !== 'kind' && !isOpen(one) && isOf(kind, one))
+            .map((one) => (
+              <SettingField
+                key={`${one.name} ${preset} ${one.name === OFFSET ? tags === 'off' : ''}`}
+                setting={one}
+                initial={ofPreset[one.name] ?? (one.name === OFFSET && tags !== 'off' ? INDIAN_TIME : undefined)}
+              />
+            ))}
+          <p class="hint">All others are on the carrier's page when it is added.</p>
+        </div>
+      </details>
+      {tested && <BindTestResult of={tested} />}
+    </Form>
+  );
+}
+
+const OFFSET = 'receiptOffsetMinutes';
+
+/** What differs from the defaults and the preset. */
+function settingsOf(form: CarrierForm, values: FormValues, preset: CarrierForm['presets'][number]['settings']) {
+  const given = form.settings.flatMap(({ name, value }) => {
+    const field = `settings.${name}`;
+    const text = values.text(field);
+    return values.has(field) && text !== (preset[name] ?? value) ? [[name, text] as const] : [];
+  });
+  return Object.fromEntries(given);
 }

@@ -1,18 +1,16 @@
 import { useState } from 'preact/hooks';
+import type { AnswerOf } from '../../../../../api/endpoint.ts';
+import type { putRoute, routes } from '../../../../../endpoints/routing/routes.ts';
 import { put } from '../../../api/http.ts';
 import { useLoad } from '../../../api/load.ts';
 import { AccountsField } from '../../../parts/account.tsx';
-import { Checkboxes } from '../../../parts/checkbox.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
-import { Field } from '../../../parts/field.tsx';
-import { Form } from '../../../parts/form.tsx';
-import type { FormValues } from '../../../parts/form-values.ts';
+import { Button } from '../../../parts/button.tsx';
+import { Dialog, toast } from '../../../parts/dialog.tsx';
+import { Checkboxes, Field, Select } from '../../../parts/field.tsx';
+import { Form, type FormValues, useFieldError } from '../../../parts/form.tsx';
 import { Loading } from '../../../parts/page.tsx';
-import { toast } from '../../../parts/toast.tsx';
-import type { Carriers } from '../carriers/carrier.ts';
-import { DaytimeFields, daytimeOf } from '../daytime-fields.tsx';
-import { GroupFields } from './group-fields.tsx';
-import { CHOICES, type ChangedRoute, CONDITIONS, type Route, several } from './route.ts';
+import { DaytimeFields, daytimeOf } from '../../limits/limits-parts.tsx';
+import type { Carriers } from '../carriers/carrier.tsx';
 
 interface RouteDialogProps {
   /** Absent: a new one. */
@@ -111,3 +109,123 @@ export function RouteDialog({ route, onClose, onDone }: RouteDialogProps) {
     </Dialog>
   );
 }
+
+type Groups = Route['groups'];
+
+interface GroupFieldsProps {
+  readonly groups: Groups;
+  readonly carriers: Carriers['carriers'];
+  readonly onChange: (groups: Groups) => void;
+}
+
+/** Carriers of one group share what matches by their weights; the next group takes over when one is down or waits too long. */
+function GroupFields({ groups, carriers, onChange }: GroupFieldsProps) {
+  const error = useFieldError('groups');
+  const options = carriers.map(({ carrier_id: id, name }) => [id, name === id ? id : `${name} (${id})`] as const);
+  const first = carriers[0]?.carrier_id ?? '';
+  const another = (group: Groups[number]) =>
+    carriers.find(({ carrier_id: id }) => group.every(({ carrier }) => carrier !== id))?.carrier_id ?? first;
+  const change = (at: number, group: Groups[number]) =>
+    onChange(group.length === 0 ? groups.filter((_, i) => i !== at) : groups.with(at, group));
+  return (
+    <fieldset class="field" name="groups">
+      <legend>Carriers</legend>
+      {groups.length === 0 && <p class="hint">No carrier: what matches is refused.</p>}
+      {groups.map((group, g) => (
+        <fieldset key={g} class="group">
+          <legend>{g === 0 ? 'First' : `Then, group ${g + 1}`}</legend>
+          {group.map(({ carrier, weight }, c) => (
+            <div key={c} class="weighted">
+              <Select
+                name={`carrier ${g} ${c}`}
+                label="Carrier"
+                options={options}
+                value={carrier}
+                onInput={(chosen) => change(g, group.with(c, { carrier: chosen, weight }))}
+              />
+              <Field
+                name={`weight ${g} ${c}`}
+                label="Weight"
+                inputMode="numeric"
+                value={String(weight)}
+                onInput={(text) => change(g, group.with(c, { carrier, weight: Number(text) || 0 }))}
+              />
+              <Button
+                look="quiet"
+                onClick={() =>
+                  change(
+                    g,
+                    group.filter((_, at) => at !== c),
+                  )
+                }
+              >
+                Remove <span class="hidden">{carrier}</span>
+              </Button>
+            </div>
+          ))}
+          <Button
+            look="quiet"
+            icon="plus"
+            onClick={() => change(g, [...group, { carrier: another(group), weight: 1 }])}
+          >
+            Share with another carrier
+          </Button>
+        </fieldset>
+      ))}
+      <Button icon="plus" onClick={() => onChange([...groups, [{ carrier: first, weight: 1 }]])}>
+        {groups.length === 0 ? 'Add a carrier' : 'Add who takes over'}
+      </Button>
+      {error && <p class="error">{error}</p>}
+    </fieldset>
+  );
+}
+
+/** As `GET /v2/admin/routes` shows them. */
+export type Routes = AnswerOf<typeof routes>;
+export type Route = Routes['routes'][number];
+
+type ChangedRoute = AnswerOf<typeof putRoute>;
+
+/** The conditions that are lists of words. */
+const CONDITIONS = [
+  ['countries', 'Countries', 'Two letters, with commas: IN, AE'],
+  ['prefixes', 'Prefixes', 'First digits, country code first: 9198'],
+  ['senders', 'Senders', 'HARKRA, HRKOTP'],
+] as const;
+
+function several(text: string): string[] {
+  return text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+}
+
+/** The conditions of which one ticks some. */
+const CHOICES = [
+  [
+    'routes',
+    'Routes of messages',
+    [
+      ['transactional', 'Transactional'],
+      ['promotional', 'Promotional'],
+    ],
+  ],
+  [
+    'priorities',
+    'Priorities',
+    [
+      ['otp', 'OTP'],
+      ['normal', 'Normal'],
+      ['low', 'Low'],
+    ],
+  ],
+  [
+    'senderKinds',
+    'Kinds of senders',
+    [
+      ['name', 'Names'],
+      ['number', 'Numbers'],
+      ['short', 'Short codes'],
+    ],
+  ],
+] as const;

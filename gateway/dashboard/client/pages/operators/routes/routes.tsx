@@ -1,17 +1,18 @@
 import { useState } from 'preact/hooks';
-import { remove } from '../../../api/http.ts';
+import { phoneDigits } from '../../../../../../shared/platform/sheets/cell.ts';
+import type { AnswerOf } from '../../../../../api/endpoint.ts';
+import type { explain } from '../../../../../endpoints/routing/routes.ts';
+import { get, remove } from '../../../api/http.ts';
 import { useLoad } from '../../../api/load.ts';
 import { may } from '../../../api/session.ts';
-import { AccountLink } from '../../../parts/account.tsx';
+import { AccountField, AccountLink } from '../../../parts/account.tsx';
 import { Button } from '../../../parts/button.tsx';
-import { Confirm } from '../../../parts/confirm.tsx';
-import { Empty } from '../../../parts/empty.tsx';
-import { Loading, PageHead } from '../../../parts/page.tsx';
+import { Confirm, toast } from '../../../parts/dialog.tsx';
+import { Field, Select } from '../../../parts/field.tsx';
+import { Form, type FormValues } from '../../../parts/form.tsx';
+import { Card, Empty, Loading, PageHead } from '../../../parts/page.tsx';
 import { Table } from '../../../parts/table.tsx';
-import { toast } from '../../../parts/toast.tsx';
-import { ExplainCard } from './explain-card.tsx';
-import type { Route, Routes } from './route.ts';
-import { RouteDialog } from './route-dialog.tsx';
+import { type Route, RouteDialog, type Routes } from './route-dialog.tsx';
 
 /** Which carriers take which messages. */
 export function RoutesPage() {
@@ -107,4 +108,54 @@ function Words({ of: words }: { readonly of: string }) {
   return words
     .split(/(acc_\w+)/)
     .map((part) => (part.startsWith('acc_') ? <AccountLink key={part} id={part} /> : part));
+}
+
+/** As `GET /v2/admin/routes/explain` shows it. */
+type Explanation = AnswerOf<typeof explain>;
+
+const GROUPS = [
+  ['transactional', 'Transactional'],
+  ['promotional', 'Promotional'],
+] as const;
+
+/** Who would carry a message now. Sends nothing. */
+function ExplainCard() {
+  const [found, setFound] = useState<Explanation>();
+  const ask = async (values: FormValues) => {
+    setFound(
+      await get<Explanation>('/v2/admin/routes/explain', {
+        to: phoneDigits(values.text('to')),
+        account_id: values.text('account_id'),
+        sender: values.text('sender'),
+        route: values.text('route'),
+      }),
+    );
+  };
+  return (
+    <Card title="Who would carry it?" lead="Says who would carry a message now, and why. Sends nothing.">
+      <Form submit="Explain" look="plain" onSubmit={ask}>
+        <Field name="to" label="Recipient" inputMode="tel" hint="Country code first: 919876543210." />
+        <AccountField name="account_id" label="Account" />
+        <Field name="sender" label="Sender" optional />
+        <Select name="route" label="Route" options={GROUPS} initial="transactional" />
+      </Form>
+      <div role="status">
+        {found && (
+          <>
+            <p>
+              <strong>{found.verdict}</strong> {found.by}
+            </p>
+            <ol>
+              {found.carriers.map(({ carrier_id: id, words, takes }) => (
+                <li key={id}>
+                  <a href={`/dashboard/admin/carriers/${id}`}>{id}</a>: {words}
+                  {takes ? ', takes it' : ''}
+                </li>
+              ))}
+            </ol>
+          </>
+        )}
+      </div>
+    </Card>
+  );
 }

@@ -5,18 +5,12 @@ import type { changeProvider } from '../../../../../endpoints/providers/change-p
 import type { providers } from '../../../../../endpoints/providers/providers.ts';
 import { patch, post } from '../../../api/http.ts';
 import { AccountField } from '../../../parts/account.tsx';
-import type { Tone } from '../../../parts/badge.tsx';
-import { changed } from '../../../parts/changed.ts';
-import { CopyId } from '../../../parts/copy.tsx';
 import { customerAsked } from '../../../parts/customer.ts';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { Dialog, SecretDialog, toast } from '../../../parts/dialog.tsx';
 import { Field, Select, TextArea } from '../../../parts/field.tsx';
-import { Form } from '../../../parts/form.tsx';
-import type { FormValues } from '../../../parts/form-values.ts';
-import { Notice } from '../../../parts/notice.tsx';
-import { SecretDialog } from '../../../parts/secret.tsx';
-import { Time } from '../../../parts/time.tsx';
-import { toast } from '../../../parts/toast.tsx';
+import { changed, Form, type FormValues } from '../../../parts/form.tsx';
+import { Notice } from '../../../parts/page.tsx';
+import { CopyId, Time, type Tone } from '../../../parts/value.tsx';
 
 /** As `GET /v2/admin/providers` shows it. */
 export type Provider = EntryOf<typeof providers>;

@@ -3,13 +3,11 @@ import { post } from '../../../api/http.ts';
 import { usePages } from '../../../api/pages.ts';
 import { may } from '../../../api/session.ts';
 import { AccountLink } from '../../../parts/account.tsx';
-import { Badge } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
-import { Confirm } from '../../../parts/confirm.tsx';
-import { Empty } from '../../../parts/empty.tsx';
-import { PageHead } from '../../../parts/page.tsx';
+import { Confirm, toast } from '../../../parts/dialog.tsx';
+import { Empty, PageHead } from '../../../parts/page.tsx';
 import { PagedTable } from '../../../parts/table.tsx';
-import { toast } from '../../../parts/toast.tsx';
+import { Badge } from '../../../parts/value.tsx';
 import { LastError, type Provider, ProviderDialog, TestSendDialog, TONES } from './provider-dialogs.tsx';
 
 /** The accounts' numbers on the chat-app channel. */

@@ -1,12 +1,10 @@
 import type { EntryOf } from '../../../../../api/endpoint.ts';
 import type { unassignedSms, unmatchedReceipts } from '../../../../../endpoints/traffic/unclaimed.ts';
 import { usePages } from '../../../api/pages.ts';
-import { Empty, NoResults } from '../../../parts/empty.tsx';
-import { FilterBar, FilterText } from '../../../parts/filter.tsx';
-import { Card, PageHead } from '../../../parts/page.tsx';
+import { FilterBar, FilterText, useUrlFilter } from '../../../parts/filter.tsx';
+import { Card, Empty, NoResults, PageHead } from '../../../parts/page.tsx';
 import { PagedTable } from '../../../parts/table.tsx';
-import { Time } from '../../../parts/time.tsx';
-import { useUrlFilter } from '../../../parts/url-filter.ts';
+import { Time } from '../../../parts/value.tsx';
 
 /** As `GET /v2/admin/unmatched-receipts` shows it. */
 type UnmatchedReceipt = EntryOf<typeof unmatchedReceipts>;

@@ -1,0 +1,171 @@
+import { useState } from 'preact/hooks';
+import type { EntryOf } from '../../../../api/endpoint.ts';
+import type { approvals } from '../../../../endpoints/approvals/approvals.ts';
+import { post } from '../../api/http.ts';
+import { usePages } from '../../api/pages.ts';
+import { may } from '../../api/session.ts';
+import { FilterAccount } from '../../parts/account.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Dialog, toast } from '../../parts/dialog.tsx';
+import { DltIdField, Field, Select } from '../../parts/field.tsx';
+import { FilterBar, useUrlFilter } from '../../parts/filter.tsx';
+import { Form, type FormValues } from '../../parts/form.tsx';
+import { Empty, NoResults, PageHead } from '../../parts/page.tsx';
+import { PagedTable } from '../../parts/table.tsx';
+import { CodeBlock, Facts, number, Time } from '../../parts/value.tsx';
+
+/** Senders, CTAs and DLT templates that accounts asked for. */
+export function ApprovalsPage() {
+  const filter = useUrlFilter('account_id');
+  const list = usePages<Approval>('/v2/admin/approvals', filter.values);
+  const [shown, setShown] = useState<Approval>();
+  const lead = filter.isSet
+    ? 'All that this account asked for, the oldest first.'
+    : 'Senders, links and numbers, and DLT templates that accounts asked for: of each account the oldest few.';
+  return (
+    <>
+      <PageHead title="Approvals" lead={lead} />
+      <FilterBar filter={filter}>
+        <FilterAccount filter={filter} />
+      </FilterBar>
+      <PagedTable
+        list={list}
+        caption="Approvals"
+        rowKey={keyOf}
+        empty={
+          filter.isSet ? <NoResults clear={filter.clear} /> : <Empty icon="check">Nothing waits for a decision.</Empty>
+        }
+        columns={[
+          { head: 'Waiting since', cell: (row) => <Time at={row.requested_at} /> },
+          {
+            head: 'Account',
+            cell: (row) => <a href={`/dashboard/admin/accounts/${row.account_id}`}>{row.account_name}</a>,
+          },
+          {
+            head: 'It waits for',
+            cell: ({ account_id, account_name, account_waiting }) => (
+              <a href={`/dashboard/admin/approvals?account_id=${account_id}`}>
+                {number(account_waiting)} {account_waiting === 1 ? 'decision' : 'decisions'}{' '}
+                <span class="hidden">of {account_name}</span>
+              </a>
+            ),
+          },
+          { head: 'Kind', cell: ({ kind }) => KINDS[kind] },
+          { head: 'What', cell: (row) => <span class="long">{nameOf(row)}</span> },
+          ...(may('admin:support')
+            ? [
+                {
+                  head: 'Actions',
+                  kind: 'actions' as const,
+                  cell: (row: Approval) => (
+                    <Button look="quiet" onClick={() => setShown(row)}>
+                      Decide <span class="hidden">{nameOf(row)}</span>
+                    </Button>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      {shown && <DecideDialog of={shown} onClose={() => setShown(undefined)} onDone={list.reload} />}
+    </>
+  );
+}
+
+interface DecideDialogProps {
+  readonly of: Approval;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** As the operators' platforms call them. */
+const CTA_KINDS = { url: 'Link', app: 'App', number: 'Callback number' } as const;
+
+const DECISIONS = [
+  ['approved', 'Approve'],
+  ['rejected', 'Reject'],
+] as const;
+
+/** Shows what was asked for, and takes the decision. The approval names the text that was read here. */
+function DecideDialog({ of, onClose, onDone }: DecideDialogProps) {
+  const [decision, setDecision] = useState('approved');
+  const isApproved = decision === 'approved';
+  const needsId = isApproved && of.template !== undefined && of.template.dlt_id === null;
+  const decide = async (values: FormValues) => {
+    await post(pathOf(of), {
+      decision,
+      ...(values.optional('reason') && { reason: values.text('reason') }),
+      ...(values.optional('dlt_id') && { dlt_id: values.text('dlt_id') }),
+      ...(of.template && { version: of.template.version }),
+      ...(of.sender && { sender_id: of.sender.sender_id }),
+    });
+    toast(`${nameOf(of)} is ${decision}.`);
+    onDone();
+    onClose();
+  };
+  return (
+    <Dialog title={`${KINDS[of.kind]} ${nameOf(of)}`} side="right" onClose={onClose}>
+      <Facts facts={factsOf(of)} />
+      {of.template && <CodeBlock text={of.template.content} label="The text" />}
+      <Form
+        submit={isApproved ? 'Approve' : 'Reject'}
+        look={isApproved ? 'primary' : 'danger'}
+        onSubmit={decide}
+        onCancel={onClose}
+      >
+        <Select name="decision" label="Decision" options={DECISIONS} value={decision} onInput={setDecision} />
+        {needsId && (
+          <DltIdField
+            name="dlt_id"
+            label="DLT template id"
+            hint="The id that the operators' platform gave to the template."
+          />
+        )}
+        <Field
+          name="reason"
+          label="Reason"
+          optional={isApproved}
+          hint={isApproved ? 'The account reads it.' : 'The account reads it. Say what it should change.'}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+function factsOf({ account_name, sender, cta, template }: Approval): readonly (readonly [string, string])[] {
+  const { routes = [], senders = [], category, entity_id } = { ...sender, ...template };
+  return [
+    ['Account', account_name],
+    ...(cta === undefined ? [['Routes', routes.join(', ')] as const] : [['Kind', CTA_KINDS[cta.kind]] as const]),
+    ...(template === undefined
+      ? []
+      : ([
+          ['Senders', senders.join(', ')],
+          ['Category', category ?? '–'],
+          ['PE id', entity_id ?? "the account's own"],
+          ['DLT id', template.dlt_id ?? 'none yet'],
+        ] as const)),
+  ];
+}
+
+/** As `GET /v2/admin/approvals` shows it: a sender, a link or number, or a template. */
+type Approval = EntryOf<typeof approvals>;
+
+const KINDS = { sender: 'Sender', cta: 'Link or number', template: 'DLT template' } as const;
+
+function nameOf({ sender, cta, template }: Approval): string {
+  return sender?.sender ?? cta?.value ?? template?.name ?? '';
+}
+
+function keyOf({ account_id, sender, cta, template }: Approval): string {
+  return `${account_id} ${sender?.sender ?? cta?.cta_id ?? template?.template_id}`;
+}
+
+/** Where its decision is posted to. */
+function pathOf({ account_id, sender, cta, template }: Approval): string {
+  const account = `/v2/admin/accounts/${account_id}`;
+  if (cta !== undefined) return `${account}/ctas/${cta.cta_id}/decision`;
+  return sender === undefined
+    ? `${account}/templates/${template?.template_id}/decision`
+    : `${account}/senders/${encodeURIComponent(sender.sender)}/decision`;
+}
