@@ -28,7 +28,7 @@ export interface Act {
   /** One line; absent: the endpoint's summary. */
   readonly about?: string;
   readonly notes?: string;
-  /** Fields and parts of the path that are given by place, in this order. Parts of the path that are left out come first. */
+  /** Fields, parts of the path and members of `more` that are given by place, in this order. Parts of the path that are left out come first. */
   readonly args?: readonly string[];
   /** Fields that the command itself sets. */
   readonly fixed?: Values;
@@ -93,6 +93,8 @@ export function commandOf(act: Act): Command {
   const fields: Readonly<Record<string, Field<unknown>>> = { ...one.query, ...one.body?.fields };
   const needed = new Set(one.body === undefined ? [] : requestSchema(one.body).required);
   const parameter = (name: string, must: boolean): Parameter<unknown> => {
+    const own = act.more?.[name];
+    if (own !== undefined) return own;
     const part = one.params?.[name];
     if (part !== undefined) return parameterOf(name, schemaOf(part), true);
     if (name === 'account') return ACCOUNT;
@@ -107,7 +109,7 @@ export function commandOf(act: Act): Command {
   const options = Object.fromEntries([
     ...optional.map((name) => [act.names?.[name] ?? name, parameter(name, needed.has(name) && !(name in defaults))]),
     ...Object.keys(secrets).flatMap(secretOptions),
-    ...Object.entries(act.more ?? {}),
+    ...Object.entries(act.more ?? {}).filter(([name]) => !names.includes(name)),
   ]);
   return {
     ...{ noun, verb, options, isEndpoint: true },
@@ -236,10 +238,15 @@ async function ask(context: Context, one: Endpoint, asked: Request, account?: Ac
   return runLocally(one, await context.gateway(), { requester: operatorHere(id, address, account), ...asked });
 }
 
-/** The answer of another endpoint of operators, for commands that need several. Throws as they do. */
-export async function perform(context: Context, operation: string, asked: Partial<Request> = {}): Promise<Told> {
+/** The answer of another endpoint, for commands that need several; of one of the account's own, its owner asks. Throws as they do. */
+export async function perform(
+  context: Context,
+  operation: string,
+  asked: Partial<Request> = {},
+  account?: AccountDocument,
+): Promise<Told> {
   const one = endpointOf(operation);
-  const answer = await ask(context, one, { params: {}, query: {}, body: {}, ...asked });
+  const answer = await ask(context, one, { params: {}, query: {}, body: {}, ...asked }, account);
   if (answer.kind === 'answered') return answer.body;
   throw answer.kind === 'file'
     ? new Error(`${operation} answers a file`)

@@ -1,11 +1,14 @@
-import { newId } from '../../shared/platform/runtime/ids.ts';
+import { completionFor } from '../../shared/carriers/numbers/completion.ts';
+import { WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/opt-out.ts';
+import { type AccountId, newId, optOutId } from '../../shared/platform/runtime/ids.ts';
+import { phoneDigits } from '../../shared/platform/sheets/cell.ts';
 import type { Act, Told } from './act.ts';
 import { answerText, listText, recordText } from './answer-text.ts';
 import { bindsText } from './bind-text.ts';
 import { SETTING_OPTIONS, settingsText, withSettings } from './carrier-settings.ts';
 import { Failure } from './command.ts';
 import { ownerOfWebhook } from './owners.ts';
-import { daytime, flag, optional, words } from './parameters.ts';
+import { daytime, flag, optional, ownNumber, required, words } from './parameters.ts';
 import { readOctets } from './read-file.ts';
 import { CHANGED_ROUTE, existingRoute, findRoute, NEW_ROUTE, routeText, wholeRoute } from './route-options.ts';
 
@@ -90,6 +93,7 @@ const CREDITS: readonly Act[] = [
   credit('correct', 'correction', 'Puts a mistake right: adds credits, or takes them away, once for each --id.'),
   {
     ...{ command: 'credits list', operation: 'operatorLedger' },
+    about: 'Shows the statement of an account, newest first: every change of its balance.',
     columns: ['seq', 'at', 'amount', 'balance_after', 'reason', 'reference', 'note', 'by'],
   },
 ];
@@ -153,6 +157,10 @@ const READ_NOTE =
   '`approval list` shows both. A request (tpr_…) has no id of the DLT platform yet: give it with --dlt-id.';
 
 const TEMPLATE: readonly Act[] = [
+  {
+    ...{ command: 'template list', operation: 'accountTemplates', about: 'Shows the DLT templates of an account.' },
+    columns: ['template_id', 'state', 'paused', 'senders', 'routes', 'name'],
+  },
   {
     ...{ command: 'template approve', operation: 'decideTemplate', fixed: { decision: 'approved' }, notes: READ_NOTE },
     about: 'Lets an account send texts of a template. Gateways see it within seconds, webhooks are told.',
@@ -533,6 +541,48 @@ const OPT_IN: readonly Act[] = [
   { command: 'opt-in list', operation: 'operatorOptIns', columns: ['customer', 'since'] },
 ];
 
+const OWN_NUMBER = {
+  number: optional(ownNumber, "the account's number that the opt-out is about; default: the account"),
+};
+
+const OPT_OUT: readonly Act[] = [
+  {
+    ...{ command: 'opt-out add', operation: 'addOptOut', args: ['customer'], more: OWN_NUMBER },
+    about: 'Refuses SMS to a customer: those of a number of the account, or all of the account.',
+    // A customer cannot answer to a name, so an opt-out from a number holds for these too (shared/carriers/opt-outs).
+    say: ({ customer, number }) =>
+      number === null
+        ? `${customer} gets no SMS of the account.`
+        : `${customer} gets no SMS of the number ${number}, nor of any sender name of the account.`,
+  },
+  {
+    ...{ command: 'opt-out remove', operation: 'removeOptOut', args: ['customer'], fixed: { opt_out_id: '' } },
+    about: 'Removes an opt-out: only when the customer asked for messages again.',
+    more: { customer: required(words('NUMBER', 'a number', /^.+$/), "the customer's number"), ...OWN_NUMBER },
+    async prepare(asked, given, { db }) {
+      const [account, scope = WHOLE_ACCOUNT] = [given.account as AccountId, given.number as string | undefined]; // as read above
+      const customer = (await completionFor(await db(), account))(phoneDigits(String(given.customer)), scope);
+      return { ...asked, params: { opt_out_id: optOutId(account, customer, scope) } };
+    },
+    say: (_, { customer }) => `${customer} gets SMS again.`,
+  },
+  {
+    ...{ command: 'opt-out list', operation: 'optOuts', about: 'Shows the customers who opted out, by number.' },
+    columns: ['customer', 'number', 'since', 'source', 'word'],
+  },
+];
+
+const CHAT_TEMPLATE: readonly Act[] = [
+  {
+    ...{ command: 'chat-template list', operation: 'ownChatTemplates' },
+    about: 'Shows the chat-app templates of an account, as of the last copy from its provider.',
+    notes:
+      'Accounts ask for them by the dashboard or the API, or make them at the provider, who approves them. The chatapp worker copies\n' +
+      'the list every ten minutes, and soon after the provider tells of a change.',
+    columns: ['business_id', 'name', 'language', 'state', 'category', 'cannot_be_sent', 'change'],
+  },
+];
+
 const OF_WEBHOOK = { account: ownerOfWebhook } as const;
 /** What enabling and disabling leave as it is. */
 const UNCHANGED = Object.fromEntries(
@@ -715,6 +765,8 @@ export const ACTS: readonly Act[] = [
     ROUTE,
     PROVIDER,
     OPT_IN,
+    OPT_OUT,
+    CHAT_TEMPLATE,
     WEBHOOK,
     AUDIT,
     INSTALLATION,

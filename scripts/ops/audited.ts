@@ -8,7 +8,6 @@ import { auditView } from '../../shared/people/audit/view.ts';
 import { findKey } from '../../shared/people/keys/store.ts';
 import { auditedUser } from '../../shared/people/users/audited-user.ts';
 import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
-import { maskNumber } from '../../shared/platform/runtime/log.ts';
 import { findTemplate } from '../../shared/templates/sms/store.ts';
 import type { Answer, Command, Context, LongAnswer } from './command.ts';
 import { theUser } from './user.ts';
@@ -50,10 +49,6 @@ const THINGS: Readonly<Record<string, Thing>> = {
   },
   // `carrier test`.
   carrier: { id: ({ carrier }) => carrier, read: async () => undefined },
-  'opt-out': {
-    id: ({ customer }) => (customer === undefined ? undefined : maskNumber(String(customer))),
-    read: async () => undefined,
-  },
   'opt-out words': {
     id: ({ account, number }) => named(account, number ?? WHOLE_ACCOUNT),
     read: (db, values) => findWordSettings(db, accountOf(values), String(values.number ?? WHOLE_ACCOUNT)),

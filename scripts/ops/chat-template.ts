@@ -1,111 +1,41 @@
-import type { ChatTemplateDocument } from '../../shared/templates/chat/chat-template.ts';
-import { listChatTemplates } from '../../shared/templates/chat/store.ts';
-import { describeParam, paramsOf } from '../../shared/templates/chat/template-params.ts';
+import { perform, type Told } from './act.ts';
+import { recordText } from './answer-text.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { existing } from './owners.ts';
 import { accountId, required, words } from './parameters.ts';
-import { sheet, table } from './show.ts';
 
-const NAME = words('TEMPLATE', 'a name as `chat-template list` shows it', /^[\w.-]{1,512}$/);
-const LANGUAGE = words('LANGUAGE', 'a code like en_US', /^[\w-]{2,35}$/);
+export const CHAT_TEMPLATE_COMMAND: Command = defineCommand({
+  noun: 'chat-template',
+  verb: 'show',
+  about:
+    'Shows what a chat-app template consists of, and what stands at each place of its params; of each business account that has it.',
+  args: {
+    account: required(accountId, 'the account'),
+    template: required(words('TEMPLATE', 'a name as `chat-template list` shows it', /^.+$/), 'the template'),
+    language: required(words('LANGUAGE', 'a code like en_US', /^.+$/), 'its language'),
+  },
+  options: {},
+  isEndpoint: true,
+  async run({ account, template, language }, context) {
+    const owner = await existing(await context.db(), account);
+    const found: Told[] = [];
+    for (let cursor: Told = {}; cursor !== undefined; ) {
+      const query = { language, limit: '500', ...cursor };
+      const page = await perform(context, 'ownChatTemplates', { query }, owner);
+      found.push(...page.data.filter(({ name }: Told) => name === template));
+      cursor = page.next_cursor === null ? undefined : { cursor: page.next_cursor };
+    }
+    if (found.length === 0) {
+      throw new Failure(
+        `There is no template ${template} in ${language}. \`chat-template list ${account}\` shows all.`,
+      );
+    }
+    return { text: found.map(shown).join('\n\n'), json: found };
+  },
+});
 
-export const CHAT_TEMPLATE_COMMANDS: readonly Command[] = [
-  defineCommand({
-    noun: 'chat-template',
-    verb: 'list',
-    about: 'Shows the chat-app templates of an account, as of the last copy from its provider.',
-    args: { account: required(accountId, 'the account') },
-    options: {},
-    notes:
-      'Accounts ask for them by the dashboard or the API, or make them at the provider, who approves them. The chatapp worker copies\n' +
-      'the list every ten minutes, and soon after the provider tells of a change.',
-    async run({ account }, { db }) {
-      const store = await db();
-      await existing(store, account);
-      const all = await listChatTemplates(store, account);
-      const rows = all.map((one) => [
-        one.business,
-        one.name,
-        one.language,
-        one.status,
-        one.category,
-        String(paramsOf(one).length),
-        one.unsendable ?? '-',
-        one.syncedAt.toISOString(),
-      ]);
-      const heading = ['BUSINESS', 'TEMPLATE', 'LANGUAGE', 'STATUS', 'CATEGORY', 'PARAMS', 'CANNOT BE SENT', 'COPIED'];
-      return {
-        text: table(heading, rows, 'There are none.'),
-        json: all.map(summary),
-      };
-    },
-  }),
-  defineCommand({
-    noun: 'chat-template',
-    verb: 'show',
-    about:
-      'Shows what a chat-app template consists of, and what stands at each place of its params; of each business account that has it.',
-    args: {
-      account: required(accountId, 'the account'),
-      template: required(NAME, 'the template'),
-      language: required(LANGUAGE, 'its language'),
-    },
-    options: {},
-    async run({ account, template: name, language }, { db }) {
-      const store = await db();
-      await existing(store, account);
-      const all = await listChatTemplates(store, account);
-      const found = all.filter((one) => one.name === name && one.language === language);
-      if (found.length === 0) {
-        throw new Failure(`There is no template ${name} in ${language}. \`chat-template list ${account}\` shows all.`);
-      }
-      const each = found.map((template) => {
-        const takes = paramsOf(template).map((param) => describeParam(param, template.components));
-        return { template, takes };
-      });
-      return {
-        text: each.map(({ template, takes }) => sheet(shown(template, takes))).join('\n\n'),
-        json: each.map(({ template, takes }) => ({ ...summary(template), components: template.components, takes })),
-      };
-    },
-  }),
-];
-
-function summary(template: ChatTemplateDocument): object {
-  const { business, name, language, status, category, unsendable, syncedAt } = template;
-  return {
-    business_id: business,
-    name,
-    language,
-    status,
-    category,
-    params: paramsOf(template).length,
-    unsendable: unsendable ?? null,
-    synced_at: syncedAt,
-  };
-}
-
-function shown(template: ChatTemplateDocument, params: readonly string[]): Readonly<Record<string, string>> {
-  const { business, name, language, status, category, components, unsendable, syncedAt } = template;
-  const { header, body, footer, buttons } = components;
-  const rows: readonly (readonly [string, string | undefined])[] = [
-    ['template', `${name}, ${language}`],
-    ['business', business],
-    ['status', status],
-    ['category', category],
-    ['header', header?.format === 'text' ? header.text : header?.format],
-    ['body', body],
-    ['footer', footer],
-    ...buttons.map(
-      ({ type, text, url = '', phoneNumber = '' }, i) =>
-        [`button ${i}`, `${type} "${text}" ${url}${phoneNumber}`.trimEnd()] as const,
-    ),
-    ...params.map((param, i) => [`params[${i}]`, param] as const),
-    ['cannot be sent', unsendable === undefined ? 'no' : `it has ${unsendable}`],
-    ['copied', syncedAt.toISOString()],
-  ];
-  // Control characters could control the terminal that shows the text.
-  return Object.fromEntries(
-    rows.flatMap(([title, value]) => (value === undefined ? [] : [[title, value.replaceAll(/\p{Cc}+/gu, ' ')]])),
-  );
+/** Each place of `params` has a line of its own: a send counts them. */
+function shown({ params, header, ...one }: Told): string {
+  const places = params.map((place: string, at: number) => [`params[${at}]`, place]);
+  return recordText({ ...one, header: header?.text ?? header?.format ?? null, ...Object.fromEntries(places) });
 }

@@ -7,7 +7,7 @@ import { runAudited } from './audited.ts';
 import { CARRIER_PAGE_COMMANDS } from './carrier-page.ts';
 import { RECEIPT_COMMANDS } from './carrier-receipts.ts';
 import { CARRIER_TEST_COMMANDS } from './carrier-test.ts';
-import { CHAT_TEMPLATE_COMMANDS } from './chat-template.ts';
+import { CHAT_TEMPLATE_COMMAND } from './chat-template.ts';
 import { type Command, Failure, UsageError } from './command.ts';
 import { openContext } from './context.ts';
 import { CRASH_POINTS_COMMANDS } from './crash-points.ts';
@@ -36,7 +36,7 @@ export const COMMANDS: readonly Command[] = [
   ...RECEIPT_COMMANDS,
   ...CARRIER_PAGE_COMMANDS,
   ...CARRIER_TEST_COMMANDS,
-  ...CHAT_TEMPLATE_COMMANDS,
+  CHAT_TEMPLATE_COMMAND,
   ...OPT_IN_COMMANDS,
   ...OPT_OUT_COMMANDS,
   OPT_OUT_WORDS_COMMAND,

@@ -6,12 +6,12 @@ import {
   importTemplateCsv,
   type UnusableSender,
 } from '../../shared/templates/sms/export/import-csv.ts';
-import { createTemplate, listTemplates, setTemplatePaused, TemplateExists } from '../../shared/templates/sms/store.ts';
+import { createTemplate, setTemplatePaused, TemplateExists } from '../../shared/templates/sms/store.ts';
 import { type NewTemplate, type TemplateDocument, templateVersion } from '../../shared/templates/sms/template.ts';
 import { routesOfSenders, templateFaults } from '../../shared/templates/sms/template-form.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { existing } from './owners.ts';
-import { accountId, choice, flag, integer, list, name, optional, required, withDefault, words } from './parameters.ts';
+import { accountId, choice, flag, list, name, optional, required, withDefault, words } from './parameters.ts';
 import { readOctets } from './read-file.ts';
 import { table } from './show.ts';
 
@@ -62,37 +62,6 @@ export const TEMPLATE_COMMANDS: readonly Command[] = [
         if (error instanceof TemplateExists) throw new Failure(`${template} is registered to ${account} already.`);
         throw error;
       }
-    },
-  }),
-  defineCommand({
-    noun: 'template',
-    verb: 'list',
-    about: 'Shows the templates of an account.',
-    args: { account },
-    options: {
-      status: optional(choice(['submitted', 'approved', 'rejected']), 'only templates of this status'),
-      limit: withDefault(integer('N', 1, 10_000), '1000', 'most to show'),
-      after: optional(dltId, 'continue after this template'),
-    },
-    async run({ account, status, limit, after }, { db }) {
-      const store = await db();
-      await existing(store, account);
-      const all = await listTemplates(store, account, status, after, limit);
-      const last = all.length < limit ? undefined : all.at(-1);
-      const rows = all.map((one) => [
-        one.dltId,
-        one.paused === true ? `${one.status} (paused)` : one.status,
-        one.senders.join(','),
-        one.routes.join(','),
-        one.name,
-      ]);
-      return {
-        text: [
-          table(['TEMPLATE', 'STATUS', 'SENDERS', 'ROUTES', 'NAME'], rows, 'There are none.'),
-          ...(last === undefined ? [] : [`There may be more: --after ${last.dltId}`]),
-        ].join('\n'),
-        json: all.map(view),
-      };
     },
   }),
   pause('pause', true, 'Holds the messages of a template, those that are accepted now too, until it is resumed.'),

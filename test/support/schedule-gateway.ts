@@ -2,7 +2,7 @@ import request from 'supertest';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import type { ScheduleDocument } from '../../shared/messages/schedule.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
-import { readStatement } from '../../shared/money/ledger/statement.ts';
+import { readStatement } from '../../shared/money/ledger/store.ts';
 import type { KeyScope } from '../../shared/people/keys/key.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { balanceOf } from './balance.ts';

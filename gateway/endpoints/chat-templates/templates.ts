@@ -11,7 +11,6 @@ import {
 } from '../../../shared/templates/chat/chat-template.ts';
 import { findChatTemplateRequests, listChatTemplateRequests } from '../../../shared/templates/chat/request-store.ts';
 import { findChatTemplate, findChatTemplates, listChatTemplatePage } from '../../../shared/templates/chat/store.ts';
-import { describeParam, paramsOf } from '../../../shared/templates/chat/template-params.ts';
 import type {
   ChatTemplateRequestDocument,
   DraftExamples,
@@ -24,6 +23,7 @@ import { Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
 import { numberMeant, templatesOfNumber } from '../chatapp/numbers.ts';
+import { describeParam, paramsOf } from '../chatapp/template-params.ts';
 import { HEADERS } from './draft-fields.ts';
 
 /** An account's chat-app templates, as the provider lists them and as the account asked for them. How they are asked for: requests.ts. */

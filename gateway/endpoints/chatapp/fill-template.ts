@@ -6,12 +6,12 @@ import type {
 } from '../../../shared/messages/document/chat-message.ts';
 import { fileNameOf } from '../../../shared/messages/document/file-name.ts';
 import type { TemplateButton, TemplateComponents } from '../../../shared/templates/chat/chat-template.ts';
-import { describeParam, type TemplateParam } from '../../../shared/templates/chat/template-params.ts';
 import { isNumber, withValues } from '../../../shared/templates/chat/variables.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
 import { characters, degrees } from './fields.ts';
 import { type GivenProducts, productSection } from './products.ts';
 import type { GivenButtons, GivenHeader } from './template-fields.ts';
+import { describeParam, type TemplateParam } from './template-params.ts';
 import {
   BODY_MAX,
   CARD_BODY_MAX,

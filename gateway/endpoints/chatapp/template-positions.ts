@@ -1,6 +1,6 @@
 import type { TemplateComponents } from '../../../shared/templates/chat/chat-template.ts';
-import { describeParam, paramsOf, type TemplateParam } from '../../../shared/templates/chat/template-params.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
+import { describeParam, paramsOf, type TemplateParam } from './template-params.ts';
 
 /** The most positions that an answer lists. */
 const LISTED_MAX = 20;

@@ -1,6 +1,6 @@
-import type { TemplateParam } from '../../../shared/templates/chat/template-params.ts';
 import { Fault } from '../../http/fields/field.ts';
 import { characters } from './fields.ts';
+import type { TemplateParam } from './template-params.ts';
 
 /** WhatsApp's limits, in characters ("Template components", "Coupon code templates", "Authentication templates"). */
 export const HEADER_MAX = 60;

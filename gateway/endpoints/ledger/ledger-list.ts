@@ -1,8 +1,7 @@
 import type { Db } from 'mongodb';
 import type { LedgerReason } from '../../../shared/money/accounts/account.ts';
 import { entriesIn, type LedgerEntryDocument, ledgerEntryId } from '../../../shared/money/ledger/entry.ts';
-import { readStatement } from '../../../shared/money/ledger/statement.ts';
-import { ledgerCollection } from '../../../shared/money/ledger/store.ts';
+import { ledgerCollection, readStatement } from '../../../shared/money/ledger/store.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import type { Values } from '../../http/fields/field.ts';
 import { choice, optional } from '../../http/fields/field.ts';

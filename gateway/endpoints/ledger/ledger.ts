@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ChangeId } from '../../../shared/money/accounts/account.ts';
 import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
-import { readEntries } from '../../../shared/money/ledger/statement.ts';
+import { readEntries } from '../../../shared/money/ledger/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { pageAccount, pageUser, refusesOther } from '../../access/page-user.ts';
 import { pageMode } from '../../access/test-mode.ts';

@@ -7,7 +7,7 @@ import { STATES, shownState } from '../../../shared/messages/document/status.ts'
 import type { AccountDocument, ChangeId } from '../../../shared/money/accounts/account.ts';
 import { homeOf } from '../../../shared/money/accounts/number-check.ts';
 import { CUSTOMER_ASKED, type Customer, findPerson } from '../../../shared/money/conversations/person.ts';
-import { readEntries } from '../../../shared/money/ledger/statement.ts';
+import { readEntries } from '../../../shared/money/ledger/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, type GroupId, idTime, isBatchId, isMessageId } from '../../../shared/platform/runtime/ids.ts';

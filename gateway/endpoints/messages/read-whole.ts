@@ -12,7 +12,7 @@ import { readMessageLog } from '../../../shared/messages/settlement/log-store.ts
 import type { LogRecord } from '../../../shared/messages/settlement/message-log.ts';
 import type { Customer } from '../../../shared/money/conversations/person.ts';
 import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
-import { readEntries } from '../../../shared/money/ledger/statement.ts';
+import { readEntries } from '../../../shared/money/ledger/store.ts';
 import {
   type AccountId,
   eventId,

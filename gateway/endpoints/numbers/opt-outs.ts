@@ -21,6 +21,7 @@ import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint
 import { id, named, pageShape, success, text } from '../../api/shapes.ts';
 import { RETRY_AFTER } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
+import type { Caller } from '../../http/context.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
 import { Fault, optional, required, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
@@ -156,9 +157,10 @@ export const addOptOut = endpoint({
         ...audited('opt-out.add', id, () => findOptOut(db, account, id)),
         make: async () => {
           // The document of a customer stays for ever, so only the first wish about one counts.
-          const isNew = !(await hasOptOutDocument(db, id));
-          if (isNew && !(await countOptOut(db, account, QUOTAS.opt_outs))) throw new QuotaReached('opt_outs');
-          await changeOptOuts(db, [{ account, customer, scope, kind: 'out', at: clock.now(), source: 'api', request }]);
+          const isCounted = caller.who.kind !== 'ops' && !(await hasOptOutDocument(db, id));
+          if (isCounted && !(await countOptOut(db, account, QUOTAS.opt_outs))) throw new QuotaReached('opt_outs');
+          const source = sourceOf(caller);
+          await changeOptOuts(db, [{ account, customer, scope, kind: 'out', at: clock.now(), source, request }]);
           return findOptOut(db, account, id);
         },
         madeOf: auditedState,
@@ -204,12 +206,17 @@ export const removeOptOut = endpoint({
     const { customer, scope } = found;
     await changeAudited(deps, caller, {
       ...audited('opt-out.remove', found._id, async () => found),
-      make: () => changeOptOuts(db, [{ account, customer, scope, kind: 'in', at: clock.now(), source: 'api' }]),
+      make: () =>
+        changeOptOuts(db, [{ account, customer, scope, kind: 'in', at: clock.now(), source: sourceOf(caller) }]),
       madeOf: () => auditedState(undefined),
     });
     return done({ opt_out_id: found._id, message: 'The opt-out is removed.' });
   },
 });
+
+function sourceOf({ who }: Caller): 'api' | 'ops' {
+  return who.kind === 'ops' ? 'ops' : 'api';
+}
 
 /** Each customer has entries of its own: its id names it, so that no phone number has to. */
 function audited(action: string, id: OptOutId, find: () => Promise<OptOutDocument | undefined>) {

@@ -12,7 +12,7 @@ export interface ChatTemplateDocument {
   readonly status: ChatTemplateStatus;
   /** `marketing`, `utility`, `authentication`, or whatever the provider says. */
   readonly category: string;
-  /** Number of variables in its body. template-params.ts derives from `components` what each entry of `params` fills. */
+  /** Number of variables in its body. gateway/endpoints/chatapp/template-params.ts derives from `components` what each entry of `params` fills. */
   readonly variables: number;
   /** The parts of the template. */
   readonly components: TemplateComponents;

@@ -28,8 +28,8 @@ describe('npm run ops: the chat-app channel', () => {
 
     const [one] = await json('chat-template', 'list', account);
 
-    expect(one).to.include({ name: 'order_update', language: 'en_US', status: 'paused', params: 3, unsendable: null });
-    expect((await ops('chat-template', 'list', account)).out).to.match(/order_update +en_US +paused +utility +3/);
+    expect(one).to.include({ name: 'order_update', language: 'en_US', state: 'paused', cannot_be_sent: null });
+    expect((await ops('chat-template', 'list', account)).out).to.match(/order_update +en_US +paused +utility +-/);
   });
 
   it('chat-template show: what it consists of, and what stands at each place of params', async () => {
@@ -39,20 +39,19 @@ describe('npm run ops: the chat-app channel', () => {
 
     const { out } = await ops('chat-template', 'show', account, 'order_shipped', 'en_US');
     expect(out).to.match(/^header +image$/m);
-    expect(out).to.match(/^button 2 +url "Track" https:\/\/shop\.example\/track\/\{\{1\}\}$/m);
+    expect(out).to.match(/^url +Track +https:\/\/shop\.example\/track\/\{\{1\}\} /m);
     expect(out).to.match(/^params\[0\] +the https address of the image in the header$/m);
     expect(out).to.match(/^params\[3\] +the url suffix of button 2 \("Track"\)$/m);
     const [shown] = await json('chat-template', 'show', account, 'login_code', 'en_US');
     expect(shown).to.deep.include({
-      params: 1,
-      unsendable: null,
-      takes: ['the one-time password, for body {{1}} and button 0 ("Copy code")'],
+      cannot_be_sent: null,
+      params: ['the one-time password, for body {{1}} and button 0 ("Copy code")'],
     });
     expect((await ops('chat-template', 'show', account, 'season_poll', 'en_US')).out).to.match(
-      /^cannot be sent +it has a component of type poll$/m,
+      /^cannot be sent +a component of type poll$/m,
     );
     expect(await ops('chat-template', 'show', account, 'none', 'en_US')).to.include({ code: 1 });
-    expect((await ops('chat-template', 'list', account)).out).to.match(/order_shipped +en_US +approved +utility +4 /);
+    expect((await ops('chat-template', 'list', account)).out).to.match(/order_shipped +en_US +approved +utility +-/);
   });
 
   it('chat-template show: texts cannot control the terminal', async () => {

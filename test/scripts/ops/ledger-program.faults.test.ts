@@ -2,8 +2,6 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
-import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
-import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { createSecretBox } from '../../../shared/platform/runtime/secret-box.ts';
 import { loadSecretKeys } from '../../../shared/platform/runtime/secret-keys.ts';
 import { builtProgram } from '../../support/built.ts';
@@ -19,57 +17,6 @@ describe('npm run ops: the ledger, and as a program', () => {
   after(() => world.close());
 
   describe('ledger', () => {
-    it('of an account is shown newest first', async () => {
-      const account = await world.newAccount();
-      await world.run(`credits top-up ${account} 500 --id first`);
-      await world.run(`credits top-up ${account} 7 --id second`);
-
-      const { out } = await world.run(`ledger show ${account} --json`);
-
-      expect(
-        JSON.parse(out).map((entry: { seq: number; balance_after: number }) => [entry.seq, entry.balance_after]),
-      ).to.deep.equal([
-        [2, 507],
-        [1, 500],
-      ]);
-    });
-
-    it('goes on below a number, says how, and is shown to its end', async () => {
-      const account = await world.newAccount();
-      for (let n = 1; n <= 5; n++) await world.run(`credits top-up ${account} ${n} --id ${n}`);
-      const seqs = (out: string) => out.split('\n').flatMap((line) => /^(\d+) +\d{4}-/.exec(line)?.[1] ?? []);
-
-      const first = await world.run(`ledger show ${account} --limit 2`);
-      expect(seqs(first.out)).to.deep.equal(['5', '4']);
-      const [, more = ''] = /There are 3 older ones: (ledger show .*), or --all\./.exec(first.out) ?? [];
-      const second = await world.run(more);
-      expect(seqs(second.out)).to.deep.equal(['3', '2']);
-      expect((await world.run(`ledger show ${account} --before 2`)).out).to.not.include('older');
-      expect((await world.run(`ledger show ${account} --before 1`)).out).to.include('none with a number below 1');
-
-      expect(seqs((await world.run(`ledger show ${account} --all`)).out)).to.deep.equal(['5', '4', '3', '2', '1']);
-      expect(await world.run(`ledger show ${account} --all --limit 2`)).to.deep.equal({
-        code: 1,
-        out: '',
-        err: '--all shows every entry: leave out --limit or --all.\n',
-      });
-      const lines = (await world.run(`ledger show ${account} --all --json`)).out.trim().split('\n');
-      expect(lines.map((line) => JSON.parse(line).seq)).to.deep.equal([5, 4, 3, 2, 1]);
-    });
-
-    it('names the schedule that a debit paid for', async () => {
-      const account = await world.newAccount();
-      await world.run(`credits top-up ${account} 5`);
-      const schedules = [newId('sch'), newId('sch')];
-      const accounts = world.store.db.collection<AccountDocument>('accounts');
-      const debit = { seq: 2, amount: -2, balanceAfter: 3, reason: 'send', at: new Date(), schedules } as const;
-      await accounts.updateOne({ _id: account as AccountId }, { $set: { seq: 2, balance: 3, 'pending.grp_1': debit } });
-
-      expect((await world.run(`ledger show ${account}`)).out).to.include(
-        `${schedules[0]} and 1 more schedules (grp_1)`,
-      );
-    });
-
     it('that is whole verifies; one that was tampered with makes the exit code 1', async () => {
       const account = await world.newAccount();
       await world.run(`credits top-up ${account} 500`);

@@ -4,7 +4,7 @@ import { storeUnpaid } from '../../../gateway/endpoints/sms/unpaid-store.ts';
 import { chunksOf } from '../../../shared/messages/batch.ts';
 import { batchCollection, readChunk } from '../../../shared/messages/batch-store.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
-import { readStatement } from '../../../shared/money/ledger/statement.ts';
+import { readStatement } from '../../../shared/money/ledger/store.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
 import { GroupAccepter } from '../../../shared/money/payment/accept.ts';
 import { debitEach } from '../../../shared/money/payment/debit.ts';

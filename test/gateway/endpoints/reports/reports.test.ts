@@ -3,7 +3,7 @@ import request from 'supertest';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { writeOut } from '../../../../shared/messages/queue/write-out.ts';
 import { refundMessages } from '../../../../shared/money/ledger/refund.ts';
-import { readStatement } from '../../../../shared/money/ledger/statement.ts';
+import { readStatement } from '../../../../shared/money/ledger/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type MessageId, newId, testAccountOf } from '../../../../shared/platform/runtime/ids.ts';
 import { HourCounter } from '../../../../workers/maintenance/statistics/count-hours.ts';

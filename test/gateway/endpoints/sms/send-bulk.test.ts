@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { BatchChunkDocument } from '../../../../shared/messages/batch.ts';
 import { setAccountStatus } from '../../../../shared/money/accounts/store.ts';
-import { readStatement } from '../../../../shared/money/ledger/statement.ts';
+import { readStatement } from '../../../../shared/money/ledger/store.ts';
 import type { BatchId } from '../../../../shared/platform/runtime/ids.ts';
 import { expectFieldRefusal, expectProblem } from '../../../support/problem.ts';
 import { BASE, bulkWorld, DLT_ID, GOOD, numbers } from './bulk-world.ts';

@@ -1,6 +1,6 @@
 import request from 'supertest';
 import type { GatewayDeps } from '../../../../gateway/http/deps.ts';
-import { readStatement } from '../../../../shared/money/ledger/statement.ts';
+import { readStatement } from '../../../../shared/money/ledger/store.ts';
 import type { AccountId } from '../../../../shared/platform/runtime/ids.ts';
 import { balanceOf } from '../../../support/balance.ts';
 import { useGateway } from '../../../support/gateway.ts';

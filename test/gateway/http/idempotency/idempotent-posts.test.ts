@@ -3,7 +3,7 @@ import type { Document } from 'mongodb';
 import request from 'supertest';
 import type { KeyClaimDocument } from '../../../../gateway/http/idempotency/key-claim.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
-import { readStatement } from '../../../../shared/money/ledger/statement.ts';
+import { readStatement } from '../../../../shared/money/ledger/store.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { chatAtGateway } from '../../../support/chat-gateway.ts';
 import { openGateway, type TestGateway } from '../../../support/gateway.ts';

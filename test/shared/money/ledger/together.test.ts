@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
 import type { AccountDocument, ChangeId } from '../../../../shared/money/accounts/account.ts';
-import { readEntries, readStatement } from '../../../../shared/money/ledger/statement.ts';
 import {
   enterInLedger,
   enterTogether,
   ledgerCollection,
   ledgerEntryOf,
+  readEntries,
+  readStatement,
 } from '../../../../shared/money/ledger/store.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { GroupAccepter } from '../../../../shared/money/payment/accept.ts';

@@ -1,5 +1,10 @@
-import type { ChatTemplateDocument, MediaHeader, TemplateButton, TemplateComponents } from './chat-template.ts';
-import { variablesIn } from './variables.ts';
+import type {
+  ChatTemplateDocument,
+  MediaHeader,
+  TemplateButton,
+  TemplateComponents,
+} from '../../../shared/templates/chat/chat-template.ts';
+import { variablesIn } from '../../../shared/templates/chat/variables.ts';
 
 /** The place that one entry of `params` fills. Buttons are counted from 0, as the provider does. */
 export type TemplateParam =
