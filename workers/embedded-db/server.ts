@@ -9,14 +9,12 @@ import { makeOwnDirectory } from '../../shared/platform/runtime/own-directory.ts
 import { listenForOwner } from '../../shared/platform/runtime/unix-socket.ts';
 import { beginEffort } from './bson/effort.ts';
 import { StoreError } from './bson/errors.ts';
-import { MAX_DEPTH } from './bson/path.ts';
 import { Command } from './commands/command.ts';
 import { removeGarbage } from './commands/garbage.ts';
 import { handlerOf } from './commands/registry.ts';
 import { errorReply } from './commands/reply.ts';
 import { Store } from './commands/store.ts';
 import { type DiskEvents, GroupCommit } from './group-commit.ts';
-import { beginPatterns } from './query/regex.ts';
 import type { Durability } from './storage/database.ts';
 import type { Recovery } from './storage/read-log.ts';
 import { narrowModes, takeStore, tellDamage } from './storage/store-files.ts';
@@ -113,16 +111,12 @@ function dispatch(store: Store, commits: GroupCommit, request: Request, done: (r
     return;
   }
   try {
-    if (request.tooDeep) throw new StoreError(15, `BSONObj exceeds maximum nested object depth: ${MAX_DEPTH}`);
+    if (request.refusal !== undefined) throw request.refusal;
     beginEffort();
-    beginPatterns();
     const command = new Command(request.body, request.sequences);
     const handler = handlerOf(command);
     if (handler.kind === 'write') {
-      commits.add(() => {
-        beginPatterns();
-        return handler.run(store, command);
-      }, done);
+      commits.add(() => handler.run(store, command), done);
       return;
     }
     const reply =

@@ -1,4 +1,4 @@
-import { Binary, BSONRegExp, Decimal128, type Document, Double, Long, MaxKey, MinKey, ObjectId, Timestamp } from 'bson';
+import { Binary, Decimal128, type Document, Double, Long, ObjectId } from 'bson';
 import type { Prng } from '../../support/prng.ts';
 
 /** A number from 0 (included) to 1. */
@@ -106,18 +106,15 @@ const VALUES: readonly ((random: Random, depth: number) => unknown)[] = [
   (r) => pick(r, [0, -0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, -1e308, 2 ** 53, -1]),
   (r) => new Double(pick(r, [0, Number.NaN, 1e-320])),
   (r) => pick(r, [Long.MIN_VALUE, Long.MAX_VALUE, Long.fromNumber(7)]),
-  (r) => Decimal128.fromString(pick(r, ['0', 'NaN', 'Infinity', '1E-6176', '9.99E+6144', '1.50'])),
   (r) => pick(r, ['', 'text', 'a', '$a', '$$REMOVE', '5']),
   oddText,
   () => null,
   flag,
   (r) => new Date(pick(r, [0, 1e12, -1, 8.64e15])),
   () => new ObjectId('0123456789abcdef01234567'),
-  (r) => new BSONRegExp(pick(r, ['a', '^t', '(a+)+$', '[', '(?<x>a)', '\\']), pick(r, ['', 'i', 'ms', 'x'])),
   () => new Binary(Buffer.from('bin'), 0),
-  () => new Timestamp({ t: 1, i: 1 }),
-  () => new MinKey(),
-  () => new MaxKey(),
+  // Refused, whatever the command.
+  (r) => (r() < 0.1 ? Decimal128.fromString('1.50') : pick(r, ['^t', '(a+)+$', '[', '\\'])),
   (r) => 'x'.repeat(Math.floor(r() * 2000)),
   (r, depth) => Array.from({ length: Math.floor(r() * 4) }, () => value(r, depth + 1)),
   (r, depth) => Object.fromEntries(list(r, (x) => [pick(x, ['a', 'b', 'c', '0', '$gt']), value(x, depth + 1)])),

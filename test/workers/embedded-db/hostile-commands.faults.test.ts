@@ -46,8 +46,12 @@ const CASES: readonly Case[] = [
     { insert: 'arrays', documents: [{ a: pairs(4_000) }] },
     201,
   ],
-  ['a regular expression that backtracks for ever', { find: 'c', filter: { text: /^(a+)+$/ } }, 51156],
-  ['the same in an update', { update: 'c', updates: [{ q: { text: /(a|a)*$/ }, u: { $set: { n: 0 } } }] }, 51156],
+  ['a regular expression that backtracks for ever', { find: 'c', filter: { text: { $regex: '^(a+)+$' } } }, 238],
+  [
+    'the same in an update',
+    { update: 'c', updates: [{ q: { text: { $regex: '(a|a)*$' } }, u: { $set: { n: 0 } } }] },
+    238,
+  ],
   ['a NUL in a regular expression', { find: 'c', filter: { text: { $regex: NUL } } }, 51091],
 ];
 
@@ -127,7 +131,7 @@ if (EMBEDDED) {
     });
 
     it('finds by a regular expression that is quickly done', async () => {
-      for (const text of [/^a{3}/, /a.*!$/, { $regex: 'A+!', $options: 'i' }]) {
+      for (const text of [{ $regex: '^aaa' }, { $regex: 'a!$' }, { $regex: 'A!', $options: 'i' }]) {
         expect((await send({ find: 'c', filter: { text } })).cursor.firstBatch).to.have.lengthOf(1);
       }
     });

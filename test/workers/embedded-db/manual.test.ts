@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Binary, BSONRegExp, Decimal128, type Document, Long, Timestamp } from 'mongodb';
+import { Binary, type Document, Long } from 'mongodb';
 import { EMBEDDED, errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
 
 /**
@@ -17,7 +17,6 @@ interface Sentence {
   readonly update?: readonly (readonly [update: Document | Document[], after: Document])[];
 }
 
-const zero = Decimal128.fromString('0');
 const not = (value: unknown): Document => ({ $expr: { $not: [{ $literal: value }] } });
 
 const SENTENCES: readonly Sentence[] = [
@@ -26,26 +25,10 @@ const SENTENCES: readonly Sentence[] = [
     says: 'zero of any type is false, NaN is true',
     docs: [{ _id: 1 }],
     find: [
-      [not(zero), [1]],
-      [not(Decimal128.fromString('-0')), [1]],
-      [not(Decimal128.fromString('0E+30')), [1]],
-      [not(Decimal128.fromString('0.1')), []],
-      [not(Decimal128.fromString('NaN')), []],
-      [not(Decimal128.fromString('-Infinity')), []],
       [not(0), [1]],
-    ],
-  },
-  {
-    page: 'reference/operator/query/eq',
-    says: '$eq of a regular expression finds that expression, a field with one finds texts too',
-    docs: [
-      { _id: 1, company: 'MongoDB' },
-      { _id: 2, company: new BSONRegExp('MongoDB') },
-    ],
-    find: [
-      [{ company: { $eq: new BSONRegExp('MongoDB') } }, [2]],
-      [{ company: new BSONRegExp('MongoDB') }, [1, 2]],
-      [{ company: { $regex: 'MongoDB' } }, [1, 2]],
+      [not(Long.fromNumber(0)), [1]],
+      [not(0.1), []],
+      [not(Number.NaN), []],
     ],
   },
   {
@@ -228,8 +211,6 @@ describe('embedded-db and the manual', () => {
   if (EMBEDDED) {
     describe('refuses what it would do otherwise:', () => {
       const CASES: readonly (readonly [what: string, command: (name: string) => Document, code: number])[] = [
-        ['an empty timestamp, which mongod fills', (c) => insert(c, { at: new Timestamp({ t: 0, i: 0 }) }), 238],
-        ['a replacement with one', (c) => update(c, { at: new Timestamp({ t: 0, i: 0 }) }), 238],
         ['$pull with a regular expression', (c) => update(c, { $pull: { a: /x/ } }), 238],
         ['$pull with a condition', (c) => update(c, { $pull: { a: { $all: [1] } } }), 238],
         ['a hint to a sparse index that lacks documents', (c) => ({ find: c, hint: 'sparse' }), 238],

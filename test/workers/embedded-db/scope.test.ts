@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Document } from 'mongodb';
-import { EMBEDDED, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+import { BSONRegExp, BSONSymbol, Code, Decimal128, type Document, MaxKey, MinKey, Timestamp } from 'mongodb';
+import { EMBEDDED, errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -118,6 +118,25 @@ if (EMBEDDED) {
       }
       expect(Object.keys(MONGODB)).to.include.members(rows().map(({ kind }) => kind));
     });
+
+    const OTHER_TYPES = {
+      'regular expression': new BSONRegExp('a'),
+      code: new Code('1'),
+      'code with scope': new Code('1', { a: 1 }),
+      symbol: new BSONSymbol('a'),
+      timestamp: new Timestamp({ t: 1, i: 1 }),
+      Decimal128: Decimal128.fromString('1'),
+      MinKey: new MinKey(),
+      MaxKey: new MaxKey(),
+    };
+    for (const [type, value] of Object.entries(OTHER_TYPES)) {
+      it(`refuses a ${type}, in a document and in a filter, and goes on`, async () => {
+        const all = store.collection();
+        expect(await errorOf(all.insertOne({ a: [value] }))).to.include({ code: 238 });
+        expect(await errorOf(all.findOne({ a: value }))).to.include({ code: 238 });
+        expect(await all.countDocuments()).to.equal(0);
+      });
+    }
 
     for (const [kind, names] of Object.entries(MONGODB)) {
       it(`has every ${kind} of the table; all others are refused, change nothing, and say where to go`, async () => {

@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { notSupported } from './errors.ts';
-import { exactDouble, exactNumber, type Fraction, nearestDouble } from './number.ts';
 import { rankOf } from './order.ts';
 import { byteAt, int32At, TYPE, valueEnd } from './read.ts';
 
@@ -81,8 +79,6 @@ export class KeyBuffer {
     this.bytes[this.length++] = rankOf(type);
     switch (type) {
       case TYPE.string:
-      case TYPE.symbol:
-      case TYPE.code:
         this.text(buf, pos + 4, pos + 3 + int32At(buf, pos));
         break;
       case TYPE.int32:
@@ -94,8 +90,7 @@ export class KeyBuffer {
         this.bytes[this.length++] = NO_REST;
         break;
       case TYPE.int64:
-      case TYPE.decimal:
-        this.number(type, buf, pos);
+        this.int64(buf.readBigInt64LE(pos));
         break;
       case TYPE.date:
         this.orderedInt64(buf, pos);
@@ -117,15 +112,7 @@ export class KeyBuffer {
         this.appendBytes(buf, pos + 4, pos + 5 + length);
         break;
       }
-      case TYPE.timestamp:
-        for (let i = 7; i >= 0; i--) this.bytes[this.length++] = byteAt(buf, pos + i);
-        break;
-      case TYPE.regex:
-      case TYPE.dbPointer:
-      case TYPE.codeWithScope:
-        this.appendBytes(buf, pos, valueEnd(type, buf, pos));
-        break;
-      default: // null, missing, undefined, MinKey, MaxKey: the rank says all
+      default: // null, missing, undefined: the rank says all
     }
   }
 
@@ -159,40 +146,13 @@ export class KeyBuffer {
     this.appendByte(0);
   }
 
-  /**
-   * The nearest double, a byte (smaller, equal, greater than that double), and, unless equal, what is left as two more
-   * doubles: 3 × 53 bits hold the 34 digits of a decimal and the 63 bits of an int64 exactly.
-   */
-  private number(type: number, buf: Buffer, pos: number): void {
-    if (type === TYPE.int64) {
-      const integer = buf.readBigInt64LE(pos);
-      if (integer >= -MAX_SAFE && integer <= MAX_SAFE) {
-        this.orderedDouble(Number(integer));
-        this.bytes[this.length++] = NO_REST;
-        return;
-      }
-    }
-    const exact = exactNumber(type, buf, pos);
-    if (typeof exact === 'number') {
-      this.orderedDouble(exact);
-      this.bytes[this.length++] = NO_REST;
-      return;
-    }
-    const first = nearestDouble(exact);
-    const magnitude = Math.abs(first);
-    if (exact.over !== 0n && (magnitude < SMALLEST_KEY || magnitude > LARGEST_KEY)) {
-      throw notSupported('A Decimal128 of this magnitude in an index');
-    }
-    const rest = minus(exact, first);
-    this.orderedDouble(first);
-    if (rest.over === 0n) {
-      this.bytes[this.length++] = NO_REST;
-      return;
-    }
-    this.bytes[this.length++] = rest.over < 0n ? REST_BELOW : REST_ABOVE;
-    const second = nearestDouble(rest);
-    this.orderedDouble(second);
-    this.orderedDouble(nearestDouble(minus(rest, second)));
+  /** The nearest double, a byte (smaller, equal, greater than that double), and, unless equal, what is left as one more double. */
+  private int64(integer: bigint): void {
+    const nearest = Number(integer);
+    const rest = integer - BigInt(nearest);
+    this.orderedDouble(nearest);
+    this.bytes[this.length++] = rest === 0n ? NO_REST : rest < 0n ? REST_BELOW : REST_ABOVE;
+    if (rest !== 0n) this.orderedDouble(Number(rest));
   }
 
   private orderedDouble(number: number): void {
@@ -220,16 +180,6 @@ const MAX_PART = 900;
 const HASH_BYTES = 32;
 /** What is kept of a key that is too long. */
 export const KEPT_BYTES = MAX_PART - HASH_BYTES;
-const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 const REST_BELOW = 0x40;
 const NO_REST = 0x80;
 const REST_ABOVE = 0xc0;
-/** Between these limits a decimal's remainder is a normal double too, so that its order is exact. */
-const SMALLEST_KEY = 1e-230;
-const LARGEST_KEY = 1e300;
-
-function minus(number: Fraction, part: number): Fraction {
-  const exact = exactDouble(part);
-  if (typeof exact === 'number') throw new Error('a rest that is not finite'); // The magnitudes above exclude it.
-  return { over: number.over * exact.under - exact.over * number.under, under: number.under * exact.under };
-}

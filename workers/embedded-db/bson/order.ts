@@ -7,33 +7,24 @@ import { byteAt, int32At, TYPE, type Value, valueEnd } from './read.ts';
  */
 const RANK = new Uint8Array(256);
 for (const [type, rank] of [
-  [TYPE.minKey, 1],
   [TYPE.undefined, 3],
   [TYPE.missing, 5],
   [TYPE.null, 5],
   [TYPE.double, 10],
   [TYPE.int32, 10],
   [TYPE.int64, 10],
-  [TYPE.decimal, 10],
   [TYPE.string, 15],
-  [TYPE.symbol, 15],
   [TYPE.object, 20],
   [TYPE.array, 25],
   [TYPE.binary, 30],
   [TYPE.objectId, 35],
   [TYPE.bool, 40],
   [TYPE.date, 45],
-  [TYPE.timestamp, 47],
-  [TYPE.regex, 50],
-  [TYPE.dbPointer, 55],
-  [TYPE.code, 60],
-  [TYPE.codeWithScope, 65],
-  [TYPE.maxKey, 127],
 ] as const) {
   RANK[type] = rank;
 }
 
-/** 1 … 127: also the first byte of a value in an index key. */
+/** 3 … 45: also the first byte of a value in an index key. */
 export function rankOf(type: number): number {
   return byteAt(RANK as Buffer, type); // a 256-byte table indexed by a byte
 }
@@ -51,11 +42,8 @@ export function compareAt(ta: number, a: Buffer, pa: number, tb: number, b: Buff
     case TYPE.double:
     case TYPE.int32:
     case TYPE.int64:
-    case TYPE.decimal:
       return compareNumbers(ta, a, pa, tb, b, pb);
     case TYPE.string:
-    case TYPE.symbol:
-    case TYPE.code:
       return compareBytes(a, pa + 4, pa + 3 + int32At(a, pa), b, pb + 4, pb + 3 + int32At(b, pb));
     case TYPE.object:
     case TYPE.array:
@@ -71,17 +59,10 @@ export function compareAt(ta: number, a: Buffer, pa: number, tb: number, b: Buff
       const difference = a.readBigInt64LE(pa) - b.readBigInt64LE(pb);
       return difference < 0n ? -1 : difference > 0n ? 1 : 0;
     }
-    case TYPE.timestamp: {
-      const difference = a.readBigUInt64LE(pa) - b.readBigUInt64LE(pb);
-      return difference < 0n ? -1 : difference > 0n ? 1 : 0;
-    }
     case TYPE.objectId:
-    case TYPE.regex:
-    case TYPE.dbPointer:
-    case TYPE.codeWithScope:
       return compareBytes(a, pa, valueEnd(ta, a, pa), b, pb, valueEnd(tb, b, pb));
     default:
-      return 0; // null, missing, undefined, MinKey, MaxKey: one value each
+      return 0; // null, missing, undefined: one value each
   }
 }
 

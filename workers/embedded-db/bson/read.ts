@@ -1,6 +1,6 @@
 /**
  * Reading BSON in place (bsonspec.org, version 1.1). The store never decodes documents into objects: a value is its type
- * and the place of its bytes, so that nothing is lost (int32, double, int64 and decimal stay what they are) and a binary
+ * and the place of its bytes, so that nothing is lost (int32, double and int64 stay what they are) and a binary
  * of 50 KB costs no more than a boolean. Every buffer read here has passed `validate.ts` or was written by `write.ts`.
  */
 
@@ -12,22 +12,14 @@ export const TYPE = {
   object: 3,
   array: 4,
   binary: 5,
+  /** BSON's own, deprecated; here what an index has of an empty array, and never in a document. */
   undefined: 6,
   objectId: 7,
   bool: 8,
   date: 9,
   null: 10,
-  regex: 11,
-  dbPointer: 12,
-  code: 13,
-  symbol: 14,
-  codeWithScope: 15,
   int32: 16,
-  timestamp: 17,
   int64: 18,
-  decimal: 19,
-  maxKey: 127,
-  minKey: 255,
 } as const;
 
 /** A value inside a buffer: `pos` is where its bytes begin, after type and name. */
@@ -51,17 +43,12 @@ export function int32At(buf: Buffer, at: number): number {
 const FIXED_SIZE = new Int8Array(256).fill(-1);
 for (const [type, size] of [
   [TYPE.double, 8],
-  [TYPE.undefined, 0],
   [TYPE.objectId, 12],
   [TYPE.bool, 1],
   [TYPE.date, 8],
   [TYPE.null, 0],
   [TYPE.int32, 4],
-  [TYPE.timestamp, 8],
   [TYPE.int64, 8],
-  [TYPE.decimal, 16],
-  [TYPE.maxKey, 0],
-  [TYPE.minKey, 0],
 ] as const) {
   FIXED_SIZE[type] = size;
 }
@@ -72,15 +59,9 @@ export function valueEnd(type: number, buf: Buffer, pos: number): number {
   if (fixed >= 0) return pos + fixed;
   switch (type) {
     case TYPE.string:
-    case TYPE.code:
-    case TYPE.symbol:
       return pos + 4 + int32At(buf, pos);
     case TYPE.binary:
       return pos + 5 + int32At(buf, pos);
-    case TYPE.regex:
-      return buf.indexOf(0, buf.indexOf(0, pos) + 1) + 1;
-    case TYPE.dbPointer:
-      return pos + 4 + int32At(buf, pos) + 12;
     default:
       return pos + int32At(buf, pos);
   }

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { notSupported } from './errors.ts';
 import { byteAt, Elements, int32At, TYPE, type Value } from './read.ts';
 
 /** Creates and reads single values. A value of the wrong type gives undefined; the caller knows the right error. */
 
 export function isNumber(type: number): boolean {
-  return type === TYPE.int32 || type === TYPE.double || type === TYPE.int64 || type === TYPE.decimal;
+  return type === TYPE.int32 || type === TYPE.double || type === TYPE.int64;
 }
 
-/** The nearest JavaScript number; undefined for other types and for decimals, which the store only stores and compares. */
+/** The nearest JavaScript number; undefined for other types. */
 export function asNumber({ type, buf, pos }: Value): number | undefined {
   switch (type) {
     case TYPE.int32:
@@ -47,32 +46,13 @@ export function isTruthy(value: Value): boolean {
       return false;
     case TYPE.bool:
       return byteAt(value.buf, value.pos) === 1;
-    case TYPE.decimal:
-      return !isZeroDecimal(value);
     default:
       return asNumber(value) !== 0;
   }
 }
 
-/** A zero of any sign and exponent; a coefficient that is too large counts as zero (IEEE 754-2008, 3.5.2). */
-function isZeroDecimal({ buf, pos }: Value): boolean {
-  const top = byteAt(buf, pos + 15);
-  if ((top & 0x60) === 0x60) return (top & 0x78) !== 0x78; // else an infinity or NaN
-  for (let i = 0; i < 14; i++) if (buf[pos + i] !== 0) return false;
-  return (byteAt(buf, pos + 14) & 1) === 0;
-}
-
 export function isNullish(type: number): boolean {
   return type === TYPE.null || type === TYPE.missing || type === TYPE.undefined;
-}
-
-/** mongod puts its own time in place of an empty timestamp in a field of a document that is stored; here it is refused. */
-export function refuseEmptyTimestamp(buf: Buffer, doc: number): void {
-  const elements = new Elements(buf, doc);
-  while (elements.next()) {
-    if (elements.type !== TYPE.timestamp || buf.readBigInt64LE(elements.pos) !== 0n) continue;
-    throw notSupported('An empty timestamp, which MongoDB replaces by the time,');
-  }
 }
 
 export const NULL: Value = { type: TYPE.null, buf: Buffer.alloc(0), pos: 0 };
@@ -136,22 +116,12 @@ const TYPE_NAMES: Readonly<Record<number, string>> = {
   [TYPE.object]: 'object',
   [TYPE.array]: 'array',
   [TYPE.binary]: 'binData',
-  [TYPE.undefined]: 'undefined',
   [TYPE.objectId]: 'objectId',
   [TYPE.bool]: 'bool',
   [TYPE.date]: 'date',
   [TYPE.null]: 'null',
-  [TYPE.regex]: 'regex',
-  [TYPE.dbPointer]: 'dbPointer',
-  [TYPE.code]: 'javascript',
-  [TYPE.symbol]: 'symbol',
-  [TYPE.codeWithScope]: 'javascriptWithScope',
   [TYPE.int32]: 'int',
-  [TYPE.timestamp]: 'timestamp',
   [TYPE.int64]: 'long',
-  [TYPE.decimal]: 'decimal',
-  [TYPE.minKey]: 'minKey',
-  [TYPE.maxKey]: 'maxKey',
 };
 
 export function typeName(type: number): string {

@@ -1,4 +1,3 @@
-import { refuseEmptyTimestamp } from '../bson/value.ts';
 import { type Command, refuseOptions } from './command.ts';
 import { putWriteErrors, reply } from './reply.ts';
 import type { Progress } from './slices.ts';
@@ -18,7 +17,6 @@ export function insert(store: Store, command: Command): Progress {
     form: (document) => document,
     run({ buf, pos }, _index, tally, slice) {
       slice.changed();
-      refuseEmptyTimestamp(buf, pos);
       store.documents.insert(store.catalog.ensure(db, name), buf, pos, nowMs);
       tally.inserted++;
       return undefined;

@@ -90,8 +90,7 @@ function narrow(bounds: Bounds, test: Test): void {
 
 function narrowRange(bounds: Bounds, op: 'gt' | 'gte' | 'lt' | 'lte', value: Value): void {
   const rank = rankOf(value.type);
-  if (value.type === TYPE.array || value.type === TYPE.minKey || value.type === TYPE.maxKey) return;
-  if (isNullish(value.type)) return;
+  if (value.type === TYPE.array || isNullish(value.type)) return;
   bounds.present = true;
   const bound = { value, inclusive: op === 'gte' || op === 'lte' };
   const other = op === 'gt' || op === 'gte' ? bounds.high : bounds.low;

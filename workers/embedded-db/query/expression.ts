@@ -256,7 +256,7 @@ function toDate(value: Value): Value {
 }
 
 function whole(name: string, value: Value): bigint {
-  const number = value.type === TYPE.decimal ? undefined : asNumber(value);
+  const number = asNumber(value);
   if (number === undefined || !Number.isSafeInteger(number)) throw notSupported(`${name} of ${typeName(value.type)}`);
   return BigInt(number);
 }

@@ -3,7 +3,7 @@ import { type Path, parsePath } from '../bson/path.ts';
 import { Elements, isEmptyContainer, MISSING, TYPE, type Value, valuesOf } from '../bson/read.ts';
 import { asString, isTruthy } from '../bson/value.ts';
 import { type Expression, parseExpression } from './expression.ts';
-import { compileRegex, type TextTest } from './regex.ts';
+import { compileRegex } from './regex.ts';
 
 /** A parsed filter: what `predicate.ts` runs and `plan.ts` finds index bounds in. Values point into the filter's bytes. */
 export type Filter =
@@ -15,7 +15,7 @@ export type Filter =
 export type Test =
   | { readonly op: 'eq' | 'gt' | 'gte' | 'lt' | 'lte'; readonly value: Value }
   | { readonly op: 'in'; readonly values: readonly Value[] }
-  | { readonly op: 'regex'; readonly matches: TextTest; readonly value: Value }
+  | { readonly op: 'regex'; readonly matches: (text: string) => boolean }
   | { readonly op: 'exists' }
   /** One element that is an object satisfies the whole filter. */
   | { readonly op: 'elemMatch'; readonly filter: Filter };
@@ -33,7 +33,7 @@ export function parseFilter(buf: Buffer, doc: number, of: 'document' | 'element'
     } else if (isOperators(value)) {
       parseOperators(parsePath(name), value, filters);
     } else {
-      filters.push(equality(parsePath(name), value));
+      filters.push(equalTo(parsePath(name), value));
     }
   }
   return all(filters);
@@ -84,14 +84,7 @@ function parseTopLevel(name: string, value: Value, of: 'document' | 'element'): 
   }
 }
 
-/** `{ name: /^a/ }` matches texts, and a stored expression that is the very same; `$eq` only the latter. */
-function equality(path: Path, value: Value): Filter {
-  if (value.type === TYPE.regex) return { kind: 'field', path, test: pattern(value) };
-  return equalTo(path, value);
-}
-
 function equalTo(path: Path, value: Value): Filter {
-  if (value.type === TYPE.undefined) throw new StoreError(2, 'cannot compare to undefined');
   return { kind: 'field', path, test: { op: 'eq', value } };
 }
 
@@ -113,13 +106,12 @@ function parseOperator(path: Path, op: string, value: Value, siblings: Value): F
     case '$eq':
       return equalTo(path, value);
     case '$ne':
-      if (value.type === TYPE.regex) throw new StoreError(2, "Can't have regex as arg to $ne.");
       return not(equalTo(path, value));
     case '$gt':
     case '$gte':
     case '$lt':
     case '$lte':
-      return field(comparison(path, op, value));
+      return field({ op: COMPARISONS[op], value });
     case '$in':
       return field(parseIn(op, value));
     case '$nin':
@@ -147,13 +139,7 @@ const ELSEWHERE = new Set(
   ),
 );
 
-function comparison(path: Path, op: '$gt' | '$gte' | '$lt' | '$lte', value: Value): Test {
-  if (value.type === TYPE.regex) {
-    throw new StoreError(2, "Can't have RegEx as arg to predicate over field '".concat(path.text, "'."));
-  }
-  if (value.type === TYPE.undefined) throw new StoreError(2, 'cannot compare to undefined');
-  return { op: op === '$gt' ? 'gt' : op === '$gte' ? 'gte' : op === '$lt' ? 'lt' : 'lte', value };
-}
+const COMPARISONS = { $gt: 'gt', $gte: 'gte', $lt: 'lt', $lte: 'lte' } as const;
 
 function findIn(object: Value, name: string): Value {
   const elements = new Elements(object.buf, object.pos);
@@ -166,15 +152,12 @@ function parseIn(op: string, value: Value): Test {
   const values = valuesOf(value);
   for (const part of values) {
     if (isOperators(part)) throw new StoreError(2, `cannot nest $ under ${op}`);
-    if (part.type === TYPE.undefined) throw new StoreError(2, `${op} cannot contain undefined`);
-    if (part.type === TYPE.regex) throw notSupported(`A regular expression in ${op}`);
   }
   return { op: 'in', values };
 }
 
 function parseNot(path: Path, value: Value): Filter {
-  if (value.type === TYPE.regex) throw notSupported('$not of a regular expression');
-  if (value.type !== TYPE.object) throw new StoreError(2, '$not needs a regex or a document');
+  if (value.type !== TYPE.object) throw new StoreError(2, '$not needs a document');
   if (isEmptyContainer(value.buf, value.pos)) throw new StoreError(2, '$not cannot be empty');
   if (!isOperators(value)) throw new StoreError(2, `unknown operator: ${firstName(value)}`);
   const filters: Filter[] = [];
@@ -200,22 +183,9 @@ function regexOperator(value: Value, siblings: Value): Test {
   const options = findIn(siblings, '$options');
   const flags = options.type === TYPE.missing ? undefined : asString(options);
   if (options.type !== TYPE.missing && flags === undefined) throw new StoreError(2, '$options has to be a string');
-  if (value.type === TYPE.regex) throw notSupported('$regex of anything but a text');
   const source = asString(value);
   if (source === undefined) throw new StoreError(2, '$regex has to be a string');
-  return { op: 'regex', matches: compileRegex(source, flags ?? ''), value: storedRegex(source, flags ?? '') };
-}
-
-/** The expression as a value: it matches itself, stored. */
-function storedRegex(source: string, flags: string): Value {
-  return { type: TYPE.regex, buf: Buffer.from(`${source}\0${flags}\0`), pos: 0 };
-}
-
-function pattern(value: Value): Test {
-  const sourceEnd = value.buf.indexOf(0, value.pos);
-  const source = value.buf.toString('utf8', value.pos, sourceEnd);
-  const flags = value.buf.toString('utf8', sourceEnd + 1, value.buf.indexOf(0, sourceEnd + 1));
-  return { op: 'regex', matches: compileRegex(source, flags), value };
+  return { op: 'regex', matches: compileRegex(source, flags ?? '') };
 }
 
 /** `_id: <value>` of a filter whose `_id` is one plain value: the commonest filter needs no plan. */

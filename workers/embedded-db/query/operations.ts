@@ -65,7 +65,6 @@ export function subtract(a: Value, b: Value): Value {
   if (!isNumber(a.type) || !isNumber(b.type)) {
     throw new StoreError(14, `can't $subtract ${typeName(b.type)} from ${typeName(a.type)}`);
   }
-  if (a.type === TYPE.decimal || b.type === TYPE.decimal) throw notSupported('$subtract of Decimal128');
   // An int64 that overflows becomes a double, as in mongod's expressions (its `$inc` refuses instead).
   return arithmetic('subtract', a, b) ?? double((asNumber(a) ?? 0) - (asNumber(b) ?? 0));
 }

@@ -2,12 +2,11 @@ import { spend } from '../bson/effort.ts';
 import { KeyBuffer } from '../bson/key.ts';
 import { compareAt, rankOf } from '../bson/order.ts';
 import { type Visit, visitPath } from '../bson/path.ts';
-import { byteAt, Elements, int32At, isContainer, TYPE, type Value } from '../bson/read.ts';
-import { asNumber, isNullish, stringAt } from '../bson/value.ts';
+import { Elements, int32At, isContainer, TYPE, type Value } from '../bson/read.ts';
+import { isNullish, stringAt } from '../bson/value.ts';
 import type { ExpressionContext } from './expression.ts';
 import { isTrue } from './expression.ts';
 import type { Filter, Test } from './filter.ts';
-import type { TextTest } from './regex.ts';
 
 /** Says of a document (or of an array's element) in its bytes whether it matches. */
 export type Predicate = (type: number, buf: Buffer, pos: number) => boolean;
@@ -69,7 +68,7 @@ function leafOf(test: Test, context: ExpressionContext): Visit {
     case 'in':
       return oneOf(test.values);
     case 'regex':
-      return matching(test.matches, test.value);
+      return (type, buf, pos) => type === TYPE.string && test.matches(stringAt(buf, pos));
     case 'exists':
       return (type) => type !== TYPE.missing;
     case 'elemMatch': {
@@ -93,7 +92,7 @@ function equalTo(value: Value): Visit {
   if (wanted === TYPE.string) {
     const end = at + 4 + int32At(operand, at);
     return (type, buf, pos) => {
-      if (type !== TYPE.string) return type === TYPE.symbol && compareAt(type, buf, pos, wanted, operand, at) === 0;
+      if (type !== TYPE.string) return false;
       for (let i = at, p = pos; i < end; i++, p++) if (operand[i] !== buf[p]) return false;
       return true;
     };
@@ -110,9 +109,6 @@ function ordered(op: Ordering, value: Value): Visit {
   if (isNullish(wanted)) return (type) => inclusive && isNullish(type);
   const above = op === 'gt' || op === 'gte';
   const holds = (order: number): boolean => (order === 0 ? inclusive : order > 0 === above);
-  if (wanted === TYPE.minKey || wanted === TYPE.maxKey) {
-    return (type, buf, pos) => holds(compareAt(type, buf, pos, wanted, operand, at));
-  }
   const rank = rankOf(wanted);
   if (isNaNValue(wanted, operand, at)) return (type, buf, pos) => inclusive && isNaNValue(type, buf, pos);
   return (type, buf, pos) => {
@@ -122,8 +118,7 @@ function ordered(op: Ordering, value: Value): Visit {
 }
 
 function isNaNValue(type: number, buf: Buffer, pos: number): boolean {
-  if (type === TYPE.double) return Number.isNaN(asNumber({ type, buf, pos }));
-  return type === TYPE.decimal && (byteAt(buf, pos + 15) & 0x7c) === 0x7c;
+  return type === TYPE.double && Number.isNaN(buf.readDoubleLE(pos));
 }
 
 /** Above this a list is looked up by key bytes instead of compared one by one. */
@@ -142,11 +137,4 @@ function oneOf(values: readonly Value[]): Visit {
 function lookupKey(type: number, buf: Buffer, pos: number): string {
   scratch.start(0).append(isNullish(type) ? TYPE.null : type, buf, pos);
   return scratch.view().toString('latin1');
-}
-
-function matching(matches: TextTest, value: Value): Visit {
-  return (type, buf, pos) =>
-    type === TYPE.string || type === TYPE.symbol
-      ? matches(stringAt(buf, pos))
-      : type === TYPE.regex && compareAt(type, buf, pos, value.type, value.buf, value.pos) === 0;
 }

@@ -1,4 +1,3 @@
-import { notSupported } from '../bson/errors.ts';
 import { fitsInt64 } from '../bson/number.ts';
 import { int32At, TYPE, type Value } from '../bson/read.ts';
 import { double, int32, int64 } from '../bson/value.ts';
@@ -20,9 +19,8 @@ export class Sum {
   private plain = 0;
   private wide = false;
 
-  /** Throws 238 for a Decimal128. The value must be a number. */
+  /** The value must be a number. */
   add({ type, buf, pos }: Value): void {
-    if (type === TYPE.decimal) throw notSupported('A sum of Decimal128');
     if (type === TYPE.int32) {
       this.small += int32At(buf, pos);
       if (Math.abs(this.small) > SAFE) this.flush();

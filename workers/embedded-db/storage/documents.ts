@@ -233,7 +233,7 @@ export function wholeDocument(doc: Buffer, ns: () => string): Buffer {
 }
 
 function checkId(id: Value): void {
-  if (id.type === TYPE.array || id.type === TYPE.regex || id.type === TYPE.undefined) {
+  if (id.type === TYPE.array) {
     throw new StoreError(53, `The '_id' value cannot be of type ${typeName(id.type)}`);
   }
   if (id.type !== TYPE.object) return;

@@ -118,7 +118,7 @@ export function pull(argument: Value): Next {
 const NO_TIME = { nowMs: 0 };
 
 function pullPredicate(argument: Value): (element: Value) => boolean {
-  if (argument.type === TYPE.regex || isOperators(argument)) {
+  if (isOperators(argument)) {
     throw notSupported('$pull of anything but a value or documents');
   }
   if (argument.type !== TYPE.object) return (element) => equals(element, argument);

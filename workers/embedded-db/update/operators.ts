@@ -78,7 +78,6 @@ function increment(path: string, argument: Value): Change {
   if (!isNumber(argument.type)) {
     throw new StoreError(14, `Cannot increment with non-numeric argument: {${path}: ${show(argument)}}`);
   }
-  if (argument.type === TYPE.decimal) throw notSupported('$inc of Decimal128');
   return creating((current, document) => {
     if (current.type === TYPE.missing) return argument;
     if (!isNumber(current.type)) {
@@ -87,7 +86,6 @@ function increment(path: string, argument: Value): Change {
         `Cannot apply $inc to a value of non-numeric type. {_id: ${idOf(document)}} has the field '${lastName(path)}' of non-numeric type ${typeName(current.type)}`,
       );
     }
-    if (current.type === TYPE.decimal) throw notSupported('$inc of Decimal128');
     const result = arithmetic('add', current, argument);
     if (result === undefined) {
       throw new StoreError(

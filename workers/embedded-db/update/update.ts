@@ -1,7 +1,7 @@
 import { StoreError } from '../bson/errors.ts';
 import { equals } from '../bson/order.ts';
 import { byteAt, Elements, fieldOf, findElement, TYPE, type Value, valueEnd } from '../bson/read.ts';
-import { refuseEmptyTimestamp, show } from '../bson/value.ts';
+import { show } from '../bson/value.ts';
 import type { BsonWriter } from '../bson/write.ts';
 import type { ExpressionContext } from '../query/expression.ts';
 import { applyTree } from './apply.ts';
@@ -70,7 +70,6 @@ function replacement(update: Value): Update {
       `The dollar ($) prefixed field '${name}' in '${name}' is not allowed in the context of an update's replacement document. Consider using an aggregation pipeline with $replaceWith.`,
     );
   }
-  refuseEmptyTimestamp(update.buf, update.pos);
   const given = fieldOf(update.buf, update.pos, ID);
   return {
     replaces: true,

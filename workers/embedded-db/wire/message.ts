@@ -1,3 +1,5 @@
+import { notSupported, StoreError } from '../bson/errors.ts';
+import { MAX_DEPTH } from '../bson/path.ts';
 import { byteAt, int32At, TYPE, type Value } from '../bson/read.ts';
 import { TOO_DEEP, validDocumentEnd } from '../bson/validate.ts';
 
@@ -19,8 +21,8 @@ export interface Request {
   readonly silent: boolean;
   readonly body: Buffer;
   readonly sequences: ReadonlyMap<string, readonly Value[]>;
-  /** Nested deeper than documents may be: it is answered but not read. */
-  readonly tooDeep: boolean;
+  /** It is answered with this, and not read any further. */
+  readonly refusal?: StoreError;
 }
 
 const NO_SEQUENCES: ReadonlyMap<string, readonly Value[]> = new Map();
@@ -51,13 +53,13 @@ function parseMsg(id: number, message: Buffer): Request | undefined {
     const kind = byteAt(message, at++);
     if (kind === 0) {
       const bodyEnd = validDocumentEnd(message, at, end);
-      if (bodyEnd === TOO_DEEP) return refused(id, flags);
+      if (bodyEnd < -1) return refused(id, flags, bodyEnd);
       if (bodyEnd < 0 || body !== undefined) return undefined;
       body = message.subarray(at, bodyEnd);
       at = bodyEnd;
     } else if (kind === 1) {
       const sequence = parseSequence(message, at, end);
-      if (sequence === TOO_DEEP) return refused(id, flags);
+      if (typeof sequence === 'number') return refused(id, flags, sequence);
       if (sequence === undefined || sequences?.has(sequence.name) === true) return undefined;
       sequences ??= new Map();
       sequences.set(sequence.name, sequence.docs);
@@ -73,20 +75,23 @@ function parseMsg(id: number, message: Buffer): Request | undefined {
     silent: (flags & FLAG_MORE_TO_COME) !== 0,
     body,
     sequences: sequences ?? NO_SEQUENCES,
-    tooDeep: false,
   };
 }
 
-function refused(id: number, flags: number): Request {
+function refused(id: number, flags: number, fault: number): Request {
   const silent = (flags & FLAG_MORE_TO_COME) !== 0;
-  return { id, op: 'msg', silent, body: Buffer.alloc(0), sequences: NO_SEQUENCES, tooDeep: true };
+  const refusal =
+    fault === TOO_DEEP
+      ? new StoreError(15, `BSONObj exceeds maximum nested object depth: ${MAX_DEPTH}`)
+      : notSupported('A value of this BSON type');
+  return { id, op: 'msg', silent, body: Buffer.alloc(0), sequences: NO_SEQUENCES, refusal };
 }
 
 function parseSequence(
   message: Buffer,
   start: number,
   limit: number,
-): { name: string; docs: Value[]; end: number } | typeof TOO_DEEP | undefined {
+): { name: string; docs: Value[]; end: number } | number | undefined {
   if (start + 5 > limit) return undefined;
   const end = start + int32At(message, start);
   if (end <= start || end > limit) return undefined;
@@ -95,8 +100,7 @@ function parseSequence(
   const docs: Value[] = [];
   for (let at = nameEnd + 1; at < end; ) {
     const docEnd = validDocumentEnd(message, at, end);
-    if (docEnd === TOO_DEEP) return TOO_DEEP;
-    if (docEnd < 0) return undefined;
+    if (docEnd < 0) return docEnd === -1 ? undefined : docEnd;
     docs.push({ type: TYPE.object, buf: message, pos: at });
     at = docEnd;
   }
@@ -108,16 +112,10 @@ function parseQuery(id: number, message: Buffer): Request | undefined {
   if (nameEnd < 0 || nameEnd + 9 > message.length) return undefined;
   if (!message.toString('latin1', HEADER_BYTES + 4, nameEnd).endsWith('.$cmd')) return undefined;
   const end = validDocumentEnd(message, nameEnd + 9, message.length);
-  if (end === TOO_DEEP) return { ...refused(id, 0), op: 'query' };
+  if (end < -1) return { ...refused(id, 0, end), op: 'query' };
   if (end < 0) return undefined;
-  return {
-    id,
-    op: 'query',
-    silent: false,
-    body: message.subarray(nameEnd + 9, end),
-    sequences: NO_SEQUENCES,
-    tooDeep: false,
-  };
+  const body = message.subarray(nameEnd + 9, end);
+  return { id, op: 'query', silent: false, body, sequences: NO_SEQUENCES };
 }
 
 let lastReplyId = 0;

@@ -1,4 +1,4 @@
-import { Binary, Decimal128, Double, Int32, Long, MaxKey, MinKey, ObjectId, serialize, Timestamp } from 'bson';
+import { Binary, Double, Int32, Long, ObjectId, serialize } from 'bson';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { KeyBuffer } from '../../../../workers/embedded-db/bson/key.ts';
@@ -6,22 +6,15 @@ import { compare } from '../../../../workers/embedded-db/bson/order.ts';
 import { fieldOf, type Value } from '../../../../workers/embedded-db/bson/read.ts';
 import { validDocumentEnd } from '../../../../workers/embedded-db/bson/validate.ts';
 
-const decimal = fc
-  .tuple(fc.bigInt({ min: -(10n ** 34n) + 1n, max: 10n ** 34n - 1n }), fc.integer({ min: -60, max: 60 }))
-  .map(([coefficient, exponent]) => Decimal128.fromString(`${coefficient}E${exponent}`));
 const nearNumbers = fc.constantFrom(
   new Int32(0),
   new Double(-0),
   new Double(0.1),
-  Decimal128.fromString('0.1'),
-  Decimal128.fromString('0.1000000000000000055511151231257827'),
   new Double(2 ** 53),
   Long.fromString('9007199254740993'),
-  Decimal128.fromString('9007199254740993'),
   new Double(Number.NaN),
-  Decimal128.fromString('NaN'),
   new Double(Infinity),
-  Decimal128.fromString('-Infinity'),
+  Long.fromString('-9007199254740993'),
   Long.MAX_VALUE,
   Long.MIN_VALUE,
   new Double(2 ** 63),
@@ -31,14 +24,12 @@ const scalar: fc.Arbitrary<unknown> = fc.oneof(
   fc.integer().map((n) => new Int32(n | 0)),
   fc.double().map((n) => new Double(n)),
   fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((n) => Long.fromBigInt(n)),
-  decimal,
   fc.string({ unit: 'binary' }),
   fc.array(fc.constantFrom('a', '\0', '\u0001', 'ÿ'), { maxLength: 4 }).map((parts) => parts.join('')),
-  fc.constantFrom(null, true, false, new MinKey(), new MaxKey()),
+  fc.constantFrom(null, true, false),
   fc.integer({ min: -5, max: 5 }).map((ms) => new Date(ms)),
   fc.uint8Array({ maxLength: 4 }).map((bytes) => new Binary(bytes)),
   fc.uint8Array({ minLength: 12, maxLength: 12 }).map((bytes) => new ObjectId(bytes)),
-  fc.tuple(fc.nat(3), fc.nat(3)).map(([t, i]) => new Timestamp({ t, i })),
 );
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
