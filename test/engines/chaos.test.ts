@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { CHAOS_DEFAULTS } from '../../scripts/chaos/options.ts';
 import { runChaos, type Verdict } from '../../scripts/chaos/run.ts';
 import { builtProduct } from '../support/built.ts';
+import { use } from '../support/use.ts';
 import { Secantus } from './secantus.ts';
 
 const RUN_MS = 900_000;
@@ -10,11 +11,10 @@ const SHORT = { ...CHAOS_DEFAULTS, seed: 3, messages: 300, kills: 8, pauses: 0, 
 /** As test/flow/chaos.faults.test.ts, on a server that others wrote and that is killed too. It syncs its data before it answers. */
 describe('random kills, of the server too, while messages flow on SecantusDB', function () {
   this.timeout(RUN_MS);
-  let secantus: Secantus;
+  const secantus = use(() => Secantus.start({ server: 'rust' }));
   let verdict: Verdict;
 
   before(async () => {
-    secantus = await Secantus.start({ server: 'rust' });
     const { uri } = secantus;
     const store = {
       uri,
@@ -25,7 +25,6 @@ describe('random kills, of the server too, while messages flow on SecantusDB', f
     };
     verdict = await runChaos(await builtProduct(), SHORT, () => {}, store);
   });
-  after(() => secantus?.close());
 
   it('all that was asked for was accepted, and the server did die', () => {
     expect(verdict.accepted).to.equal(SHORT.messages);

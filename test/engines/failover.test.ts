@@ -5,6 +5,7 @@ import { ensureIndexes } from '../../shared/platform/mongo/indexes.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectClear, expectWhole } from '../support/trouble-answers.ts';
 import { openTroubleWorld, type TroubleAnswer, type TroubleWorld } from '../support/trouble-world.ts';
+import { use } from '../support/use.ts';
 import { Secantus } from './secantus.ts';
 
 /** The Python server takes up to 42 s for one of these waits when thirty jobs share two cores. */
@@ -15,13 +16,12 @@ const SOME = 8;
 /** Faults that the server itself can cause: fail points, as the drivers' own tests use them, and a step-down. */
 describe('the product on SecantusDB: fail points and a step-down under load', function () {
   this.timeout(PATIENCE_MS * 3);
-  let secantus: Secantus;
+  const secantus = use(() => Secantus.start({ server: 'python' }));
   let client: MongoClient;
   let own: Store;
   let world: TroubleWorld;
   const answers: TroubleAnswer[] = [];
   before(async () => {
-    secantus = await Secantus.start({ server: 'python' });
     // The fail points do not meet this client: they name the app `harkara`.
     client = await new MongoClient(secantus.uri, { appName: 'test' }).connect();
     // After a fail point's error the driver waits for the server's next hello. A mongod sends one as soon as it is primary again.
@@ -36,7 +36,6 @@ describe('the product on SecantusDB: fail points and a step-down under load', fu
     await world?.close();
     await own?.close();
     await client?.close();
-    await secantus?.close();
   });
 
   const accepted = () => answers.filter(({ status }) => status === 200).length;

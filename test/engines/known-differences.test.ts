@@ -7,6 +7,7 @@ import { connectStore, type Store } from '../../shared/platform/mongo/connect.ts
 import { newId } from '../../shared/platform/runtime/ids.ts';
 import { startEmbeddedStore } from '../../workers/embedded-db/server.ts';
 import { eventually } from '../support/eventually.ts';
+import { use } from '../support/use.ts';
 import { DIFFERENCES, type Difference } from './known-differences.ts';
 import { Secantus } from './secantus.ts';
 
@@ -25,11 +26,7 @@ describe('known differences', () => {
 
   for (const server of ['python', 'rust'] as const) {
     describe(`SecantusDB, ${server}: not yet`, () => {
-      let secantus: Secantus;
-      before(async () => {
-        secantus = await Secantus.start({ server });
-      });
-      after(() => secantus.close());
+      const secantus = use(() => Secantus.start({ server }));
 
       for (const difference of DIFFERENCES.filter(({ servers }) => servers.includes(server))) {
         it(difference.title, async () => {

@@ -2,23 +2,22 @@ import { expect } from 'chai';
 import { connectStore } from '../../shared/platform/mongo/connect.ts';
 import { newId } from '../../shared/platform/runtime/ids.ts';
 import { bytesOf, MoveWorld } from '../scripts/ops/move-world.ts';
+import { use } from '../support/use.ts';
 import { Secantus } from './secantus.ts';
 
 /** Moves all data out of the embedded store and back, by way of a server that others wrote. */
 for (const server of ['rust', 'python'] as const) {
   describe(`all data, moved to SecantusDB (${server}) and back`, function () {
     this.timeout(600_000);
-    let secantus: Secantus;
+    const secantus = use(() => Secantus.start({ server }));
     let world: MoveWorld;
     before(async () => {
-      secantus = await Secantus.start({ server });
       const { uri } = secantus;
       const store = await connectStore({ mongodbUri: uri, dataDir: '', mongodbDatabase: newId('test') });
       world = await MoveWorld.open({ db: store.db, uri, close: () => store.close() });
     });
     after(async () => {
       await world?.close();
-      await secantus?.close();
     });
 
     it('is the same, byte by byte', async () => {

@@ -3,7 +3,7 @@ import type { BatchDocument } from '../../shared/messages/batch.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Answer, type Product, startProduct } from '../support/product.ts';
+import { type Answer, type Product, useProduct } from '../support/product.ts';
 
 const SETTLED_MS = 120_000;
 const BATCHES = 4;
@@ -35,13 +35,12 @@ const isAccepted = (answer: Answer | undefined): answer is Answer => answer?.sta
 
 describe('bulk requests while gateway and batches worker are killed', function () {
   this.timeout(SETTLED_MS * 2);
-  let product: Product;
+  const product = useProduct();
   let answers: (Answer | undefined)[];
   let batches: BatchDocument[];
   let messages: MessageDocument[];
 
   before(async () => {
-    product = await startProduct();
     const stored = product.db.collection<BatchDocument>('batches');
     const asked = Array.from({ length: BATCHES }, (_, n) => {
       const body = { to: numbers(n * PER_BATCH, PER_BATCH), message: `Batch ${n}`, sender: 'HARKRA' };
@@ -66,7 +65,6 @@ describe('bulk requests while gateway and batches worker are killed', function (
     batches = await stored.find({ state: { $ne: 'unpaid' } }).toArray();
     messages = await product.db.collection<MessageDocument>('messages').find().toArray();
   });
-  after(() => product?.stop());
 
   it('every batch that was answered with 200 is there, and what is there beyond was asked for', () => {
     const accepted = answers.filter(isAccepted).map(({ body }) => body.batch_id);
@@ -96,11 +94,7 @@ describe('bulk requests while gateway and batches worker are killed', function (
 
 describe('a batch that is stopped while it leaves and the worker is killed', function () {
   this.timeout(SETTLED_MS * 2);
-  let product: Product;
-  before(async () => {
-    product = await startProduct({ carrier: { perSecond: 100 }, sharded: true });
-  });
-  after(() => product?.stop());
+  const product = useProduct({ carrier: { perSecond: 100 }, sharded: true });
 
   it('each message either left or was refunded, and the customer is told how many', async () => {
     const total = 1_500;

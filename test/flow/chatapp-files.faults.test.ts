@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Product, startProduct } from '../support/product.ts';
+import { useProduct } from '../support/product.ts';
 
 const SETTLED_MS = 120_000;
 /** The largest file that a customer can send. */
@@ -12,14 +12,12 @@ const LARGEST = 104_857_600;
 
 describe('files of customers, through real processes', function () {
   this.timeout(SETTLED_MS * 2);
-  let product: Product;
+  const product = useProduct({ chatapp: {} });
   let provider: Provider;
   before(async () => {
-    product = await startProduct({ chatapp: {} });
     assert(product.provider !== undefined, 'it was asked for');
     provider = product.provider;
   });
-  after(() => product?.stop());
 
   it('small and as large as may be: the API hands them on whole, and no gateway grows with them', async () => {
     const sizes = () =>

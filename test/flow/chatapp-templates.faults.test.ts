@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Answer, type Product, startProduct } from '../support/product.ts';
+import { type Answer, useProduct } from '../support/product.ts';
 
 const SETTLED_MS = 120_000;
 const BUSINESS_PRICE = 2;
@@ -58,15 +58,13 @@ const SENDS: readonly (readonly [template: string, request: object])[] = [
 
 describe('templates with every component, through real processes', function () {
   this.timeout(SETTLED_MS * 2);
-  let product: Product;
+  const product = useProduct({ chatapp: {} });
   let provider: Provider;
 
   before(async () => {
-    product = await startProduct({ chatapp: {} });
     assert(product.provider !== undefined, 'it was asked for');
     provider = product.provider;
   });
-  after(() => product?.stop());
 
   const send = (template: string, request: object, to = CUSTOMER): Promise<Answer> =>
     product.post('/v2/chatapp/send', { to, template, language: 'en_US', ...request });

@@ -5,7 +5,7 @@ import { ERRORS } from '../../scripts/simulator/provider/magic-customers.ts';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Answer, type Product, startProduct } from '../support/product.ts';
+import { type Answer, useProduct } from '../support/product.ts';
 
 const SETTLED_MS = 120_000;
 const BUSINESS_PRICE = 2;
@@ -61,15 +61,13 @@ const SECOND = {
 
 describe('the chat-app channel, through real processes', function () {
   this.timeout(SETTLED_MS * 2);
-  let product: Product;
+  const product = useProduct({ chatapp: { provider: { more: [SECOND] } }, sharded: true });
   let provider: Provider;
 
   before(async () => {
-    product = await startProduct({ chatapp: { provider: { more: [SECOND] } }, sharded: true });
     assert(product.provider !== undefined, 'it was asked for');
     provider = product.provider;
   });
-  after(() => product?.stop());
 
   const sendTemplate = (to: string, language = 'en_US') =>
     product.post('/v2/chatapp/send', { to, template: 'order_update', language, params: ['Asha', '1234'] });

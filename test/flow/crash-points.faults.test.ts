@@ -8,28 +8,23 @@ import { inboundCases } from '../support/crash-cases-inbound.ts';
 import { mailCases } from '../support/crash-cases-mail.ts';
 import { templateCases } from '../support/crash-cases-templates.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Product, startProduct } from '../support/product.ts';
+import { useProduct } from '../support/product.ts';
 
 describe('kill at every named place between two effects', function () {
   this.timeout(2 * SETTLED_MS);
-  let product: Product;
-  const used = new Map<number, readonly string[]>();
-
-  before(async () => {
-    product = await startProduct({
-      gateways: 1,
-      mail: true,
-      // Statuses settle what was sent within this time; the rest was claimed and not sent when a later case killed its worker.
-      chatapp: { unknowns: { unknownPolicy: 'resend', unknownWaitMs: 30_000 } },
-      smsc: { receiptDelayMs: 100 },
-      receiver: {
-        respond: ({ json, tries }) =>
-          String(json.to).endsWith(FIRST_POST_FAILS) && tries === 1 ? { status: 500 } : undefined,
-      },
-      carrier: { paths: ['transactional'], responseTimeoutMs: 30_000, unknownWaitMs: 4_000, unknownPolicy: 'resend' },
-    });
+  const product = useProduct({
+    gateways: 1,
+    mail: true,
+    // Statuses settle what was sent within this time; the rest was claimed and not sent when a later case killed its worker.
+    chatapp: { unknowns: { unknownPolicy: 'resend', unknownWaitMs: 30_000 } },
+    smsc: { receiptDelayMs: 100 },
+    receiver: {
+      respond: ({ json, tries }) =>
+        String(json.to).endsWith(FIRST_POST_FAILS) && tries === 1 ? { status: 500 } : undefined,
+    },
+    carrier: { paths: ['transactional'], responseTimeoutMs: 30_000, unknownWaitMs: 4_000, unknownPolicy: 'resend' },
   });
-  after(() => product?.stop());
+  const used = new Map<number, readonly string[]>();
 
   const CASES = [crashCases, inboundCases, templateCases, mailCases].flatMap((cases) => cases(() => product));
   const numbersOf = (index: number): Numbers => {

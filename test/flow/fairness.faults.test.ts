@@ -7,7 +7,7 @@ import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeAccount } from '../support/make.ts';
-import { type Answer, ask, type Product, startProduct } from '../support/product.ts';
+import { type Answer, ask, useProduct } from '../support/product.ts';
 
 /**
  * Who goes first when messages come faster than the carrier takes them. The tests look only at the order in which the carrier
@@ -37,12 +37,8 @@ interface Customer {
 
 describe('fairness at a carrier of 200 messages a second', function () {
   this.timeout(2 * WAIT_MS);
-  let product: Product;
+  const product = useProduct({ gateways: 1, carrier: { perSecond: PER_SECOND, windowSize: WINDOW } });
 
-  before(async () => {
-    product = await startProduct({ gateways: 1, carrier: { perSecond: PER_SECOND, windowSize: WINDOW } });
-  });
-  after(() => product?.stop());
   // Also when the test that paused it failed.
   afterEach(() => product.ops('carrier resume sim'));
 

@@ -3,18 +3,17 @@ import { type HttpCarrier, type HttpCarrierOptions, startHttpCarrier } from '../
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Product, startProduct } from '../support/product.ts';
+import { useProduct } from '../support/product.ts';
 
 const WAIT_MS = 60_000;
 
 describe('carriers of both kinds in one route', function () {
   this.timeout(WAIT_MS * 3);
-  let product: Product;
+  const product = useProduct({ credits: 100, gateways: 1 });
   let http: HttpCarrier;
   /** What the HTTP carrier does next. */
   let behaviour: HttpCarrierOptions['behaviour'];
   before(async () => {
-    product = await startProduct({ credits: 100, gateways: 1 });
     http = await startHttpCarrier({ receiptDelayMs: 50, password: 'token', behaviour: (to) => behaviour?.(to) });
     process.env.HARKARA_SMPP_PASSWORD = 'token';
     await product.ops(
@@ -35,7 +34,6 @@ describe('carriers of both kinds in one route', function () {
     behaviour = undefined;
   });
   after(async () => {
-    await product?.stop();
     await http?.close();
   });
 

@@ -4,7 +4,7 @@ import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import type { AppName } from '../../shared/platform/processes/apps.ts';
 import { eventId } from '../../shared/platform/runtime/ids.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Product, startProduct } from '../support/product.ts';
+import { type Product, useProduct } from '../support/product.ts';
 
 const MESSAGES = 500;
 /** 100 messages a second: sending all of them takes several times as long as a restart. */
@@ -28,16 +28,15 @@ interface Told {
 
 describe('kill -9 of each process in turn while messages flow', function () {
   this.timeout(SETTLED_MS * 4);
-  let product: Product;
+  const product = useProduct({
+    // Slow enough that a killed worker always leaves submits without an answer.
+    smsc: { responseDelayMs: 50, receiptDelayMs: 200 },
+    carrier: { responseTimeoutMs: 5_000, unknownWaitMs: UNKNOWN_WAIT_MS, unknownPolicy: 'resend' },
+  });
   let told: Told;
   let stored: MessageDocument[];
 
   before(async () => {
-    product = await startProduct({
-      // Slow enough that a killed worker always leaves submits without an answer.
-      smsc: { responseDelayMs: 50, receiptDelayMs: 200 },
-      carrier: { responseTimeoutMs: 5_000, unknownWaitMs: UNKNOWN_WAIT_MS, unknownPolicy: 'resend' },
-    });
     const victims = process.env.HARKARA_MONGODB_URI ? VICTIMS.filter((app) => app !== 'embedded-db') : VICTIMS;
     told = await sendWhile(product, async (progress) => {
       for (const [i, victim] of victims.entries()) {
@@ -64,7 +63,6 @@ describe('kill -9 of each process in turn while messages flow', function () {
     );
     stored = await messages.find({}).toArray();
   });
-  after(() => product?.stop());
 
   it('callers get 200, 503 as problem+json, or a broken connection, and nothing else', () => {
     expect(told.accepted.size).equal(MESSAGES);

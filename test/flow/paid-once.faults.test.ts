@@ -5,7 +5,7 @@ import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { newId } from '../../shared/platform/runtime/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ManyAnswer, ManyRequests } from '../support/many-requests.ts';
-import { type Answer, type Product, startProduct } from '../support/product.ts';
+import { type Answer, useProduct } from '../support/product.ts';
 
 const REQUESTS = 1_000;
 const KEYS = 100;
@@ -37,26 +37,21 @@ const isUnconfirmed = (message: Stored): boolean =>
 
 describe('four gateways and two of each worker on one account', function () {
   this.timeout(SETTLED_MS + ANSWERED_MS);
-  let product: Product;
-
-  before(async () => {
-    product = await startProduct({
-      gateways: 4,
-      smppWorkers: 2,
-      otherWorkers: 2,
-      credits: 100_000,
-      // Nobody serves the promotional route: what goes there waits.
-      carrier: {
-        paths: ['transactional'],
-        // The batch is stopped long before all of it has left.
-        perSecond: 40,
-        responseTimeoutMs: 30_000,
-        unknownWaitMs: 3_000,
-        unknownPolicy: 'resend',
-      },
-    });
+  const product = useProduct({
+    gateways: 4,
+    smppWorkers: 2,
+    otherWorkers: 2,
+    credits: 100_000,
+    // Nobody serves the promotional route: what goes there waits.
+    carrier: {
+      paths: ['transactional'],
+      // The batch is stopped long before all of it has left.
+      perSecond: 40,
+      responseTimeoutMs: 30_000,
+      unknownWaitMs: 3_000,
+      unknownPolicy: 'resend',
+    },
   });
-  after(() => product?.stop());
 
   const words = { message: 'Your order has left.', sender: 'HARKRA', route: 'transactional' };
   const messages = () => product.db.collection<Stored>('messages');

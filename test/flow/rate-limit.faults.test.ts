@@ -3,17 +3,13 @@ import type { RateDocument } from '../../gateway/access/window.ts';
 import { createKey } from '../../shared/people/keys/store.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import { type ManyAnswer, ManyRequests } from '../support/many-requests.ts';
-import { type Product, startProduct } from '../support/product.ts';
+import { useProduct } from '../support/product.ts';
 
 const LIMIT = 1_000;
 const ASKED = 1_500;
 
 describe('the rate limit of real gateway processes', () => {
-  let product: Product;
-  before(async () => {
-    product = await startProduct({ gateways: 2 });
-  });
-  after(() => product?.stop());
+  const product = useProduct({ gateways: 2 });
 
   it('of 1,500 requests of one key in one window exactly 1,000 pass, over two processes and 100 connections', async () => {
     const { db, account, url } = product;

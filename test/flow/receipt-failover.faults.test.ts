@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import type { Outcome } from '../../scripts/simulator/smsc/outcome.ts';
-import { type Smsc, startSmsc } from '../../scripts/simulator/smsc.ts';
+import { startSmsc } from '../../scripts/simulator/smsc.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Answer, type Product, startProduct } from '../support/product.ts';
+import { type Answer, useProduct } from '../support/product.ts';
+import { use } from '../support/use.ts';
 
 const WAIT_MS = 60_000;
 const GIVEN_UP = { stat: 'UNDELIV', err: '069' };
@@ -19,13 +20,11 @@ const SECOND: Readonly<Record<string, Outcome>> = { '2': { status: 0x0b }, '5': 
 
 describe('a receipt that surely means "never delivered" sends a message to the next carrier, once', function () {
   this.timeout(WAIT_MS * 3);
-  let product: Product;
-  let second: Smsc;
+  const product = useProduct({
+    smsc: { receiptDelayMs: 100, behaviour: ({ to }) => FIRST[to.slice(-1)] },
+  });
+  const second = use(() => startSmsc({ receiptDelayMs: 100, behaviour: ({ to }) => SECOND[to.slice(-1)] }));
   before(async () => {
-    product = await startProduct({
-      smsc: { receiptDelayMs: 100, behaviour: ({ to }) => FIRST[to.slice(-1)] },
-    });
-    second = await startSmsc({ receiptDelayMs: 100, behaviour: ({ to }) => SECOND[to.slice(-1)] });
     process.env.HARKARA_SMPP_PASSWORD = 'x';
     await product.ops(
       `carrier create second --host 127.0.0.1 --port ${second.port} --system-id harkara --receipt-failover 69`,
@@ -34,10 +33,6 @@ describe('a receipt that surely means "never delivered" sends a message to the n
     await eventually(() => second.stats().binds > 0, 'second is bound', WAIT_MS);
     await product.ops('carrier update sim --receipt-failover 69,70');
     await product.ops('route add all --carriers sim;second --receipt-failover-seconds 60');
-  });
-  after(async () => {
-    await product?.stop();
-    await second?.close();
   });
 
   const submits = (to: string) =>

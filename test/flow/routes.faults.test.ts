@@ -4,7 +4,7 @@ import { type Smsc, startSmsc } from '../../scripts/simulator/smsc.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Product, startProduct } from '../support/product.ts';
+import { useProduct } from '../support/product.ts';
 
 const WAIT_MS = 120_000;
 const SINGLES = 150;
@@ -12,23 +12,21 @@ const BULK = 300;
 
 describe('three carriers, one dying, one refusing everything, one slow, while routes change', function () {
   this.timeout(WAIT_MS * 3);
-  let product: Product;
+  const product = useProduct({
+    otherWorkers: 1,
+    // This carrier and the worker die below. What was claimed and has no answer is sent again, here and at the other carriers:
+    // at most the last window arrives twice.
+    carrier: { windowSize: 5, responseTimeoutMs: 2_000, unknownWaitMs: 3_000, unknownPolicy: 'resend' },
+    smsc: { receiptDelayMs: 50 },
+  });
   const others: Smsc[] = [];
   before(async () => {
-    product = await startProduct({
-      otherWorkers: 1,
-      // This carrier and the worker die below. What was claimed and has no answer is sent again, here and at the other carriers:
-      // at most the last window arrives twice.
-      carrier: { windowSize: 5, responseTimeoutMs: 2_000, unknownWaitMs: 3_000, unknownPolicy: 'resend' },
-      smsc: { receiptDelayMs: 50 },
-    });
     process.env.HARKARA_SMPP_PASSWORD = 'x';
     await add('refusing', { behaviour: () => ({ status: 0x0b }) });
     await add('slow', { responseDelayMs: 150 });
     delete process.env.HARKARA_SMPP_PASSWORD;
   });
   after(async () => {
-    await product?.stop();
     await Promise.all(others.map((smsc) => smsc.close()));
   });
 

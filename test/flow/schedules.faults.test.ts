@@ -6,7 +6,7 @@ import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { batchMessageRange, type ScheduleId } from '../../shared/platform/runtime/ids.ts';
 import { within } from '../../shared/platform/runtime/within.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Answer, type Product, startProduct } from '../support/product.ts';
+import { type Answer, useProduct } from '../support/product.ts';
 
 const SETTLED_MS = 120_000;
 const SINGLE = 240;
@@ -20,7 +20,7 @@ const isOk = (answer: Answer | undefined): answer is Answer => answer?.status ==
 
 describe('schedules while gateway and schedules worker are killed', function () {
   this.timeout(SETTLED_MS * 2);
-  let product: Product;
+  const product = useProduct();
   /** Undefined: the process behind the request was killed. */
   let booked: (Answer | undefined)[];
   let cancelled: Map<ScheduleId, number>;
@@ -28,7 +28,6 @@ describe('schedules while gateway and schedules worker are killed', function () 
   let messages: MessageDocument[];
 
   before(async () => {
-    product = await startProduct();
     const { db } = product;
     const stored = db.collection<ScheduleDocument>('schedules');
     const time = `${new Date(Date.now() + AHEAD_MS).toISOString().slice(0, 19)}Z`;
@@ -94,7 +93,6 @@ describe('schedules while gateway and schedules worker are killed', function () 
       return db.collection('accounts').countDocuments({ pendingAt: { $exists: true } });
     }
   });
-  after(() => product?.stop());
 
   it('nothing that was answered with 200 is lost', () => {
     const ids = new Set(schedules.map(({ _id }) => String(_id)));

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { testAccountOf } from '../../shared/platform/runtime/ids.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Answer, type Product, startProduct } from '../support/product.ts';
+import { type Answer, useProduct } from '../support/product.ts';
 
 /** Retries of a full queue wait 5 s and 15 s (shared/messages/settlement/decide-outcome.ts), and a busy machine takes its time. */
 const SETTLED_MS = 120_000;
@@ -48,12 +48,7 @@ interface MagicCase {
 
 describe('the whole path of a message, through real processes', function () {
   this.timeout(SETTLED_MS + 30_000);
-  let product: Product;
-
-  before(async () => {
-    product = await startProduct({ carrier: { name: 'Simulated Carrier', responseTimeoutMs: 5_000 } });
-  });
-  after(() => product?.stop());
+  const product = useProduct({ carrier: { name: 'Simulated Carrier', responseTimeoutMs: 5_000 } });
 
   /** The status record, once it is `status`. */
   async function reaches(id: string, status: string): Promise<Answer['body']> {

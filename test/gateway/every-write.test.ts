@@ -17,7 +17,8 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { furnish, oneOfEach } from '../support/one-of-each.ts';
 import { signedIn } from '../support/signed-in.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../support/store.ts';
+import { openTestStore } from '../support/store.ts';
+import { use } from '../support/use.ts';
 
 const WRITES = ['insert', 'update', 'delete', 'findAndModify', 'createIndexes', 'dropIndexes', 'create', 'drop'];
 
@@ -26,11 +27,10 @@ const WRITES = ['insert', 'update', 'delete', 'findAndModify', 'createIndexes', 
  * nothing from the database (mongodb 7.8, lib/db.js), so each such command must name its write concern itself.
  */
 describe('every write', () => {
-  let origin: TestStore;
+  const origin = use(openTestStore);
   let store: Store;
   const writes: Document[] = [];
   before(async () => {
-    origin = await openTestStore();
     const options = 'monitorCommands=true&retryWrites=true&w=1&journal=false';
     const mongodbUri = `${origin.uri}${origin.uri.includes('?') ? '&' : '/?'}${options}`;
     store = await connectStore({ mongodbUri, dataDir: '', mongodbDatabase: origin.db.databaseName });
@@ -41,7 +41,6 @@ describe('every write', () => {
   });
   after(async () => {
     await store.close();
-    await origin.close();
   });
 
   it('is acknowledged by a majority and journaled, and the driver never repeats one', async () => {

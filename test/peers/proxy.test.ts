@@ -7,7 +7,8 @@ import { eventually } from '../support/eventually.ts';
 import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../support/gateway.ts';
 import { makeAccount } from '../support/make.ts';
 import { exchange, openTls, type ProxyProcess, startProxy, statusesIn } from '../support/proxy.ts';
-import { openTestStore, type TestStore } from '../support/store.ts';
+import { openTestStore } from '../support/store.ts';
+import { use } from '../support/use.ts';
 
 const NEIGHBOUR = '127.0.0.1';
 const CALLER = '127.0.0.21';
@@ -17,13 +18,12 @@ const BODY = '{"to":"919876543210","message":"x","sender":"HARKRA"}';
 
 for (const kind of ['nginx', 'haproxy'] as const) {
   describe(`a gateway behind ${kind}`, () => {
-    let store: TestStore;
+    const store = use(openTestStore);
     let gateway: TestGateway;
     let proxy: ProxyProcess;
     let account: AccountId;
     let key: string;
     before(async () => {
-      store = await openTestStore();
       const config = { ...TEST_CONFIG, trustProxy: ['127.0.0.1'], authFailuresPerMinute: 3 };
       gateway = await openGateway(store.db, { config });
       proxy = await startProxy(kind, gateway.port);
@@ -33,7 +33,6 @@ for (const kind of ['nginx', 'haproxy'] as const) {
     after(async () => {
       await proxy?.close();
       await gateway?.close();
-      await store?.close();
     });
 
     const head = (path = '/v2/send'): string =>

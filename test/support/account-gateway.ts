@@ -3,8 +3,8 @@ import type { GatewayDeps } from '../../gateway/http/deps.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { makeKey, TEST_CONFIG, useGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';
-import { opened } from './opened.ts';
 import { useStore } from './store.ts';
+import { opened } from './use.ts';
 
 /** One store and gateway for a suite; a new account with a key that may do everything for each test. */
 export interface AccountGateway {

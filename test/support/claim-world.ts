@@ -29,6 +29,10 @@ export class ClaimWorld {
     return new ClaimWorld(await openTestStore());
   }
 
+  close(): Promise<void> {
+    return this.store.close();
+  }
+
   get messages(): Collection<MessageDocument> {
     return this.store.db.collection<MessageDocument>('messages');
   }

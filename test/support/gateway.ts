@@ -19,8 +19,8 @@ import { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import { builtProduct } from './built.ts';
 import { TEST_BOX } from './chatapp.ts';
 import { watchAnswers } from './openapi.ts';
-import { opened } from './opened.ts';
 import { silentLog } from './silent-log.ts';
+import { use } from './use.ts';
 
 /** A gateway on a free port of 127.0.0.1, in this process. Every answer of it is held against the API's document. */
 export interface TestGateway {
@@ -124,30 +124,9 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
   };
 }
 
-/** For the body of a `describe`: a gateway for its tests, on what `useStore` gave. Read it in hooks and tests only. */
+/** For the body of a `describe`: a gateway for its tests, on what `useStore` gave, as `use` opens and closes it. */
 export function useGateway(store: { readonly db: Db }, overrides: Partial<GatewayDeps> = {}): UsedGateway {
-  let gateway: TestGateway | undefined;
-  before(async () => {
-    gateway = await openGateway(store.db, overrides);
-  });
-  after(() => gateway?.close());
-  return {
-    get url() {
-      return opened(gateway).url;
-    },
-    get port() {
-      return opened(gateway).port;
-    },
-    get server() {
-      return opened(gateway).server;
-    },
-    get app() {
-      return opened(gateway).app;
-    },
-    get stopping() {
-      return opened(gateway).stopping;
-    },
-  };
+  return use(() => openGateway(store.db, overrides));
 }
 
 /** Answers only when the messages are written out, because tests look into the store then. The product answers earlier. */

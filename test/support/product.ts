@@ -30,6 +30,7 @@ import { listChatTemplates } from '../../shared/templates/chat/store.ts';
 import { builtProduct } from './built.ts';
 import { eventually } from './eventually.ts';
 import { startRouter } from './mongo-wire/router.ts';
+import { use } from './use.ts';
 
 /** The whole product as real processes, with a carrier and a webhook receiver inside the test that it can script. */
 export interface Product {
@@ -103,9 +104,17 @@ export interface ProductOptions {
 /** Enough for a worker to hear of a provider, which takes seconds, and to copy its templates. */
 const TEMPLATES_MS = 60_000;
 
+/** For the body of a `describe`: the product for its tests, as `use` opens and closes it. */
+export function useProduct(options: ProductOptions = {}): Product {
+  return use(
+    () => startProduct(options),
+    (product) => product.stop(),
+  );
+}
+
 /**
  * Builds the product once per test run and starts it in an empty data directory: on the server that `HARKARA_MONGODB_URI` names,
- * else on the embedded store. Whoever starts it stops it in an `after` hook; nothing outlives the test process.
+ * else on the embedded store. Whoever starts it stops it in an `after` hook, as `useProduct` does; nothing outlives the test process.
  */
 export async function startProduct(options: ProductOptions = {}): Promise<Product> {
   const dataDir = mkdtempSync(join(tmpdir(), 'harkara-'));

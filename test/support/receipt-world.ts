@@ -52,6 +52,10 @@ export class ReceiptWorld {
     return new ReceiptWorld(store);
   }
 
+  close(): Promise<void> {
+    return this.store.close();
+  }
+
   get messages(): Collection<MessageDocument> {
     return this.store.db.collection<MessageDocument>('messages');
   }

@@ -6,7 +6,7 @@ import { connectStore } from '../../shared/platform/mongo/connect.ts';
 import { ensureIndexes } from '../../shared/platform/mongo/indexes.ts';
 import { newId } from '../../shared/platform/runtime/ids.ts';
 import { startEmbeddedStore } from '../../workers/embedded-db/server.ts';
-import { opened } from './opened.ts';
+import { use } from './use.ts';
 
 /** A fresh database with all indexes, for one test file. */
 export interface TestStore {
@@ -36,25 +36,9 @@ export async function openTestStore(): Promise<TestStore> {
   };
 }
 
-/**
- * For the body of a `describe`: a store of its own, opened before its tests and the hooks below, and closed behind every other hook.
- * What it returns may be read in hooks and tests only.
- */
+/** For the body of a `describe`: a store of its own, as `use` opens and closes it. */
 export function useStore(): UsedStore {
-  let store: TestStore | undefined;
-  before(async function () {
-    store = await openTestStore();
-    // Added now, it comes behind the hooks that the suite's body has added: what they close may still use the store.
-    this.test?.parent?.afterAll(() => store?.close());
-  });
-  return {
-    get db() {
-      return opened(store).db;
-    },
-    get uri() {
-      return opened(store).uri;
-    },
-  };
+  return use(openTestStore);
 }
 
 async function startServer(uri: string): Promise<{ readonly uri: string; close(): Promise<void> }> {

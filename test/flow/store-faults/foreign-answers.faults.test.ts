@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
 import { GroupAccepter } from '../../../shared/money/payment/accept.ts';
-import { connectStore, type Store } from '../../../shared/platform/mongo/connect.ts';
+import { connectStore } from '../../../shared/platform/mongo/connect.ts';
 import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
@@ -14,13 +14,14 @@ import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { answered, FOREIGN_CODES, foreign, pass } from '../../support/mongo-wire/faults.ts';
 import { isHello } from '../../support/mongo-wire/link.ts';
-import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
+import { startWireProxy } from '../../support/mongo-wire/proxy.ts';
 import { furnish, moved } from '../../support/one-of-each.ts';
 import { operations } from '../../support/openapi.ts';
 import { writeOutAll } from '../../support/queue.ts';
 import { signedIn } from '../../support/signed-in.ts';
 import { silentLog as log } from '../../support/silent-log.ts';
 import { useStore } from '../../support/store.ts';
+import { use } from '../../support/use.ts';
 
 const CREDITS = 100_000;
 const SAMPLE = [1, 50_463_173, undefined, 13, 8] as const;
@@ -38,16 +39,16 @@ interface Call {
 describe('a request, when the store answers with a code that nobody knows', function () {
   this.timeout(300_000);
   const store = useStore();
-  let proxy: WireProxy;
-  let faulty: Store;
+  const proxy = use(() => startWireProxy(store.uri));
+  const faulty = use(() =>
+    connectStore({ mongodbUri: proxy.uri, dataDir: '', mongodbDatabase: store.db.databaseName }),
+  );
   let gateway: TestGateway;
   let accepter: GroupAccepter;
   let account: AccountId;
   let calls: readonly Call[];
   let key: string;
   before(async () => {
-    proxy = await startWireProxy(store.uri);
-    faulty = await connectStore({ mongodbUri: proxy.uri, dataDir: '', mongodbDatabase: store.db.databaseName });
     const { db } = store;
     account = await makeAccount(db, CREDITS);
     await furnish(db, account);
@@ -76,8 +77,6 @@ describe('a request, when the store answers with a code that nobody knows', func
   after(async () => {
     await gateway.close();
     await accepter.settled();
-    await faulty.close();
-    await proxy.close();
   });
 
   /** Every example of the contract that sends. */

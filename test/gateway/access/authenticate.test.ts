@@ -6,22 +6,21 @@ import { createKey, revokeKey } from '../../../shared/people/keys/store.ts';
 import { loadConfig } from '../../../shared/platform/config/settings.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
+import { makeKey, openGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { useStore } from '../../support/store.ts';
+import { use } from '../../support/use.ts';
 
 describe('authentication', () => {
   const store = useStore();
-  let gateway: TestGateway;
+  const gateway = use(() => openGateway(store.db, { clock }));
   let account: AccountId;
   const clock = new ManualClock();
   before(async () => {
-    gateway = await openGateway(store.db, { clock });
     account = await makeAccount(store.db, 5);
   });
-  after(() => gateway.close());
 
   function ask(authorization?: string): request.Test {
     const asked = request(gateway.url).get('/v2/balance');

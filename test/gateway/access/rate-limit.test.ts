@@ -8,22 +8,13 @@ import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../../suppo
 import { makeAccount } from '../../support/make.ts';
 import { ManyRequests } from '../../support/many-requests.ts';
 import { expectProblem } from '../../support/problem.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { openTestStore } from '../../support/store.ts';
+import { use } from '../../support/use.ts';
 
 describe('the rate limit', () => {
-  let store: TestStore;
-  let one: TestGateway;
-  let two: TestGateway;
-  before(async () => {
-    store = await openTestStore();
-    one = await openGateway(store.db);
-    two = await openGateway(store.db);
-  });
-  after(async () => {
-    await one.close();
-    await two.close();
-    await store.close();
-  });
+  const store = use(openTestStore);
+  const one = use(() => openGateway(store.db));
+  const two = use(() => openGateway(store.db));
 
   async function limitedKey(perMinute: number, scopes: readonly ('send' | 'read')[] = ['read']): Promise<string> {
     const account = await makeAccount(store.db, 5);
@@ -227,11 +218,7 @@ describe('the rate limit', () => {
 });
 
 describe('requests without a good key', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = use(openTestStore);
   const proxied = { config: { ...TEST_CONFIG, authFailuresPerMinute: 3, trustProxy: ['127.0.0.1'] } };
 
   const guess = (gateway: TestGateway, from: string, key = 'wrong'): request.Test =>

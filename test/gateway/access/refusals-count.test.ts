@@ -9,6 +9,7 @@ import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { parseAnswer, type RawAnswer, rawRequest } from '../../support/raw-http.ts';
 import { useStore } from '../../support/store.ts';
+import { use } from '../../support/use.ts';
 
 const JSON_TYPE = 'Content-Type: application/json';
 const LONG = 'x'.repeat(70_000);
@@ -34,18 +35,16 @@ const REFUSALS: readonly [why: string, code: string, line: string, headers: read
 
 describe('what is refused to a good key', () => {
   const store = useStore();
-  let gateway: TestGateway;
+  const gateway = use(() => openGateway(store.db));
   let guessed: TestGateway;
   let account: AccountId;
   before(async () => {
-    gateway = await openGateway(store.db);
     const config = { ...TEST_CONFIG, authFailuresPerMinute: 2, trustProxy: ['127.0.0.1'] };
     guessed = await openGateway(store.db, { config });
     account = await makeAccount(store.db, 5);
   });
   after(async () => {
     await guessed.close();
-    await gateway.close();
   });
 
   async function keyOf(perMinute: number, ...scopes: ('send' | 'read')[]): Promise<string> {

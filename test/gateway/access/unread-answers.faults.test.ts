@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
+import { makeKey, openGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { useStore } from '../../support/store.ts';
+import { use } from '../../support/use.ts';
 import { wrote } from '../../support/wrote.ts';
 
 const CUSTOMER = '919876543210';
@@ -13,14 +14,10 @@ const MESSAGES = 500;
 describe('large answers that nobody reads', function () {
   this.timeout(60_000);
   const store = useStore();
-  let gateway: TestGateway;
+  const gateway = use(() => openGateway(store.db));
   const unread: Socket[] = [];
-  before(async () => {
-    gateway = await openGateway(store.db);
-  });
   after(async () => {
     for (const socket of unread) socket.destroy();
-    await gateway.close();
   });
 
   it('keep the lists of their account waiting, and those of no other', async () => {

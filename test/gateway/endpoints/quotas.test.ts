@@ -13,8 +13,9 @@ import { type TemplateDocument, templateKey } from '../../../shared/templates/sm
 import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeProvider, ownerOf } from '../../support/chatapp.ts';
-import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../../support/gateway.ts';
+import { makeKey, openGateway, TEST_CONFIG } from '../../support/gateway.ts';
 import { expectProblem } from '../../support/problem.ts';
+import { use } from '../../support/use.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -28,11 +29,7 @@ const dltId = (n: number): string => String(1_107_160_000_000_000 + n);
 
 describe('quotas of an account', () => {
   const site = accountAtGateway(100);
-  let second: TestGateway;
-  before(async () => {
-    second = await openGateway(site.db, { config: TEST_CONFIG });
-  });
-  after(() => second.close());
+  const second = use(() => openGateway(site.db, { config: TEST_CONFIG }));
 
   const ask = (url: string, method: 'post' | 'patch' | 'delete', path: string, body?: Body) =>
     request(url)[method](`/v2/account/${path}`).set('Authorization', `Bearer ${site.key}`).send(body);

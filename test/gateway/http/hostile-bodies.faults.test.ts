@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { type HostileGateway, openHostileGateway } from '../../support/hostile-gateway.ts';
+import { openHostileGateway } from '../../support/hostile-gateway.ts';
+import { use } from '../../support/use.ts';
 
 const GOOD = { to: '919876543210', message: 'x', sender: 'HARKRA' };
 const BULK = { to: ['919876543210'], message: 'x', sender: 'HARKRA' };
@@ -71,11 +72,7 @@ const LARGE: readonly (readonly [what: string, body: string])[] = [
 ];
 
 describe('hostile HTTP: bodies, paths and queries', () => {
-  let gateway: HostileGateway;
-  before(async () => {
-    gateway = await openHostileGateway();
-  });
-  after(() => gateway.close());
+  const gateway = use(openHostileGateway);
 
   async function post(path: string, body: string | Buffer, headers: Record<string, string> = {}) {
     return request(gateway.url)

@@ -1,16 +1,13 @@
 import { expect } from 'chai';
-import { type HostileGateway, openHostileGateway, statusesOf } from '../../support/hostile-gateway.ts';
+import { openHostileGateway, statusesOf } from '../../support/hostile-gateway.ts';
+import { use } from '../../support/use.ts';
 
 const BODY = '{"to":"919876543210","message":"x","sender":"HARKRA"}';
 const HEX = BODY.length.toString(16);
 const CHUNKS = `${HEX}\r\n${BODY}\r\n0\r\n\r\n`;
 
 describe('hostile HTTP: what arrives over the wire', () => {
-  let gateway: HostileGateway;
-  before(async () => {
-    gateway = await openHostileGateway();
-  });
-  after(() => gateway.close());
+  const gateway = use(openHostileGateway);
 
   const whole = (): string => `${beginning()}Content-Length: ${BODY.length}\r\n\r\n${BODY}`;
   const beginning = (): string =>

@@ -3,14 +3,11 @@ import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { GatewayServer } from '../../../gateway/http/server.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type HostileGateway, openHostileGateway, openWire, statusesOf } from '../../support/hostile-gateway.ts';
+import { openHostileGateway, openWire, statusesOf } from '../../support/hostile-gateway.ts';
+import { use } from '../../support/use.ts';
 
 describe('callers who are slow', () => {
-  let gateway: HostileGateway;
-  before(async () => {
-    gateway = await openHostileGateway();
-  });
-  after(() => gateway.close());
+  const gateway = use(openHostileGateway);
 
   const beginning = (): string =>
     `POST /v2/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\n`;

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { use } from '../../support/use.ts';
 import {
   type Worst,
   worstAddresses,
@@ -9,7 +10,7 @@ import {
   worstReads,
   worstTexts,
 } from './worst-requests.ts';
-import { openWorstWorld, type WorstWorld } from './worst-world.ts';
+import { openWorstWorld } from './worst-world.ts';
 
 /** Milliseconds. Nothing may hold the event loop for longer. */
 const HELD_MAX = 50;
@@ -18,11 +19,7 @@ const TRIES = 6;
 
 describe('no request holds the event loop of a gateway', function () {
   this.timeout(120_000);
-  let world: WorstWorld;
-  before(async () => {
-    world = await openWorstWorld();
-  });
-  after(() => world?.close());
+  const world = use(openWorstWorld);
 
   const kinds: readonly (readonly [what: string, requests: () => readonly Worst[]])[] = [
     ['large bodies', worstBulks],

@@ -9,10 +9,10 @@ import { expect } from 'chai';
 import { debianProgram } from '../../support/debian.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey } from '../../support/gateway.ts';
-import { opened } from '../../support/opened.ts';
 import { ask, type Product, startProduct } from '../../support/product.ts';
 import { ROOT } from '../../support/sources.ts';
 import { unescaped } from '../../support/unescaped.ts';
+import { opened } from '../../support/use.ts';
 import { openReceiver, type Received, type Receiver } from '../../workers/webhooks/receiver.ts';
 import { openTrouble, type Trouble } from './trouble.ts';
 

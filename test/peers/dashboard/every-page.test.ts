@@ -8,7 +8,8 @@ import { makeAccount } from '../../support/make.ts';
 import { askAs, furnish, type Ids, oneOfEach } from '../../support/one-of-each.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { ROOT } from '../../support/sources.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+import { use } from '../../support/use.ts';
+import { openGatewayWithDashboard } from './world.ts';
 
 /** A name that would run if a page took it for HTML. */
 const HOSTILE = '<img src=x onerror=document.title=1>';
@@ -31,11 +32,10 @@ const PLACES: readonly Place[] = readFileSync(join(ROOT, 'gateway/dashboard/clie
 /** What must be true of every page, whoever wrote it: a new page is tested without a change here. */
 describe('every page of the dashboard', function () {
   this.timeout(300_000);
-  let world: GatewayWithDashboard;
+  const world = use(openGatewayWithDashboard);
   let owner: Browser;
   let ids: Ids;
   before(async () => {
-    world = await openGatewayWithDashboard();
     const { db, account, dashboard } = world;
     await db.collection('accounts').updateOne({ name: 'Asha Traders' }, { $set: { name: HOSTILE } });
     await furnish(db, account);
@@ -43,7 +43,6 @@ describe('every page of the dashboard', function () {
     await askAs(`${dashboard.url}/v2/account/keys`, owner.headers, 'post', { name: HOSTILE, scopes: ['read'] });
     ids = await oneOfEach(dashboard.url, owner.headers);
   });
-  after(() => world.close());
 
   it('with data: nobody stumbles, names stay text (ASVS 3.2.2), Sign out is there (7.4.4), scripts are small', async () => {
     const wrong: string[] = [];

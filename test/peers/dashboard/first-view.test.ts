@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+import { use } from '../../support/use.ts';
+import { openGatewayWithDashboard } from './world.ts';
 
 /** "At most 150 KB of script (gz) on a page, first view ≤ 300 ms on loopback": bytes are asserted, times only printed. */
 const SCRIPT_BYTES_MAX = 150 * 1024;
@@ -13,13 +14,11 @@ interface View {
 }
 
 describe('the first view of the dashboard', () => {
-  let world: GatewayWithDashboard;
+  const world = use(openGatewayWithDashboard);
   let owner: Browser;
   before(async () => {
-    world = await openGatewayWithDashboard();
     owner = await signedIn(world.db, 'owner', world.account);
   });
-  after(() => world.close());
 
   for (const path of ['/dashboard', '/dashboard/credits', '/dashboard/profile']) {
     it(`loads ${path} with little script, and once`, async () => {

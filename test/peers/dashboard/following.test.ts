@@ -4,17 +4,16 @@ import { batchMessageIds, newId } from '../../../shared/platform/runtime/ids.ts'
 import { makeBatch, payBatch } from '../../support/batches.ts';
 import { makeMessage } from '../../support/make.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+import { use } from '../../support/use.ts';
+import { openGatewayWithDashboard } from './world.ts';
 
 /** The stream tells the newest 20 messages of an account. */
 describe('what is not among the newest messages, followed in the dashboard', () => {
-  let world: GatewayWithDashboard;
+  const world = use(openGatewayWithDashboard);
   let viewer: Browser;
   before(async () => {
-    world = await openGatewayWithDashboard();
     viewer = await signedIn(world.db, 'viewer', world.account);
   });
-  after(() => world.close());
 
   const messages = () => world.db.collection<MessageDocument>('messages');
 

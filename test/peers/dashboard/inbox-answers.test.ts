@@ -5,18 +5,17 @@ import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { makeProvider } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { signedIn } from '../../support/signed-in.ts';
+import { use } from '../../support/use.ts';
 import { wrote } from '../../support/wrote.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+import { openGatewayWithDashboard } from './world.ts';
 
 const CUSTOMER = '919876543210';
 
 describe('answers in a conversation of the dashboard', () => {
-  let world: GatewayWithDashboard;
+  const world = use(openGatewayWithDashboard);
   before(async () => {
-    world = await openGatewayWithDashboard();
     await makeProvider(world.db, world.account);
   });
-  after(() => world.close());
 
   it('a message is quoted, and reacted to; lists and places can be read', async () => {
     await wrote(world.db, world.account, { customer: CUSTOMER, body: 'Where is my parcel?' });

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import type { CustomersFile } from '../../../scripts/simulator/provider/media.ts';
-import { type Provider, startProvider } from '../../../scripts/simulator/provider.ts';
+import { startProvider } from '../../../scripts/simulator/provider.ts';
 import { makeProvider } from '../../support/chatapp.ts';
 import { signedIn } from '../../support/signed-in.ts';
+import { use } from '../../support/use.ts';
 import { wrote } from '../../support/wrote.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
+import { openGatewayWithDashboard, until } from './world.ts';
 
 const CUSTOMER = '919876543210';
 /** One pixel. */
@@ -18,18 +19,12 @@ const SCRIPT = '<script xmlns="http://www.w3.org/1999/xhtml">document.title = do
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg">${SCRIPT}</svg>`;
 
 describe('files of customers in the dashboard', () => {
-  let world: GatewayWithDashboard;
-  let provider: Provider;
+  const world = use(openGatewayWithDashboard);
+  const provider = use(startProvider);
   let page: Page;
   before(async () => {
-    world = await openGatewayWithDashboard();
-    provider = await startProvider();
     const { phoneNumberId, token } = provider.options;
     await makeProvider(world.db, world.account, { baseUrl: `${provider.url}/v23.0`, phoneNumberId, token });
-  });
-  after(async () => {
-    await world.close();
-    await provider.close();
   });
 
   /** The inbox, where the customer has sent this file last. */

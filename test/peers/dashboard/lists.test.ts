@@ -5,15 +5,12 @@ import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { makeAccount } from '../../support/make.ts';
 import { signedIn } from '../../support/signed-in.ts';
+import { use } from '../../support/use.ts';
 import { wrote } from '../../support/wrote.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+import { openGatewayWithDashboard } from './world.ts';
 
 describe('lists in the dashboard', () => {
-  let world: GatewayWithDashboard;
-  before(async () => {
-    world = await openGatewayWithDashboard();
-  });
-  after(() => world.close());
+  const world = use(openGatewayWithDashboard);
 
   it('a search that has only paused does not say that there is nothing', async () => {
     const { db, account, dashboard } = world;

@@ -4,16 +4,13 @@ import type { Page } from 'playwright-core';
 import { topUp } from '../../../shared/money/ledger/change.ts';
 import { endSessions } from '../../../shared/people/users/session-store.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+import { use } from '../../support/use.ts';
+import { openGatewayWithDashboard } from './world.ts';
 
 const PASSWORD = 'lamp orchard twelve rivers';
 
 describe('a page of the dashboard that moves by itself', () => {
-  let world: GatewayWithDashboard;
-  before(async () => {
-    world = await openGatewayWithDashboard({ beatMs: 200 });
-  });
-  after(() => world.close());
+  const world = use(() => openGatewayWithDashboard({ beatMs: 200 }));
 
   async function viewer(name: string): Promise<Browser> {
     const user = { username: `${name}@example.com`, password: await hash(PASSWORD), totp: undefined } as never;

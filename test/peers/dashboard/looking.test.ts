@@ -3,22 +3,21 @@ import type { AnyMessage } from '../../../shared/messages/document/any-message.t
 import { makeMessage } from '../../support/make.ts';
 import { makeOwnThings } from '../../support/own-things.ts';
 import { signedIn } from '../../support/signed-in.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+import { use } from '../../support/use.ts';
+import { openGatewayWithDashboard } from './world.ts';
 
 const TO = '919876501234';
 
 describe('the dashboard: the support desk', function () {
   this.timeout(180_000);
-  let world: GatewayWithDashboard;
+  const world = use(openGatewayWithDashboard);
   before(async () => {
-    world = await openGatewayWithDashboard();
     await makeOwnThings(world.db, world.account);
     const text = 'Your code is 4711, valid for 10 minutes.';
     await world.db
       .collection<AnyMessage>('messages')
       .insertOne(makeMessage({ account: world.account, to: TO, text, reference: 'order 7' }));
   });
-  after(() => world.close());
 
   it('finds a message by its number, opens it in its account, looks around there, and leaves', async () => {
     const desk = await signedIn(world.db, 'operator_desk');

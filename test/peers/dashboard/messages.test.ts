@@ -5,18 +5,17 @@ import { batchMessageIds, newId } from '../../../shared/platform/runtime/ids.ts'
 import { makeBatch, payBatch } from '../../support/batches.ts';
 import { makeMessage } from '../../support/make.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+import { use } from '../../support/use.ts';
+import { openGatewayWithDashboard } from './world.ts';
 
 const TO = '447700900123';
 
 describe('messages, batches and schedules in the dashboard', () => {
-  let world: GatewayWithDashboard;
+  const world = use(openGatewayWithDashboard);
   let sender: Browser;
   before(async () => {
-    world = await openGatewayWithDashboard();
     sender = await signedIn(world.db, 'sender', world.account);
   });
-  after(() => world.close());
 
   const insert = async (...messages: Partial<MessageDocument>[]): Promise<MessageDocument[]> => {
     const made = messages.map((one) => makeMessage({ account: world.account, ...one }));

@@ -11,7 +11,8 @@ import { createTemplateRequest } from '../../../shared/templates/sms/request-sto
 import { findTemplate } from '../../../shared/templates/sms/store.ts';
 import { makeProvider, TEST_BOX } from '../../support/chatapp.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
+import { use } from '../../support/use.ts';
+import { openGatewayWithDashboard, until } from './world.ts';
 
 /** Pages with something to change. */
 const OPERATORS_PAGES = [
@@ -31,10 +32,9 @@ const SINCE = new Date('2026-11-22T14:02:00.000Z');
 
 describe('the dashboard: operators', function () {
   this.timeout(180_000);
-  let world: GatewayWithDashboard;
+  const world = use(openGatewayWithDashboard);
   let operator: Browser;
   before(async () => {
-    world = await openGatewayWithDashboard();
     operator = await signedIn(world.db, 'operator');
     const { db, account } = world;
     await createCarrier(db, systemClock, TEST_BOX, {
@@ -60,9 +60,6 @@ describe('the dashboard: operators', function () {
       ...{ _id: newId('tpr'), account, name: '<img onerror=alert(1)>', senders: ['ASHA'], routes: ['transactional'] },
       ...{ content: 'Your order {#var#} has left.', category: 'service_implicit' },
     });
-  });
-  after(async () => {
-    await world.close();
   });
 
   it('a top-up is looked at twice, and stands in the statement with its reason', async () => {

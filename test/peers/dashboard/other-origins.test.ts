@@ -2,7 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+import { use } from '../../support/use.ts';
+import { openGatewayWithDashboard } from './world.ts';
 
 const BODY = JSON.stringify({ customer: '919876543210' });
 /** Scripts of the hostile page that try to change something at an address of the API. */
@@ -26,12 +27,11 @@ const ATTACKS: Readonly<Record<string, (url: string) => string>> = {
 
 /** ASVS 3.5.1, 3.5.2: a page of somebody else, in the browser of a user who has signed in, changes nothing. */
 describe('a hostile page in the browser of a user who has signed in', () => {
-  let world: GatewayWithDashboard;
+  const world = use(openGatewayWithDashboard);
   let owner: Browser;
   let hostile: Server;
   let port: number;
   before(async () => {
-    world = await openGatewayWithDashboard();
     owner = await signedIn(world.db, 'owner', world.account);
     hostile = createServer((_req, res) => res.writeHead(200, { 'Content-Type': 'text/html' }).end('<h1>Prize</h1>'));
     await new Promise<void>((resolve) => hostile.listen(0, resolve));
@@ -40,7 +40,6 @@ describe('a hostile page in the browser of a user who has signed in', () => {
   after(async () => {
     hostile.closeAllConnections();
     hostile.close();
-    await world.close();
   });
 
   // Another port is another origin of the same site: the browser sends the cookie. Another name is another site.

@@ -10,9 +10,10 @@ import { HourCounter } from '../../../workers/maintenance/statistics/count-hours
 import { copyTemplates, makeProvider, NUMBER } from '../../support/chatapp.ts';
 import { makeMessage } from '../../support/make.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
+import { use } from '../../support/use.ts';
 import { wrote } from '../../support/wrote.ts';
 import { LOOKS } from './access.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
+import { openGatewayWithDashboard, until } from './world.ts';
 
 const CUSTOMER = '919876543210';
 const HOUR_MS = 3_600_000;
@@ -26,15 +27,13 @@ const utcDay = (at: string): string =>
   new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 
 describe('overview, credits and inbox in the dashboard', () => {
-  let world: GatewayWithDashboard;
+  const world = use(openGatewayWithDashboard);
   let sender: Browser;
   let viewer: Browser;
   before(async () => {
-    world = await openGatewayWithDashboard();
     sender = await signedIn(world.db, 'sender', world.account);
     viewer = await signedIn(world.db, 'viewer', world.account);
   });
-  after(() => world.close());
 
   const count = () => new HourCounter({ db: world.db, clock: systemClock, messageDays: 90, held: () => true }).run();
 

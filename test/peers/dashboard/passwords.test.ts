@@ -1,15 +1,12 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { signedIn } from '../../support/signed-in.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
+import { use } from '../../support/use.ts';
+import { openGatewayWithDashboard, until } from './world.ts';
 
 /** ASVS 5.0, 6.2.6 and 6.2.7: passwords are hidden as one types, password managers may fill them in, and pasting is allowed. */
 describe('fields for passwords in the browser', () => {
-  let world: GatewayWithDashboard;
-  before(async () => {
-    world = await openGatewayWithDashboard();
-  });
-  after(() => world.close());
+  const world = use(openGatewayWithDashboard);
 
   async function expectGood(page: Page, autocomplete: string): Promise<void> {
     const field = page.locator(`input[autocomplete="${autocomplete}"]`).first();

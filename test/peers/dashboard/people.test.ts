@@ -6,18 +6,17 @@ import { findUser } from '../../../shared/people/users/store.ts';
 import type { UserId } from '../../../shared/platform/runtime/ids.ts';
 import { makeAccount } from '../../support/make.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
+import { use } from '../../support/use.ts';
+import { openGatewayWithDashboard, until } from './world.ts';
 
 const PASSWORD = 'lamp orchard twelve rivers';
 
 describe('people on the dashboard', () => {
-  let world: GatewayWithDashboard;
+  const world = use(openGatewayWithDashboard);
   let owner: Browser;
   before(async () => {
-    world = await openGatewayWithDashboard();
     owner = await signedIn(world.db, 'owner', world.account, { user: { name: 'Asha' } });
   });
-  after(() => world.close());
 
   it('an owner invites an owner, who chooses a password, sets up an app, and signs in with its codes', async () => {
     const { dashboard } = world;

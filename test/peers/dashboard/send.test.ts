@@ -7,18 +7,17 @@ import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { copyTemplates, makeProvider } from '../../support/chatapp.ts';
 import { makeAccount } from '../../support/make.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
+import { use } from '../../support/use.ts';
 import { wrote } from '../../support/wrote.ts';
 import { LOOKS } from './access.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
+import { openGatewayWithDashboard, until } from './world.ts';
 
 describe('sending in the dashboard', () => {
-  let world: GatewayWithDashboard;
+  const world = use(openGatewayWithDashboard);
   let sender: Browser;
   before(async () => {
-    world = await openGatewayWithDashboard();
     sender = await signedIn(world.db, 'sender', world.account);
   });
-  after(() => world.close());
 
   const messages = () => world.db.collection<MessageDocument>('messages');
 

@@ -2,19 +2,18 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { findSender } from '../../../shared/carriers/sender-store.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+import { use } from '../../support/use.ts';
+import { openGatewayWithDashboard } from './world.ts';
 
 describe('the dashboard: senders, links, numbers, opt-outs', function () {
   this.timeout(180_000);
-  let world: GatewayWithDashboard;
+  const world = use(openGatewayWithDashboard);
   let owner: Browser;
   let operator: Browser;
   before(async () => {
-    world = await openGatewayWithDashboard();
     owner = await signedIn(world.db, 'owner', world.account);
     operator = await signedIn(world.db, 'operator');
   });
-  after(() => world.close());
 
   const fill = async (page: Page, values: Readonly<Record<string, string>>): Promise<void> => {
     for (const [label, value] of Object.entries(values)) await page.getByRole('dialog').getByLabel(label).fill(value);

@@ -2,17 +2,16 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { endSessions } from '../../../shared/people/users/session-store.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
+import { use } from '../../support/use.ts';
 import { LOOKS } from './access.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
+import { openGatewayWithDashboard, until } from './world.ts';
 
 describe('the frame around all pages of the dashboard', () => {
-  let world: GatewayWithDashboard;
+  const world = use(openGatewayWithDashboard);
   let owner: Browser;
   before(async () => {
-    world = await openGatewayWithDashboard();
     owner = await signedIn(world.db, 'owner', world.account, { user: { name: 'Asha <img src=x onerror=alert(1)>' } });
   });
-  after(() => world.close());
 
   it('says on arrival where one is: in the title, and by the focus on the heading; Back goes back', async () => {
     const page = await world.dashboard.visit('/dashboard/credits', owner);

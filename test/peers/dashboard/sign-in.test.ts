@@ -2,14 +2,11 @@ import { hash } from '@node-rs/argon2';
 import { expect } from 'chai';
 import type { UserDocument } from '../../../shared/people/users/user.ts';
 import { signedIn } from '../../support/signed-in.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+import { use } from '../../support/use.ts';
+import { openGatewayWithDashboard } from './world.ts';
 
 describe('signing in to the dashboard', () => {
-  let world: GatewayWithDashboard;
-  before(async () => {
-    world = await openGatewayWithDashboard();
-  });
-  after(() => world.close());
+  const world = use(openGatewayWithDashboard);
 
   it('shows nobody anything but the way in, and opens the asked page after it', async () => {
     const { db, account, dashboard } = world;

@@ -4,8 +4,9 @@ import { topUp } from '../../../shared/money/ledger/change.ts';
 import { TEST_CONFIG } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { signedIn } from '../../support/signed-in.ts';
+import { use } from '../../support/use.ts';
 import { LOOKS } from './access.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+import { openGatewayWithDashboard } from './world.ts';
 
 const CONFIG = {
   ...TEST_CONFIG,
@@ -17,11 +18,7 @@ const MONTH = new Date().toISOString().slice(0, 7);
 
 describe('the dashboard: prices and statements', function () {
   this.timeout(120_000);
-  let world: GatewayWithDashboard;
-  before(async () => {
-    world = await openGatewayWithDashboard({ config: CONFIG });
-  });
-  after(() => world.close());
+  const world = use(() => openGatewayWithDashboard({ config: CONFIG }));
 
   it('an operator sets a price list, the account reads it, and its statement is printed without the frame', async () => {
     const { db, dashboard } = world;

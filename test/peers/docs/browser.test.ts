@@ -4,17 +4,16 @@ import { PROBLEMS } from '../../../gateway/http/problem.ts';
 import { createKey } from '../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { makeAccount } from '../../support/make.ts';
+import { use } from '../../support/use.ts';
 import { focusFaults } from '../dashboard/keyboard.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard } from '../dashboard/world.ts';
+import { openGatewayWithDashboard } from '../dashboard/world.ts';
 
 describe('/docs, used in Chromium', () => {
-  let world: GatewayWithDashboard;
+  const world = use(openGatewayWithDashboard);
   let page: Page;
   before(async () => {
-    world = await openGatewayWithDashboard();
     page = await world.dashboard.visit('/docs');
   });
-  after(() => world.close());
 
   for (const path of [
     '/docs',

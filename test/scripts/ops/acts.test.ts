@@ -17,22 +17,23 @@ import { createSecretBox } from '../../../shared/platform/runtime/secret-box.ts'
 import { loadSecretKeys } from '../../../shared/platform/runtime/secret-keys.ts';
 import { makeMessage } from '../../support/make.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
+import { use } from '../../support/use.ts';
 
 const NOBODY = 'acc_00000000000000000000000000';
 
 /** What the endpoints check is tested with them. Here: how their commands are called, and what they show. */
 describe('npm run ops: commands that are endpoints', () => {
-  let world: OpsWorld;
+  const world = use(() =>
+    OpsWorld.open({ HARKARA_WEBHOOK_ALLOW_HTTP: 'yes', HARKARA_WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' }),
+  );
   let account: string;
   before(async () => {
-    world = await OpsWorld.open({ HARKARA_WEBHOOK_ALLOW_HTTP: 'yes', HARKARA_WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' });
     process.env.HARKARA_SMPP_PASSWORD = 'pa55word';
     account = await world.newAccount();
     await world.json('carrier create acme --host smsc.example --port 2775 --system-id us');
   });
   after(async () => {
     delete process.env.HARKARA_SMPP_PASSWORD;
-    await world.close();
   });
   const run = (line: string) => world.run(line);
   const out = async (line: string) => {

@@ -7,6 +7,7 @@ import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
 import { beginEntry } from '../../../shared/people/audit/store.ts';
 import { minuteAuditId } from '../../../shared/platform/runtime/ids.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
+import { use } from '../../support/use.ts';
 
 /** Verbs of commands that only look and change nothing. */
 const LOOKS = ['list', 'show', 'settings', 'verify', 'check', '', 'explain', 'receipt-profiles', 'read-receipt'];
@@ -31,16 +32,16 @@ const SECRETS = {
 };
 
 describe('the audit', () => {
-  let world: OpsWorld;
+  const world = use(() =>
+    OpsWorld.open({ HARKARA_WEBHOOK_ALLOW_HTTP: 'yes', HARKARA_WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' }),
+  );
   let account: string;
   before(async () => {
-    world = await OpsWorld.open({ HARKARA_WEBHOOK_ALLOW_HTTP: 'yes', HARKARA_WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' });
     Object.assign(process.env, SECRETS);
     account = String((await ops('account create --name First')).account);
   });
   after(async () => {
     for (const name of Object.keys(SECRETS)) delete process.env[name];
-    await world.close();
   });
 
   const run = (line: string) => world.run(line);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
+import { startSmsc } from '../../../scripts/simulator/smsc.ts';
 import { queuedMessage } from '../../../shared/messages/document/draft.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
@@ -12,22 +12,19 @@ import { makeAccount, makeDraft } from '../../support/make.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 import { enqueue } from '../../support/queue.ts';
 import { silentLog } from '../../support/silent-log.ts';
+import { use } from '../../support/use.ts';
 
 describe('npm run ops: bind list', () => {
-  let world: OpsWorld;
-  let smsc: Smsc;
+  const world = use(() => OpsWorld.open());
+  const smsc = use(() => startSmsc({ receiptDelayMs: 20 }));
   let worker: SmppWorker | undefined;
   before(async () => {
-    world = await OpsWorld.open();
-    smsc = await startSmsc({ receiptDelayMs: 20 });
     process.env.HARKARA_SMPP_PASSWORD = 'pa55word';
     await world.json(`carrier create acme --host 127.0.0.1 --port ${smsc.port} --system-id us --binds 2`);
     delete process.env.HARKARA_SMPP_PASSWORD;
   });
   after(async () => {
     await worker?.stop();
-    await smsc.close();
-    await world.close();
   });
 
   it('tells why there are no binds, then each bind with what was measured', async () => {

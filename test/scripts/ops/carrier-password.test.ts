@@ -4,15 +4,12 @@ import { openedPassword } from '../../../shared/carriers/carrier-secrets.ts';
 import { createSecretBox } from '../../../shared/platform/runtime/secret-box.ts';
 import { loadSecretKeys } from '../../../shared/platform/runtime/secret-keys.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
+import { use } from '../../support/use.ts';
 
 describe('npm run ops: the password of a carrier', () => {
-  let world: OpsWorld;
-  before(async () => {
-    world = await OpsWorld.open();
-  });
+  const world = use(() => OpsWorld.open());
   after(async () => {
     delete process.env.HARKARA_SMPP_PASSWORD;
-    await world.close();
   });
 
   it('asks for the password when it would be sent elsewhere', async () => {

@@ -1,16 +1,15 @@
 import { expect } from 'chai';
 import { OpsWorld } from '../../support/ops-world.ts';
+import { use } from '../../support/use.ts';
 
 describe('npm run ops: receipts of carriers', () => {
-  let world: OpsWorld;
+  const world = use(() => OpsWorld.open());
   before(async () => {
-    world = await OpsWorld.open();
     process.env.HARKARA_SMPP_PASSWORD = 'pa55word';
     await world.json('carrier create acme --host smsc.example --port 2775 --system-id us');
   });
   after(async () => {
     delete process.env.HARKARA_SMPP_PASSWORD;
-    await world.close();
   });
 
   it('lists the profiles with their rules and sources', async () => {

@@ -11,20 +11,19 @@ import { eventually } from '../../support/eventually.ts';
 import { pdu, startHostileCarrier } from '../../support/hostile-carrier.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 import { silentLog } from '../../support/silent-log.ts';
+import { use } from '../../support/use.ts';
 
 const TO = '919876543210';
 
 describe('npm run ops: carrier test', () => {
-  let world: OpsWorld;
+  const world = use(() => OpsWorld.open());
   let smsc: Smsc;
   let worker: SmppWorker | undefined;
   before(async () => {
-    world = await OpsWorld.open();
     process.env.HARKARA_SMPP_PASSWORD = 'pa55word';
   });
   after(async () => {
     delete process.env.HARKARA_SMPP_PASSWORD;
-    await world.close();
   });
   afterEach(async () => {
     await worker?.stop();

@@ -5,14 +5,11 @@ import { replaceChatTemplates } from '../../../shared/templates/chat/store.ts';
 import { copyTemplates, makeChatTemplate, ownerOf } from '../../support/chatapp.ts';
 import { makeAccount } from '../../support/make.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
+import { use } from '../../support/use.ts';
 
 describe('npm run ops: the chat-app channel', () => {
-  let world: OpsWorld;
+  const world = use(() => OpsWorld.open());
   let account: AccountId;
-  before(async () => {
-    world = await OpsWorld.open();
-  });
-  after(() => world.close());
   beforeEach(async () => {
     account = await makeAccount(world.store.db, 0);
   });

@@ -3,13 +3,10 @@ import { createKey } from '../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { isAccountId } from '../../../shared/platform/runtime/ids.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
+import { use } from '../../support/use.ts';
 
 describe('npm run ops: a key', () => {
-  let world: OpsWorld;
-  before(async () => {
-    world = await OpsWorld.open();
-  });
-  after(() => world.close());
+  const world = use(() => OpsWorld.open());
 
   it('is shown at its creation and never again, and can be revoked', async () => {
     const account = await world.newAccount();

@@ -6,15 +6,12 @@ import { createSecretBox } from '../../../shared/platform/runtime/secret-box.ts'
 import { loadSecretKeys } from '../../../shared/platform/runtime/secret-keys.ts';
 import { builtProgram } from '../../support/built.ts';
 import { OpsWorld, type Ran } from '../../support/ops-world.ts';
+import { use } from '../../support/use.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 describe('npm run ops: the ledger, and as a program', () => {
-  let world: OpsWorld;
-  before(async () => {
-    world = await OpsWorld.open();
-  });
-  after(() => world.close());
+  const world = use(() => OpsWorld.open());
 
   describe('ledger', () => {
     it('that is whole verifies; one that was tampered with makes the exit code 1', async () => {

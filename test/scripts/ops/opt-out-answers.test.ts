@@ -1,13 +1,10 @@
 import { expect } from 'chai';
 import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
+import { use } from '../../support/use.ts';
 
 describe('npm run ops opt-out words: answers', () => {
-  let world: OpsWorld;
-  before(async () => {
-    world = await OpsWorld.open({ HARKARA_MESSAGE_MAX_SEGMENTS: '2' });
-  });
-  after(() => world.close());
+  const world = use(() => OpsWorld.open({ HARKARA_MESSAGE_MAX_SEGMENTS: '2' }));
 
   const set = (account: string, ...words: string[]) => world.run(['opt-out', 'words', account, ...words]);
 

@@ -2,13 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { OpsWorld } from '../../support/ops-world.ts';
+import { use } from '../../support/use.ts';
 
 describe('npm run ops: opt-outs', () => {
-  let world: OpsWorld;
-  before(async () => {
-    world = await OpsWorld.open();
-  });
-  after(() => world.close());
+  const world = use(() => OpsWorld.open());
 
   const fileOf = (name: string, text: string): string => {
     const path = join(world.dir, name);

@@ -4,21 +4,18 @@ import { expect } from 'chai';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { findTemplate } from '../../../shared/templates/sms/store.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
+import { use } from '../../support/use.ts';
 
 const A = '1107160000000000011';
 const B = '1107160000000000012';
 
 describe('npm run ops: an export that is imported again', () => {
-  let world: OpsWorld;
+  const world = use(() => OpsWorld.open());
   let account: string;
-  before(async () => {
-    world = await OpsWorld.open();
-  });
   beforeEach(async () => {
     account = await world.newAccount();
     await imported(`${A},HARKRA,Hi {#var#},Approved`, `${B},HARKRA,Bye {#var#},Approved`);
   });
-  after(() => world.close());
 
   /** Imports these rows; the options come first. */
   function imported(...rows: readonly string[]) {

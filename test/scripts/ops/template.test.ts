@@ -8,18 +8,15 @@ import { createTemplateRequest } from '../../../shared/templates/sms/request-sto
 import { findTemplate, listTemplates } from '../../../shared/templates/sms/store.ts';
 import { makeAccount } from '../../support/make.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
+import { use } from '../../support/use.ts';
 
 const ID = '1107160000000000001';
 const CONTENT = 'Your code is {#var#}.';
 const WAITS = ['--content', CONTENT, '--senders', 'HARKRA', '--status', 'submitted'];
 
 describe('npm run ops -- template', () => {
-  let world: OpsWorld;
+  const world = use(() => OpsWorld.open());
   let account: AccountId;
-  before(async () => {
-    world = await OpsWorld.open();
-  });
-  after(() => world.close());
   beforeEach(async () => {
     account = await makeAccount(world.store.db, 0);
   });

@@ -6,15 +6,14 @@ import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { isAccountId } from '../../../shared/platform/runtime/ids.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 import { signedIn } from '../../support/signed-in.ts';
+import { use } from '../../support/use.ts';
 
 describe('npm run ops: users', () => {
-  let world: OpsWorld;
+  const world = use(() => OpsWorld.open({ HARKARA_PUBLIC_URL: 'https://sms.example.com' }));
   let account: string;
   before(async () => {
-    world = await OpsWorld.open({ HARKARA_PUBLIC_URL: 'https://sms.example.com' });
     account = await world.newAccount();
   });
-  after(() => world.close());
   const whose = async (link: string) => {
     const [, token = ''] = link.split('#');
     return (await findUserByLink(world.store.db, hashToken(token), new Date()))?.username;

@@ -2,8 +2,9 @@ import { createHmac } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { type Provider, startProvider } from '../../../scripts/simulator/provider.ts';
+import { startProvider } from '../../../scripts/simulator/provider.ts';
 import { eventually } from '../../support/eventually.ts';
+import { use } from '../../support/use.ts';
 
 const APP_SECRET = 'app_secret';
 const VERIFY = 'verify me';
@@ -19,14 +20,13 @@ interface Post {
 }
 
 describe('the simulated chat-app provider', () => {
-  let provider: Provider;
+  const provider = use(() => startProvider({ statusDelayMs: 5, retryMs: 5 }));
   let app: Server;
   let appUrl: string;
   const posts: Post[] = [];
   let answers: number[] = [];
 
   before(async () => {
-    provider = await startProvider({ statusDelayMs: 5, retryMs: 5 });
     app = createServer((request, response) => {
       const url = new URL(request.url ?? '', 'http://app');
       if (request.method === 'GET') {
@@ -51,7 +51,6 @@ describe('the simulated chat-app provider', () => {
     await provider.enterApp({ url: appUrl, appSecret: APP_SECRET, verifyToken: VERIFY });
   });
   after(async () => {
-    await provider.close();
     app.closeAllConnections();
     await new Promise((resolve) => app.close(resolve));
   });

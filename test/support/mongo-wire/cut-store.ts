@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { connectStore, type Store } from '../../../shared/platform/mongo/connect.ts';
-import { opened } from '../opened.ts';
 import { openTestStore, type TestStore } from '../store.ts';
+import { opened } from '../use.ts';
 import { startWireProxy, type WireProxy } from './proxy.ts';
 
 /** A store, and a second way to the same database on which faults are caused. */

@@ -5,7 +5,8 @@ import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import type { InboundMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { balanceOf } from '../../support/balance.ts';
 import { callbackSignature } from '../../support/chat-callback.ts';
-import { openGateway, type TestGateway } from '../../support/gateway.ts';
+import { openGateway } from '../../support/gateway.ts';
+import { use } from '../../support/use.ts';
 import { inboxWorld } from './inbox-world.ts';
 
 /**
@@ -28,11 +29,7 @@ const CALLBACKS: readonly Callback[] = JSON.parse(
 
 describe('callbacks of the end of 2026, by the endpoint into a running worker', () => {
   const { world, sent, workedOff } = inboxWorld();
-  let gateway: TestGateway;
-  before(async () => {
-    gateway = await openGateway(world.store.db);
-  });
-  after(() => gateway.close());
+  const gateway = use(() => openGateway(world.store.db));
 
   it('each is answered with 200 and read, posted twice it counts once; nothing is lost, nothing is charged', async () => {
     const account = await world.openAccount();

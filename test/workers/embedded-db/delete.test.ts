@@ -1,12 +1,9 @@
 import { expect } from 'chai';
-import { type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+import { use } from '../../support/use.ts';
+import { storeUnderTest } from './store-under-test.ts';
 
 describe('embedded-db delete', () => {
-  let store: StoreUnderTest;
-  before(async () => {
-    store = await storeUnderTest();
-  });
-  after(() => store.close());
+  const store = use(storeUnderTest);
 
   it('removes one or all that match, and their index entries', async () => {
     const all = store.collection();

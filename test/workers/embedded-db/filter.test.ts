@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Binary, Double, Long, ObjectId } from 'mongodb';
-import { errorOf, type Loose, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+import { use } from '../../support/use.ts';
+import { errorOf, type Loose, storeUnderTest } from './store-under-test.ts';
 
 /** Documents and, per filter, the `_id`s that MongoDB finds: from its documented semantics. */
 interface Table {
@@ -181,11 +182,7 @@ const ERRORS: readonly (readonly [filter: object, code: number])[] = [
 ];
 
 describe('embedded-db filters', () => {
-  let store: StoreUnderTest;
-  before(async () => {
-    store = await storeUnderTest();
-  });
-  after(() => store.close());
+  const store = use(storeUnderTest);
 
   for (const { name, docs, cases } of TABLES) {
     it(name, async () => {

@@ -1,13 +1,10 @@
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
-import { errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+import { use } from '../../support/use.ts';
+import { errorOf, storeUnderTest } from './store-under-test.ts';
 
 describe('embedded-db findAndModify', () => {
-  let store: StoreUnderTest;
-  before(async () => {
-    store = await storeUnderTest();
-  });
-  after(() => store.close());
+  const store = use(storeUnderTest);
 
   it('gives the document before or after, as asked, with the fields asked for', async () => {
     const all = store.collection();

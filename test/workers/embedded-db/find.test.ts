@@ -1,13 +1,10 @@
 import { expect } from 'chai';
 import { Binary, type Document, Long, ObjectId } from 'mongodb';
-import { errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+import { use } from '../../support/use.ts';
+import { errorOf, storeUnderTest } from './store-under-test.ts';
 
 describe('embedded-db find', () => {
-  let store: StoreUnderTest;
-  before(async () => {
-    store = await storeUnderTest();
-  });
-  after(() => store.close());
+  const store = use(storeUnderTest);
 
   it('gives nothing for a collection that is not there', async () => {
     expect(await store.collection().find({ a: 1 }).toArray()).to.deep.equal([]);

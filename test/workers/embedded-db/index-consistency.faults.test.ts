@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Document } from 'mongodb';
-import { planOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+import { use } from '../../support/use.ts';
+import { planOf, storeUnderTest } from './store-under-test.ts';
 
 const INDEXES: readonly {
   key: Record<string, 1 | -1>;
@@ -92,11 +93,7 @@ const sort = fc.constantFrom<Record<string, 1 | -1> | undefined>(
 );
 
 describe('embedded-db index consistency', () => {
-  let store: StoreUnderTest;
-  before(async () => {
-    store = await storeUnderTest();
-  });
-  after(() => store.close());
+  const store = use(storeUnderTest);
 
   it('finds by its indexes what a look at every document finds, after any changes', async () => {
     let planned = 0;

@@ -1,13 +1,10 @@
 import { expect } from 'chai';
 import type { Collection, Document } from 'mongodb';
-import { errorOf, type Loose, planOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+import { use } from '../../support/use.ts';
+import { errorOf, type Loose, planOf, storeUnderTest } from './store-under-test.ts';
 
 describe('embedded-db indexes', () => {
-  let store: StoreUnderTest;
-  before(async () => {
-    store = await storeUnderTest();
-  });
-  after(() => store.close());
+  const store = use(storeUnderTest);
 
   describe('serve the queries of the product', () => {
     let all: Collection<Loose>;

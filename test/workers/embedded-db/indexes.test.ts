@@ -1,13 +1,10 @@
 import { expect } from 'chai';
 import type { Document } from 'mongodb';
-import { EMBEDDED, errorOf, planOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+import { use } from '../../support/use.ts';
+import { EMBEDDED, errorOf, planOf, storeUnderTest } from './store-under-test.ts';
 
 describe('embedded-db indexes', () => {
-  let store: StoreUnderTest;
-  before(async () => {
-    store = await storeUnderTest();
-  });
-  after(() => store.close());
+  const store = use(storeUnderTest);
 
   it('are listed as they were made', async () => {
     const all = store.collection();

@@ -1,13 +1,10 @@
 import { expect } from 'chai';
 import { Binary, Double, Int32, Long, MongoBulkWriteError, ObjectId } from 'mongodb';
-import { errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+import { use } from '../../support/use.ts';
+import { errorOf, storeUnderTest } from './store-under-test.ts';
 
 describe('embedded-db insert', () => {
-  let store: StoreUnderTest;
-  before(async () => {
-    store = await storeUnderTest();
-  });
-  after(() => store.close());
+  const store = use(storeUnderTest);
 
   it('gives back every type as it was stored', async () => {
     const all = store.collection();

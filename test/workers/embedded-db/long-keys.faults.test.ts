@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Document } from 'mongodb';
-import { errorOf, planOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+import { use } from '../../support/use.ts';
+import { errorOf, planOf, storeUnderTest } from './store-under-test.ts';
 
 /** Beginnings of strings, shorter and longer than what an index keeps of a key: such strings may differ only after that. */
 const HEADS = ['', 'a', 'x'.repeat(850), 'x'.repeat(869), 'x'.repeat(895), 'x'.repeat(1_200), `${'x'.repeat(880)}\0`];
@@ -38,11 +39,7 @@ const query = fc.tuple(
 
 describe('embedded-db indexes with keys longer than they keep', function () {
   this.timeout(180_000);
-  let store: StoreUnderTest;
-  before(async () => {
-    store = await storeUnderTest();
-  });
-  after(() => store.close());
+  const store = use(storeUnderTest);
 
   it('find and sort as a look at every document does', async () => {
     let planned = 0;

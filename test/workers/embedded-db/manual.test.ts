@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Binary, type Document, Long } from 'mongodb';
-import { EMBEDDED, errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+import { use } from '../../support/use.ts';
+import { EMBEDDED, errorOf, storeUnderTest } from './store-under-test.ts';
 
 /**
  * A sentence of MongoDB's manual that this store once got wrong without an error. `page` is under mongodb.com/docs/manual/.
@@ -153,13 +154,11 @@ function index(collection: string, spec: Document): Document {
 }
 
 describe('embedded-db and the manual', () => {
-  let store: StoreUnderTest;
+  const store = use(storeUnderTest);
   let secantus: boolean;
   before(async () => {
-    store = await storeUnderTest();
     secantus = 'secantusVersion' in (await store.db.command({ buildInfo: 1 }));
   });
-  after(() => store.close());
 
   for (const { page, says, other, docs, find, update } of SENTENCES) {
     it(`${page}: ${says}`, async function () {

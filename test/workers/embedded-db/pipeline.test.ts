@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Binary, type Document, Double, Int32, Long } from 'mongodb';
-import { errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+import { use } from '../../support/use.ts';
+import { errorOf, storeUnderTest } from './store-under-test.ts';
 
 /** A document and, per expression, what `$set: { out: expression }` makes of it. */
 const DOC = {
@@ -84,11 +85,7 @@ const ERRORS: readonly (readonly [expression: unknown, code: number])[] = [
 ];
 
 describe('embedded-db update pipelines', () => {
-  let store: StoreUnderTest;
-  before(async () => {
-    store = await storeUnderTest();
-  });
-  after(() => store.close());
+  const store = use(storeUnderTest);
 
   for (const [expression, result] of EXPRESSIONS) {
     it(`evaluates ${JSON.stringify(expression)}`, async () => {

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import type { Document } from 'mongodb';
-import { EMBEDDED, errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+import { use } from '../../support/use.ts';
+import { EMBEDDED, errorOf, storeUnderTest } from './store-under-test.ts';
 
 /** The embedded store refuses, by name, what only MongoDB can do: nothing is ever half done. */
 if (EMBEDDED) {
   describe('embedded-db refusals', () => {
-    let store: StoreUnderTest;
+    const store = use(storeUnderTest);
     let name: string;
     before(async () => {
-      store = await storeUnderTest();
       const all = store.collection();
       await all.insertMany([
         { _id: 1, a: [1, 2] },
@@ -16,7 +16,6 @@ if (EMBEDDED) {
       ]);
       name = all.collectionName;
     });
-    after(() => store.close());
 
     const find = (options: Document): Document => ({ find: 'c0', filter: {}, ...options });
     const update = (u: unknown, options: Document = {}): Document => ({
@@ -130,11 +129,7 @@ if (EMBEDDED) {
 }
 
 describe('embedded-db collections', () => {
-  let store: StoreUnderTest;
-  before(async () => {
-    store = await storeUnderTest();
-  });
-  after(() => store.close());
+  const store = use(storeUnderTest);
 
   it('are made, listed and dropped', async () => {
     await store.db.createCollection('made');

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { BSONRegExp, BSONSymbol, Code, Decimal128, type Document, MaxKey, MinKey, Timestamp } from 'mongodb';
-import { EMBEDDED, errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+import { use } from '../../support/use.ts';
+import { EMBEDDED, errorOf, storeUnderTest } from './store-under-test.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -98,11 +99,7 @@ function using(kind: string, name: string, collection: string): Document {
 
 if (EMBEDDED) {
   describe('embedded-db scope (docs/embedded-store-scope.md)', () => {
-    let store: StoreUnderTest;
-    before(async () => {
-      store = await storeUnderTest();
-    });
-    after(() => store.close());
+    const store = use(storeUnderTest);
 
     it('says of everything who sends it, and that still does', () => {
       const gone = rows().filter(({ file, text }) => !readFileSync(join(ROOT, file), 'utf8').includes(text));

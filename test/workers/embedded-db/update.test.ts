@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Binary, type Document, Double, Int32, Long } from 'mongodb';
+import { use } from '../../support/use.ts';
 import { errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
 
 const long = (n: number): Long => Long.fromNumber(n);
@@ -95,11 +96,7 @@ const ERRORS: readonly (readonly [update: Document, code: number])[] = [
 ];
 
 describe('embedded-db update', () => {
-  let store: StoreUnderTest;
-  before(async () => {
-    store = await storeUnderTest();
-  });
-  after(() => store.close());
+  const store = use(storeUnderTest);
 
   for (const [name, start, update, end] of CASES) {
     it(name, async () => {

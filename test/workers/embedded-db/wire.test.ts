@@ -2,7 +2,8 @@ import { connect, type Socket } from 'node:net';
 import { serialize } from 'bson';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { EMBEDDED, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+import { use } from '../../support/use.ts';
+import { EMBEDDED, storeUnderTest } from './store-under-test.ts';
 
 /** One OP_MSG with a body; each of its parts can be made wrong. */
 function message({ length = 0, op = 2013, flags = 0, kind = 0, body = serialize({ ping: 1, $db: 'x' }) } = {}): Buffer {
@@ -24,13 +25,11 @@ function bent(body: Buffer, at: number, byte: number): Buffer {
 
 if (EMBEDDED) {
   describe('embedded-db wire', () => {
-    let store: StoreUnderTest;
+    const store = use(storeUnderTest);
     let path: string;
     before(async () => {
-      store = await storeUnderTest();
       path = decodeURIComponent(store.uri.slice('mongodb://'.length));
     });
-    after(() => store.close());
 
     /** What comes back until the server closes, or has answered `replies` messages. */
     async function exchange(bytes: Buffer, replies: number): Promise<{ answered: number; closed: boolean }> {

@@ -6,18 +6,15 @@ import { countRetrying } from '../../../shared/messages/settlement/unknowns.ts';
 import { setAccountLimits } from '../../../shared/money/accounts/store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { eventually } from '../../support/eventually.ts';
-import { CARRIER, openWorld, type World } from '../../support/smpp-world.ts';
+import { CARRIER, openWorld } from '../../support/smpp-world.ts';
+import { use } from '../../support/use.ts';
 
 const HOUR_MS = 3_600_000;
 const INDIA = '919876543219';
 const DUBAI = '971501234569';
 
 describe("smpp worker: a recipient's daytime", () => {
-  let world: World;
-  before(async () => {
-    world = await openWorld();
-  });
-  after(() => world.close());
+  const world = use(openWorld);
 
   /** Begins in India at this time, and lasts an hour. */
   const hoursAt = (at: Date): Daytime => {

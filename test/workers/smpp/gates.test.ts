@@ -9,14 +9,11 @@ import { type AccountId, type GroupId, newId } from '../../../shared/platform/ru
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { enqueue } from '../../support/queue.ts';
-import { openWorld, type World } from '../../support/smpp-world.ts';
+import { openWorld } from '../../support/smpp-world.ts';
+import { use } from '../../support/use.ts';
 
 describe('smpp worker: a paused account', () => {
-  let world: World;
-  before(async () => {
-    world = await openWorld({ carrier: { perSecond: 200 } });
-  });
-  after(() => world.close());
+  const world = use(() => openWorld({ carrier: { perSecond: 200 } }));
 
   const messages = () => world.db.collection<MessageDocument>('messages');
   const put = async (account: AccountId, count: number): Promise<MessageDocument[]> => {

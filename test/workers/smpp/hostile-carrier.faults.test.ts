@@ -10,6 +10,7 @@ import {
   startHostileCarrier,
 } from '../../support/hostile-carrier.ts';
 import { openWorld, QUICK, type World } from '../../support/smpp-world.ts';
+import { use } from '../../support/use.ts';
 
 const SUBMIT_RESP = 0x80000004;
 const DELIVER = 0x05;
@@ -104,11 +105,7 @@ describe('smpp worker: a carrier that breaks the stream', () => {
 });
 
 describe('smpp worker: a carrier that sends nonsense in good frames', () => {
-  let scene: Scene;
-  before(async () => {
-    scene = await openScene();
-  });
-  after(() => scene.close());
+  const scene = use(openScene);
 
   const many = (count: number, make: (i: number) => Buffer): Buffer =>
     Buffer.concat(Array.from({ length: count }, (_, i) => make(i)));

@@ -6,6 +6,7 @@ import type { AccountDocument } from '../../../shared/money/accounts/account.ts'
 import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openWorld, QUICK, type World } from '../../support/smpp-world.ts';
+import { use } from '../../support/use.ts';
 
 const THREE_SEGMENTS = 'three segments of plain text, '.repeat(14);
 
@@ -40,11 +41,7 @@ const EXPECTED: readonly Expected[] = [
 ];
 
 describe('smpp worker: every magic number of the simulator', () => {
-  let world: World;
-  before(async () => {
-    world = await openWorld({ carrier: QUICK });
-  });
-  after(() => world.close());
+  const world = use(() => openWorld({ carrier: QUICK }));
 
   it('the table here has every magic number', () => {
     expect(EXPECTED.map(({ ending }) => ending)).to.include.members(MAGIC_NUMBERS.map(({ ending }) => ending));

@@ -7,14 +7,11 @@ import type { AccountDocument } from '../../../shared/money/accounts/account.ts'
 import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { makeEndpoint } from '../../shared/events/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openWorld, QUICK, type World } from '../../support/smpp-world.ts';
+import { openWorld, QUICK } from '../../support/smpp-world.ts';
+import { use } from '../../support/use.ts';
 
 describe('smpp worker: what it keeps of a carrier for timelines', () => {
-  let world: World;
-  before(async () => {
-    world = await openWorld({ carrier: QUICK });
-  });
-  after(() => world.close());
+  const world = use(() => openWorld({ carrier: QUICK }));
 
   const logged = (id: MessageId, count: number): Promise<readonly LogRecord[]> =>
     eventually(async () => {

@@ -1,12 +1,9 @@
 import { expect } from 'chai';
-import { openWorld, type World } from '../../support/smpp-world.ts';
+import { openWorld } from '../../support/smpp-world.ts';
+import { use } from '../../support/use.ts';
 
 describe('smpp worker: one message to a carrier and back', () => {
-  let world: World;
-  before(async () => {
-    world = await openWorld();
-  });
-  after(() => world.close());
+  const world = use(openWorld);
 
   it('a message is submitted, sent and delivered, with the time and the operator', async () => {
     const id = await world.send({ to: '919876500000', text: 'hello' });

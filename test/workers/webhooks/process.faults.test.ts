@@ -15,19 +15,16 @@ import { makeMessage } from '../../shared/events/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { boxOf } from '../../support/secret-box.ts';
 import { useStore } from '../../support/store.ts';
+import { use } from '../../support/use.ts';
 import { ended, WorkerProcesses } from '../../support/worker-processes.ts';
-import { openReceiver, type Receiver } from './receiver.ts';
+import { openReceiver } from './receiver.ts';
 
 describe('webhooks worker: process', () => {
   const key = randomBytes(32);
   const workers = new WorkerProcesses('webhooks');
   const store = useStore();
-  let target: Receiver;
+  const target = use(openReceiver);
 
-  before(async () => {
-    target = await openReceiver();
-  });
-  after(() => target.close());
   afterEach(async () => {
     await workers.killAll();
   });

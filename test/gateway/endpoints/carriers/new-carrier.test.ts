@@ -1,22 +1,19 @@
 import { expect } from 'chai';
-import { type Smsc, startSmsc } from '../../../../scripts/simulator/smsc.ts';
+import { startSmsc } from '../../../../scripts/simulator/smsc.ts';
 import { writeBindReport } from '../../../../shared/carriers/bind-report-store.ts';
 import type { CarrierDocument } from '../../../../shared/carriers/carrier.ts';
 import { checkCarrier } from '../../../../shared/carriers/carrier-form.ts';
 import { addRoute, removeRoute } from '../../../../shared/carriers/routing/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { TEST_BOX } from '../../../support/chatapp.ts';
+import { use } from '../../../support/use.ts';
 import { operatorAtGateway } from '../operators-world.ts';
 
 const NEW = { host: '127.0.0.1', port: '2775', systemId: 'harkara' };
 
 describe('carriers that come and go, by operators', () => {
   const world = operatorAtGateway(100);
-  let smsc: Smsc;
-  before(async () => {
-    smsc = await startSmsc({});
-  });
-  after(() => smsc.close());
+  const smsc = use(() => startSmsc({}));
   const stored = (id: string) => world.db.collection<CarrierDocument>('carriers').findOne({ _id: id });
   const create = (id: string, more: object = {}) =>
     world.post('/carriers', { carrier_id: id, password: 'pa55word', settings: NEW, ...more });

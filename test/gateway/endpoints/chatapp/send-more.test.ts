@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Provider, startProvider } from '../../../../scripts/simulator/provider.ts';
+import { startProvider } from '../../../../scripts/simulator/provider.ts';
 import { chatMessageKey } from '../../../../shared/carriers/providers/message-key.ts';
 import type { ProviderDocument } from '../../../../shared/carriers/providers/provider.ts';
 import type { ChatMessageDocument, InboundMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
@@ -10,6 +10,7 @@ import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';
 import { NUMBER } from '../../../support/chatapp.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { boxOf } from '../../../support/secret-box.ts';
+import { use } from '../../../support/use.ts';
 
 const INTERACTIVE = '/v2/chatapp/send-interactive';
 const LOCATION = '/v2/chatapp/send-location';
@@ -33,11 +34,7 @@ const CARD = { name: { first_name: 'Ravi', last_name: 'Kumar' }, phones: [{ phon
 
 describe('chat-app sends beyond the specification', () => {
   const chat = chatAtGateway(3);
-  let provider: Provider;
-  before(async () => {
-    provider = await startProvider({ sessions: false });
-  });
-  after(() => provider.close());
+  const provider = use(() => startProvider({ sessions: false }));
   beforeEach(async () => {
     const { businessId, phoneNumberId, token } = provider.options;
     await chat.configure({ baseUrl: `${provider.url}/v23.0`, businessId, phoneNumberId, token });

@@ -4,18 +4,15 @@ import { makeLink } from '../../../../shared/people/users/store.ts';
 import { openCountingDb } from '../../../support/counting-db.ts';
 import { openGateway, TEST_CONFIG } from '../../../support/gateway.ts';
 import { expectProblem } from '../../../support/problem.ts';
+import { use } from '../../../support/use.ts';
 import { OURS, PASSWORD, SignInWorld } from './world.ts';
 
 /** What reads and writes of a sign-in are. */
 const COMMANDS = ['find', 'insert', 'update', 'findAndModify', 'delete'];
 
 describe('guessing (ASVS 6.1.1, 6.3.1)', () => {
-  let world: SignInWorld;
-  before(async () => {
-    world = await SignInWorld.open();
-  });
+  const world = use(() => SignInWorld.open());
   beforeEach(() => world.forgetFailures());
-  after(() => world.close());
   const guess = (username: string, from: string) => world.signIn({ username, password: 'a wrong guess' }, from);
 
   it('6.3.1: the 6th wrong try waits, from another address too, whether the user exists or not', async () => {

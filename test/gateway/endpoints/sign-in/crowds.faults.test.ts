@@ -4,16 +4,13 @@ import { openGateway, TEST_CONFIG, type TestGateway } from '../../../support/gat
 import { makeAccount } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { type Browser, signedIn } from '../../../support/signed-in.ts';
+import { use } from '../../../support/use.ts';
 import { OURS, PASSWORD, SignInWorld } from './world.ts';
 
 /** Nobody denies sign-in to others, whether with an account of their own or without one. */
 describe('sign-in while somebody floods it', () => {
-  let world: SignInWorld;
-  before(async () => {
-    world = await SignInWorld.open();
-  });
+  const world = use(() => SignInWorld.open());
   beforeEach(() => world.forgetFailures());
-  after(() => world.close());
 
   /** A user of an account of its own. */
   async function tenant(): Promise<Browser['user']> {

@@ -6,14 +6,11 @@ import { mailId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { TEST_BOX } from '../../../support/chatapp.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { newSession, signedIn } from '../../../support/signed-in.ts';
+import { use } from '../../../support/use.ts';
 import { cookiesOf, OURS, PASSWORD, SignInWorld } from './world.ts';
 
 describe('what users are told by mail', () => {
-  let world: SignInWorld;
-  before(async () => {
-    world = await SignInWorld.open({ smtpHost: 'mail.example.com' });
-  });
-  after(() => world.close());
+  const world = use(() => SignInWorld.open({ smtpHost: 'mail.example.com' }));
   const stored = (id: UserDocument['_id']) => world.db.collection<UserDocument>('users').findOne({ _id: id });
   const actsOf = async (id: UserDocument['_id']) => ((await stored(id))?.unannounced ?? []).map(({ event }) => event);
 

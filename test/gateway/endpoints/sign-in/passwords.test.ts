@@ -4,15 +4,12 @@ import { newLink } from '../../../../shared/people/users/link.ts';
 import type { UserDocument } from '../../../../shared/people/users/user.ts';
 import { contractText } from '../../../support/openapi.ts';
 import { expectProblem } from '../../../support/problem.ts';
+import { use } from '../../../support/use.ts';
 import { cookieOf, PASSWORD, SignInWorld, withCookie } from './world.ts';
 
 describe('passwords (ASVS 6.2, 6.4)', () => {
-  let world: SignInWorld;
-  before(async () => {
-    world = await SignInWorld.open();
-  });
+  const world = use(() => SignInWorld.open());
   beforeEach(() => world.forgetFailures());
-  after(() => world.close());
 
   /** Sets a password by the link of a user who was just invited. */
   async function choose(password: string) {

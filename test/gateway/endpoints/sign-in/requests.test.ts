@@ -7,17 +7,14 @@ import { operations } from '../../../support/openapi.ts';
 import { makeOwnThings, pathOf } from '../../../support/own-things.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { signedIn } from '../../../support/signed-in.ts';
+import { use } from '../../../support/use.ts';
 import { cookieOf, cookiesOf, OURS, PASSWORD, SignInWorld, withCookie } from './world.ts';
 
 const OPT_OUT = { customer: '919876543210' };
 
 describe('requests with a session (ASVS 3, 8, 14, 16)', () => {
-  let world: SignInWorld;
-  before(async () => {
-    world = await SignInWorld.open();
-  });
+  const world = use(() => SignInWorld.open());
   beforeEach(() => world.forgetFailures());
-  after(() => world.close());
   const credentials = async () => {
     const { user } = await world.user('viewer');
     return { username: user.username, password: PASSWORD };

@@ -4,17 +4,14 @@ import type { UserDocument } from '../../../../shared/people/users/user.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { signedIn } from '../../../support/signed-in.ts';
+import { use } from '../../../support/use.ts';
 import { SignInWorld } from './world.ts';
 
 /** Users of several accounts may have the same sign-in name, and none of them learns of the others. */
 describe('one sign-in name in several accounts', () => {
-  let world: SignInWorld;
+  const world = use(() => SignInWorld.open());
   let count = 0;
-  before(async () => {
-    world = await SignInWorld.open();
-  });
   beforeEach(() => world.forgetFailures());
-  after(() => world.close());
 
   /** A user who has chosen the password by a link; without an account an operator. */
   async function user(username: string, password: string, role: 'viewer' | 'operator' = 'viewer') {

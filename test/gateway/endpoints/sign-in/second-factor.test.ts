@@ -5,20 +5,17 @@ import type { UserDocument } from '../../../../shared/people/users/user.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { boxOf } from '../../../support/secret-box.ts';
 import { type Browser, newSession, signedIn } from '../../../support/signed-in.ts';
+import { use } from '../../../support/use.ts';
 import { cookieOf, PASSWORD, SignInWorld, withCookie } from './world.ts';
 
 const STEP_MS = 30_000;
 
 describe('second factor (ASVS 6.3.3, 6.4, 6.5)', () => {
-  let world: SignInWorld;
-  before(async () => {
-    world = await SignInWorld.open();
-  });
+  const world = use(() => SignInWorld.open());
   beforeEach(async () => {
     await world.forgetFailures();
     world.clock.turn(10 * STEP_MS);
   });
-  after(() => world.close());
 
   const accounts = () => world.db.collection<AccountDocument>('accounts');
   const signIn = ({ user }: Pick<Browser, 'user'>, more: object = {}) =>

@@ -3,18 +3,15 @@ import request from 'supertest';
 import { openGateway, TEST_CONFIG } from '../../../support/gateway.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { newSession, signedIn } from '../../../support/signed-in.ts';
+import { use } from '../../../support/use.ts';
 import { cookieOf, OURS, PASSWORD, SignInWorld, withCookie } from './world.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 describe('sessions and their end (ASVS 7)', () => {
-  let world: SignInWorld;
-  before(async () => {
-    world = await SignInWorld.open();
-  });
+  const world = use(() => SignInWorld.open());
   beforeEach(() => world.forgetFailures());
-  after(() => world.close());
   const me = (headers: object) => world.call('get', '/v2/session', headers);
 
   it('7.2.1, 7.2.2, 7.2.3: the cookie has 256 random bits, kept as a hash; a changed byte is nobody', async () => {

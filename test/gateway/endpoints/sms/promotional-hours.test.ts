@@ -10,10 +10,11 @@ import type { MessageId } from '../../../../shared/platform/runtime/ids.ts';
 import { createTemplate } from '../../../../shared/templates/sms/store.ts';
 import { makeTemplate } from '../../../shared/templates/sms/make.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../../../support/gateway.ts';
+import { makeKey, openGateway, TEST_CONFIG } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { expectProblem } from '../../../support/problem.ts';
+import { use } from '../../../support/use.ts';
 import { smsWorld } from './world.ts';
 
 const OTP_ID = '1107160000000000001';
@@ -29,12 +30,8 @@ describe('POST /v2/send of accounts with DLT', () => {
 
   describe('promotional hours', () => {
     const clock = new ManualClock();
-    let timed: TestGateway;
-    before(async () => {
-      timed = await openGateway(store.db, { clock });
-    });
+    const timed = use(() => openGateway(store.db, { clock }));
     after(async () => {
-      await timed.close();
       // Ledger entries are written after the answers. An entry that finds the store closed is retried until its time, by this clock, is
       // over.
       clock.turn(3_600_000);
@@ -85,13 +82,11 @@ describe('POST /v2/send of accounts with DLT', () => {
 
   describe("a recipient's daytime", () => {
     const clock = new ManualClock();
-    let timed: TestGateway;
+    const timed = use(() => openGateway(store.db, { clock }));
     before(async () => {
-      timed = await openGateway(store.db, { clock });
       clock.turn(new Date('2098-11-21T20:00:00Z').getTime() - clock.now().getTime());
     });
     after(async () => {
-      await timed.close();
       clock.turn(3_600_000);
     });
     const OPENING = '2098-11-22T03:30:00+00:00';

@@ -2,22 +2,20 @@ import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import request from 'supertest';
 import type { UserDocument } from '../../../../shared/people/users/user.ts';
-import { openGateway, type TestGateway } from '../../../support/gateway.ts';
+import { openGateway } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { type Browser, signedIn } from '../../../support/signed-in.ts';
 import { useStore } from '../../../support/store.ts';
+import { use } from '../../../support/use.ts';
 
 describe('two owners who remove each other at the same moment', () => {
   const store = useStore();
-  let gateway: TestGateway;
+  const gateway = use(() => openGateway(withMeanwhile(store.db)));
   let one: Browser;
   let two: Browser;
   /** Runs once, after the first look and before the change. */
   let meanwhile: (() => Promise<unknown>) | undefined;
-  before(async () => {
-    gateway = await openGateway(withMeanwhile(store.db));
-  });
   beforeEach(async () => {
     const account = await makeAccount(store.db, 0);
     one = await signedIn(store.db, 'owner', account);
@@ -27,7 +25,6 @@ describe('two owners who remove each other at the same moment', () => {
       await users().updateOne({ _id: two.user._id }, { $set: { password: 'a new one' } });
     };
   });
-  after(() => gateway.close());
 
   const users = () => store.db.collection<UserDocument>('users');
 

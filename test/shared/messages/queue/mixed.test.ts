@@ -16,14 +16,11 @@ import { makeMessage } from '../../../support/make.ts';
 import { Prng } from '../../../support/prng.ts';
 import { linesOf } from '../../../support/queue.ts';
 import { silentLog } from '../../../support/silent-log.ts';
+import { use } from '../../../support/use.ts';
 
 /** Lines of several accounts, which have paid by one command, in one document. */
 describe('mixed queue documents', () => {
-  let world: ClaimWorld;
-  before(async () => {
-    world = await ClaimWorld.open();
-  });
-  after(() => world.store.close());
+  const world = use(() => ClaimWorld.open());
   beforeEach(async () => {
     await world.clear();
   });

@@ -10,13 +10,10 @@ import { ClaimWorld, ids, room } from '../../../support/claim-world.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { Prng } from '../../../support/prng.ts';
 import { ownDocuments, writeOutAll } from '../../../support/queue.ts';
+import { use } from '../../../support/use.ts';
 
 describe('writing out what waits', () => {
-  let world: ClaimWorld;
-  before(async () => {
-    world = await ClaimWorld.open();
-  });
-  after(() => world.store.close());
+  const world = use(() => ClaimWorld.open());
   beforeEach(async () => {
     await world.clear();
   });

@@ -19,7 +19,8 @@ import { makeAccount, makeMessage } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { noAnswers } from '../../../support/receipt-world.ts';
 import { silentLog } from '../../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { openTestStore } from '../../../support/store.ts';
+import { use } from '../../../support/use.ts';
 
 const SENT: SubmitOutcome = { kind: 'sent', parts: [{ state: 'accepted', key: 'c:1' }] };
 
@@ -47,15 +48,11 @@ function firstReadLate(db: Db, onRead: () => void, until: Promise<void>): Db {
 
 describe('the message log', () => {
   const clock = new ManualClock();
-  let store: TestStore;
+  const store = use(openTestStore);
   let account: AccountId;
   let messageLog: MessageLog;
   let receipts: ReceiptSettler;
   let outcomes: OutcomeSettler;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   beforeEach(async () => {
     for (const name of ['messages', 'intents', 'orphans', 'message_log', 'accounts']) {
       await store.db.collection(name).deleteMany({});

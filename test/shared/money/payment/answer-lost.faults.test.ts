@@ -6,24 +6,23 @@ import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { balanceOf } from '../../../support/balance.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../../support/make.ts';
-import { startWireProxy, type WireProxy } from '../../../support/mongo-wire/proxy.ts';
+import { startWireProxy } from '../../../support/mongo-wire/proxy.ts';
 import { linesOf } from '../../../support/queue.ts';
 import { silentLog } from '../../../support/silent-log.ts';
 import { useStore } from '../../../support/store.ts';
+import { use } from '../../../support/use.ts';
 
 /** Only our code repeats a write, never the driver, even when the address asks the driver to (decision 3). */
 describe('a write of an SMS whose answer is lost', () => {
   const store = useStore();
-  let proxy: WireProxy;
+  const proxy = use(() => startWireProxy(store.uri));
   let cut: Store;
   before(async () => {
-    proxy = await startWireProxy(store.uri);
     const mongodbUri = `${proxy.uri}${proxy.uri.includes('?') ? '&' : '/?'}retryWrites=true`;
     cut = await connectStore({ mongodbUri, dataDir: '', mongodbDatabase: store.db.databaseName });
   });
   after(async () => {
     await cut.close();
-    await proxy.close();
   });
 
   for (const [name, command, collection] of [

@@ -4,14 +4,15 @@ import type { ChatMessageDocument } from '../../../../shared/messages/document/c
 import { fenceIntents, LeaseLostError, writeIntent } from '../../../../shared/messages/settlement/intents.ts';
 import { insertBy } from '../../../../shared/money/conversations/included-store.ts';
 import { Lease } from '../../../../shared/platform/leases/lease.ts';
-import { connectStore, type Store } from '../../../../shared/platform/mongo/connect.ts';
+import { connectStore } from '../../../../shared/platform/mongo/connect.ts';
 import { probeFeatures } from '../../../../shared/platform/mongo/feature-probe.ts';
 import { systemClock as clock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { answer } from '../../../support/mongo-wire/framing.ts';
 import type { Handler } from '../../../support/mongo-wire/link.ts';
-import { startWireProxy, type WireProxy } from '../../../support/mongo-wire/proxy.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { startWireProxy } from '../../../support/mongo-wire/proxy.ts';
+import { openTestStore } from '../../../support/store.ts';
+import { use } from '../../../support/use.ts';
 
 /** A server may answer this to an upsert when another upsert of the same document came first. */
 const notDone: Handler = async ({ message }, link) =>
@@ -28,19 +29,11 @@ const notTold: Handler = async ({ message }, link) => {
 
 for (const happens of [notDone, notTold]) {
   describe(`upserts of one document that come together, answered by ${happens === notDone ? 'a duplicate key' : 'nothing'}`, () => {
-    let test: TestStore;
-    let proxy: WireProxy;
-    let store: Store;
-    before(async () => {
-      test = await openTestStore();
-      proxy = await startWireProxy(test.uri);
-      store = await connectStore({ mongodbUri: proxy.uri, dataDir: '', mongodbDatabase: test.db.databaseName });
-    });
-    after(async () => {
-      await store.close();
-      await proxy.close();
-      await test.close();
-    });
+    const test = use(openTestStore);
+    const proxy = use(() => startWireProxy(test.uri));
+    const store = use(() =>
+      connectStore({ mongodbUri: proxy.uri, dataDir: '', mongodbDatabase: test.db.databaseName }),
+    );
     const next = (collection: string) => proxy.inject({ command: 'findAndModify', collection, happens });
 
     it('a lease is taken, once', async () => {

@@ -3,22 +3,21 @@ import { type Db, type Document, MongoClient } from 'mongodb';
 import { isDuplicateKey, isStoreTrouble } from '../../../../shared/platform/mongo/errors.ts';
 import { insertNew } from '../../../../shared/platform/mongo/insert-new.ts';
 import { updateEach } from '../../../../shared/platform/mongo/update-each.ts';
-import { openScriptedMongo, type ScriptedMongo } from '../../../support/scripted-mongo.ts';
+import { openScriptedMongo } from '../../../support/scripted-mongo.ts';
+import { use } from '../../../support/use.ts';
 
 /** What a server answers when a batch was cut half way: each write has an error of its own, in the order of the writes. */
 describe('several errors in one answer', () => {
-  let server: ScriptedMongo;
+  const server = use(() => openScriptedMongo({ answer: () => answer }));
   let client: MongoClient;
   let db: Db;
   let answer: Document = {};
   before(async () => {
-    server = await openScriptedMongo({ answer: () => answer });
     client = new MongoClient(server.uri);
     db = client.db('x');
   });
   after(async () => {
     await client.close();
-    await server.close();
   });
 
   const writeErrors = (...codes: readonly number[]) =>

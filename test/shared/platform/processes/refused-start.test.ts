@@ -7,8 +7,9 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { builtProduct } from '../../../support/built.ts';
 import { answered, pass } from '../../../support/mongo-wire/faults.ts';
-import { startWireProxy, type WireProxy } from '../../../support/mongo-wire/proxy.ts';
+import { startWireProxy } from '../../../support/mongo-wire/proxy.ts';
 import { useStore } from '../../../support/store.ts';
+import { use } from '../../../support/use.ts';
 
 /** What Microsoft's DocumentDB and others say to a variable that they do not know. */
 const REFUSED = answered({ ok: 0, code: 9, errmsg: 'Use of undefined variable: NOW' });
@@ -16,10 +17,9 @@ const REFUSED = answered({ ok: 0, code: 9, errmsg: 'Use of undefined variable: N
 describe('a start on a server without `$$NOW`', function () {
   this.timeout(60_000);
   const store = useStore();
-  let proxy: WireProxy;
+  const proxy = use(() => startWireProxy(store.uri));
   let dir: string;
   before(async () => {
-    proxy = await startWireProxy(store.uri);
     proxy.inject({
       times: Number.POSITIVE_INFINITY,
       happens: (command, link) =>
@@ -28,7 +28,6 @@ describe('a start on a server without `$$NOW`', function () {
     dir = mkdtempSync(join(tmpdir(), 'harkara-refused-'));
   });
   after(async () => {
-    await proxy.close();
     rmSync(dir, { recursive: true, force: true });
   });
 

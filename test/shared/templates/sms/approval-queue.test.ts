@@ -7,7 +7,8 @@ import { readTurns, readWaitingOf, type Turn, type Waiting } from '../../../../s
 import { type TemplateDocument, templateKey } from '../../../../shared/templates/sms/template.ts';
 import type { TemplateRequestDocument } from '../../../../shared/templates/sms/template-request.ts';
 import { makeAccount } from '../../../support/make.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { openTestStore } from '../../../support/store.ts';
+import { use } from '../../../support/use.ts';
 
 const LONG_AGO = Date.now() - 86_400_000;
 const at = (n: number) => new Date(LONG_AGO + n * 1_000);
@@ -39,13 +40,12 @@ const store = async (db: Db, documents: readonly Waiting[]): Promise<void> => {
 };
 
 describe('the approval queue', () => {
-  let testStore: TestStore;
+  const testStore = use(openTestStore);
   let db: Db;
   let greedy: AccountId;
   let others: readonly AccountId[];
 
   before(async () => {
-    testStore = await openTestStore();
     db = testStore.db;
     greedy = await makeAccount(db, 0);
     others = [await makeAccount(db, 0), await makeAccount(db, 0), await makeAccount(db, 0)];
@@ -57,7 +57,6 @@ describe('the approval queue', () => {
       ...[sender(third, 8_000), request(third, 9_000), template(third, 9_001), template(third, 9_002)],
     ]);
   });
-  after(() => testStore.close());
 
   const shownOf = ({ account, oldest, waiting }: Turn) => [account, oldest.length, waiting];
 

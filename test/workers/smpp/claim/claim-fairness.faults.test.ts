@@ -2,13 +2,10 @@ import { expect } from 'chai';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { ClaimWorld, countBy, ids, room } from '../../../support/claim-world.ts';
+import { use } from '../../../support/use.ts';
 
 describe('Claimer', () => {
-  let world: ClaimWorld;
-  before(async () => {
-    world = await ClaimWorld.open();
-  });
-  after(() => world.store.close());
+  const world = use(() => ClaimWorld.open());
   beforeEach(async () => {
     await world.clear();
   });

@@ -5,13 +5,10 @@ import type { MessageId } from '../../../../shared/platform/runtime/ids.ts';
 import { ClaimWorld, ids, room } from '../../../support/claim-world.ts';
 import { openCountingDb } from '../../../support/counting-db.ts';
 import { writeOutAll } from '../../../support/queue.ts';
+import { use } from '../../../support/use.ts';
 
 describe('Claimer', () => {
-  let world: ClaimWorld;
-  before(async () => {
-    world = await ClaimWorld.open();
-  });
-  after(() => world.store.close());
+  const world = use(() => ClaimWorld.open());
   beforeEach(async () => {
     await world.clear();
   });

@@ -27,18 +27,15 @@ import { makeAccount, makeDraft } from '../../../support/make.ts';
 import { enqueue, enqueueWritten, writeOutAll } from '../../../support/queue.ts';
 import { boxOf } from '../../../support/secret-box.ts';
 import { silentLog } from '../../../support/silent-log.ts';
-import { CARRIER, openWorld, type World } from '../../../support/smpp-world.ts';
+import { CARRIER, openWorld } from '../../../support/smpp-world.ts';
+import { use } from '../../../support/use.ts';
 
 const TEMPLATE = '1107160000000000001';
 const ENTITY = '1101160000000000009';
 const HOUR_MS = 3_600_000;
 
 describe('smpp worker: a message that waited', () => {
-  let world: World;
-  before(async () => {
-    world = await openWorld();
-  });
-  after(() => world.close());
+  const world = use(openWorld);
 
   const messages = () => world.db.collection<MessageDocument>('messages');
   const longAgo = (): GroupId => lowestId('grp', new Date(Date.now() - HOUR_MS));

@@ -10,13 +10,10 @@ import { makeTemplate } from '../../../shared/templates/sms/make.ts';
 import { ClaimWorld, ids, room, type TestClaimer } from '../../../support/claim-world.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
+import { use } from '../../../support/use.ts';
 
 describe('Claimer at its gates', () => {
-  let world: ClaimWorld;
-  before(async () => {
-    world = await ClaimWorld.open();
-  });
-  after(() => world.store.close());
+  const world = use(() => ClaimWorld.open());
   beforeEach(async () => {
     await world.clear();
   });

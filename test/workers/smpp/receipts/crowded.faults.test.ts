@@ -4,13 +4,10 @@ import { ReceiptLookup } from '../../../../workers/smpp/receipts/receipt-lookup.
 import { openCountingDb } from '../../../support/counting-db.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { ReceiptWorld, receipt } from '../../../support/receipt-world.ts';
+import { use } from '../../../support/use.ts';
 
 describe('ReceiptLookup with very many unanswered submits', () => {
-  let world: ReceiptWorld;
-  before(async () => {
-    world = await ReceiptWorld.open();
-  });
-  after(() => world.store.close());
+  const world = use(() => ReceiptWorld.open());
   beforeEach(() => world.begin());
 
   const many = (count: number, earlier?: readonly Copy[]): MessageDocument[] =>

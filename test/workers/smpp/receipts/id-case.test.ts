@@ -4,6 +4,7 @@ import { submitAnswers } from '../../../../workers/smpp/session/carrier-answer.t
 import { verdictOf } from '../../../../workers/smpp/submit/outcome.ts';
 import { openCountingDb } from '../../../support/counting-db.ts';
 import { ReceiptWorld, receipt, SENDER, TO } from '../../../support/receipt-world.ts';
+import { use } from '../../../support/use.ts';
 
 /** The parts of a message whose segments got these ids. */
 function answered(...ids: readonly string[]): readonly Part[] {
@@ -14,12 +15,8 @@ function answered(...ids: readonly string[]): readonly Part[] {
 }
 
 describe('ReceiptSettler: ids in another case', () => {
-  let world: ReceiptWorld;
-  before(async () => {
-    world = await ReceiptWorld.open();
-  });
+  const world = use(() => ReceiptWorld.open());
   beforeEach(() => world.begin());
-  after(() => world.store.close());
 
   const put = (...ids: readonly string[]): Promise<MessageDocument> =>
     world.put({ parts: answered(...ids), segments: ids.length });

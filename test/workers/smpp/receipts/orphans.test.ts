@@ -3,13 +3,10 @@ import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { ReceiptWorld, receipt, SENDER, TO } from '../../../support/receipt-world.ts';
 import { openTestStore } from '../../../support/store.ts';
+import { use } from '../../../support/use.ts';
 
 describe('ReceiptSettler: receipts whose id nobody knows', () => {
-  let world: ReceiptWorld;
-  before(async () => {
-    world = await ReceiptWorld.open();
-  });
-  after(() => world.store.close());
+  const world = use(() => ReceiptWorld.open());
   beforeEach(() => world.begin());
 
   it('a receipt before its answer is kept, and settles the message when the answer is stored', async () => {

@@ -5,13 +5,10 @@ import { answer } from '../../../support/mongo-wire/framing.ts';
 import type { Handler } from '../../../support/mongo-wire/link.ts';
 import { startWireProxy } from '../../../support/mongo-wire/proxy.ts';
 import { ReceiptWorld, receipt } from '../../../support/receipt-world.ts';
+import { use } from '../../../support/use.ts';
 
 describe('ReceiptSettler: a store that refuses its user', () => {
-  let world: ReceiptWorld;
-  before(async () => {
-    world = await ReceiptWorld.open();
-  });
-  after(() => world.store.close());
+  const world = use(() => ReceiptWorld.open());
   beforeEach(() => world.begin());
 
   for (const code of [13, 18]) {

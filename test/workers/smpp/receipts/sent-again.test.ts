@@ -1,12 +1,9 @@
 import { expect } from 'chai';
 import { ReceiptWorld, receipt } from '../../../support/receipt-world.ts';
+import { use } from '../../../support/use.ts';
 
 describe('ReceiptSettler: receipts of messages that were sent again', () => {
-  let world: ReceiptWorld;
-  before(async () => {
-    world = await ReceiptWorld.open();
-  });
-  after(() => world.store.close());
+  const world = use(() => ReceiptWorld.open());
   beforeEach(() => world.begin());
 
   const at = (carrier: string) => world.claim(carrier);

@@ -2,13 +2,10 @@ import { expect } from 'chai';
 import type { Part } from '../../../../shared/messages/document/message.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { POISON, ReceiptWorld, receipt, SENDER, TO } from '../../../support/receipt-world.ts';
+import { use } from '../../../support/use.ts';
 
 describe('ReceiptSettler: receipts found by their ids', () => {
-  let world: ReceiptWorld;
-  before(async () => {
-    world = await ReceiptWorld.open();
-  });
-  after(() => world.store.close());
+  const world = use(() => ReceiptWorld.open());
   beforeEach(() => world.begin());
 
   it('settles a message by its id', async () => {
