@@ -11,7 +11,7 @@ import { connectStore } from '../../shared/platform/mongo/connect.ts';
 import { systemClock as clock } from '../../shared/platform/runtime/clock.ts';
 import type { AccountId, BatchId, MessageId, ScheduleId } from '../../shared/platform/runtime/ids.ts';
 import { stopBatch } from '../../workers/batches/stop.ts';
-import { settleDue } from '../../workers/maintenance/settle-due.ts';
+import { DueMessages } from '../../workers/maintenance/settle-due.ts';
 
 /** What is to end without having left. Each process that gets it ends all of it. */
 export interface Refunding {
@@ -73,8 +73,8 @@ async function refuse(ids: readonly MessageId[]): Promise<void> {
 }
 
 async function expire(): Promise<void> {
-  const due = settler('due');
-  while ((await settleDue(db, due, clock)) > 0);
+  const due = new DueMessages({ db, settler: settler('due'), clock });
+  while ((await due.settleGroup()) > 0);
 }
 
 function rejected(message: AnyMessage): Change | undefined {

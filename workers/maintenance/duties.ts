@@ -28,7 +28,7 @@ import { pruneUnpaid } from './pruning/unpaid-batches.ts';
 import type { StoreKind } from './pruning/walk.ts';
 import { QueueGauges } from './queue-gauges.ts';
 import { Reroute } from './reroute.ts';
-import { settleDue } from './settle-due.ts';
+import { DueMessages } from './settle-due.ts';
 import { HourCounter } from './statistics/count-hours.ts';
 import { Brake } from './traffic/brake.ts';
 import { Watch } from './watch.ts';
@@ -70,7 +70,7 @@ export class Duties {
   readonly #brake: Brake;
   readonly #counters: ReturnType<typeof countersOf>;
   /** Set while this process holds the lease and has redone the unfinished work of the holder before it. */
-  #settler: Settler | undefined;
+  #due: DueMessages | undefined;
   #epoch = 0;
   /** The last month of which all statements are issued. */
   #issued: string | undefined;
@@ -103,12 +103,13 @@ export class Duties {
       const held = await this.#lease.keep();
       const { epoch } = this.#lease;
       if (held && this.#epoch === epoch) return;
-      this.#settler = undefined;
+      this.#due = undefined;
       this.#epoch = 0;
       if (!held) return;
       await redoIntents(db, announcer, LEASE, epoch, oldestUnannounced(clock.now()));
       this.#epoch = epoch;
-      this.#settler = new Settler({ db, announcer, lease: LEASE, epoch, stream: 'due' });
+      const settler = new Settler({ db, announcer, lease: LEASE, epoch, stream: 'due' });
+      this.#due = new DueMessages({ db, settler, clock });
       log.info('lease_taken', { lease: LEASE, epoch });
     });
   }
@@ -117,8 +118,8 @@ export class Duties {
   settleDue(): Promise<void> {
     return this.#guarded('due', async () => {
       // Loops until nothing is due, so that a backlog does not wait for the next run.
-      while (this.#settler !== undefined && this.#mayGoOn) {
-        const count = await settleDue(this.#deps.db, this.#settler, this.#deps.clock);
+      while (this.#due !== undefined && this.#mayGoOn) {
+        const count = await this.#due.settleGroup();
         this.#counters.settled.inc(count);
         if (count === 0) return;
       }

@@ -75,9 +75,9 @@ export const MESSAGE_INDEXES: readonly Index[] = [
   },
   {
     collection: 'messages',
-    key: { due: 1 },
-    options: { name: 'due', partialFilterExpression: { due: { $exists: true } } },
-    serves: 'maintenance: waiting messages whose time has come, validity that has passed',
+    key: { due: 1, account: 1 },
+    options: { name: 'due_accounts', partialFilterExpression: { due: { $exists: true } } },
+    serves: 'maintenance: waiting messages whose time has come, validity that has passed; of each account some',
   },
   {
     collection: 'messages',

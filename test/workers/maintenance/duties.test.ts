@@ -6,6 +6,7 @@ import type { MessageDraft } from '../../../shared/messages/document/draft.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { WRITE_OUT_MS } from '../../../shared/messages/queue/queue-document.ts';
 import { claimLines } from '../../../shared/messages/queue/queue-store.ts';
+import { Settler } from '../../../shared/messages/settlement/settle.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
 import { GroupAccepter } from '../../../shared/money/payment/accept.ts';
@@ -14,6 +15,7 @@ import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, type MessageId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import { Duties } from '../../../workers/maintenance/duties.ts';
+import { DueMessages } from '../../../workers/maintenance/settle-due.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { TEST_CONFIG } from '../../support/gateway.ts';
 import { makeAccount, makeDraft, makeMessage } from '../../support/make.ts';
@@ -138,6 +140,31 @@ describe('maintenance duties', () => {
 
     expect(await messages().countDocuments({ account, state: 'expired' })).to.equal(450);
     expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 450, problems: [] });
+  });
+
+  it('settles what others have due after a group of what one account has due at one moment', async () => {
+    const now = new Date();
+    const clock = new ManualClock(now);
+    await dutiesAt(clock); // holds the lease
+    const [many, few] = [newId('acc', now.getTime() - 1), newId('acc', now.getTime())];
+    const opening = new Date(now.getTime() - 2_000);
+    const waiting = (account: AccountId, due: Date) =>
+      makeMessage({ account, state: 'waiting', due, validUntil: inHours(1) });
+    const before = waiting(few, new Date(opening.getTime() - 1));
+    const others = [waiting(few, opening), waiting(few, new Date(opening.getTime() + 1_000))];
+    await messages().insertMany([...Array.from({ length: 450 }, () => waiting(many, opening)), before, ...others]);
+    const announcer = createAnnouncer({ db: store.db, clock });
+    const settler = new Settler({ db: store.db, announcer, lease: 'maintenance', epoch: 1, stream: 'due' });
+    const due = new DueMessages({ db: store.db, settler, clock });
+    const queued = (account: AccountId) => messages().countDocuments({ account, state: 'queued' });
+
+    await due.settleGroup();
+    expect([await queued(many), await queued(few)]).to.deep.equal([199, 1]);
+    await due.settleGroup();
+    expect([await queued(many), await queued(few)]).to.deep.equal([199, 3]);
+
+    while ((await due.settleGroup()) > 0);
+    expect(await queued(many)).to.equal(450);
   });
 
   it('does nothing while another process holds the lease', async () => {
