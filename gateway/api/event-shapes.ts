@@ -125,6 +125,19 @@ export const FALLBACK_BECAUSE = z
   .enum(['failed', 'not_delivered'])
   .meta({ description: '`not_delivered`: its time was over. It may still arrive; that is told, and costs nothing.' });
 
+/** Of a receipt. */
+export const OTHER_TLVS = z
+  .array(
+    z.strictObject({
+      tag: text('Its tag.', { pattern: '^0x[0-9A-F]{4}$', example: '0x1403' }),
+      value: text('Its octets in hexadecimal, 64 at most.', { example: '343034313030' }),
+    }),
+  )
+  .meta({
+    description: 'What else the carrier sent with it, its own parameters (0x1400 to 0x3FFF) among them: 8 at most.',
+  })
+  .optional();
+
 /** Of SMS, for webhooks with `raw`. */
 const raw = named('RawReceipt', 'The receipt as the carrier wrote it. Its codes are the carrier’s own.', {
   receipt: text('Its text, cut before the words of the message; empty of a carrier over HTTPS.', {
@@ -133,6 +146,7 @@ const raw = named('RawReceipt', 'The receipt as the carrier wrote it. Its codes 
   receipted_message_id: text('TLV 0x001E: the carrier’s id.', { example: '7f3a1c' }).optional(),
   message_state: whole('TLV 0x0427: 2 is delivered.', { example: 2 }).optional(),
   network_error_code: text('TLV 0x0423 in hexadecimal: the type of network, then the code.').optional(),
+  other_tlvs: OTHER_TLVS,
 }).optional();
 
 /** `more`: what events of this status have besides, or in place of what the others have. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import { CHANNEL_NAMES, channelOf } from '../messages/channels/channels.ts';
 import type { AnyMessage } from '../messages/document/any-message.ts';
-import type { ChannelName, HistoryEntry, RawReceipt } from '../messages/document/message.ts';
+import type { ChannelName, HistoryEntry, RawReceipt, ReceiptTlvs } from '../messages/document/message.ts';
 import type { VerificationOutcome } from '../messages/document/verification.ts';
 import { ACCOUNT_ROLES, OPERATOR_ROLES } from '../people/users/user.ts';
 import type { Told } from '../platform/runtime/act.ts';
@@ -522,13 +522,17 @@ export function eventBody(change: StateChange, customers?: Customers, raw = fals
   });
 }
 
-/** As the timeline shows a receipt. */
 function rawMember({ text, tlvs }: RawReceipt): object {
+  return { receipt: text, ...tlvMembers(tlvs) };
+}
+
+/** As events and timelines show them. */
+export function tlvMembers({ receiptedMessageId, messageState, networkErrorCode, others }: ReceiptTlvs = {}) {
   return {
-    receipt: text,
-    receipted_message_id: tlvs?.receiptedMessageId,
-    message_state: tlvs?.messageState,
-    network_error_code: tlvs?.networkErrorCode,
+    receipted_message_id: receiptedMessageId,
+    message_state: messageState,
+    network_error_code: networkErrorCode,
+    other_tlvs: others,
   };
 }
 

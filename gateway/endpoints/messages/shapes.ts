@@ -3,7 +3,7 @@ import { MESSAGE_EVENT_NAMES, stateOf } from '../../../shared/events/catalogue.t
 import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
 import { ROUTES } from '../../../shared/messages/document/routing.ts';
 import { STATES } from '../../../shared/messages/document/status.ts';
-import { Customer, FALLBACK_BECAUSE } from '../../api/event-shapes.ts';
+import { Customer, FALLBACK_BECAUSE, OTHER_TLVS } from '../../api/event-shapes.ts';
 import { flag, id, named, text, time, whole } from '../../api/shapes.ts';
 import { DELIVERY_STATES } from '../webhooks/deliveries.ts';
 import { SAID } from './texts.ts';
@@ -238,6 +238,7 @@ export const Happened = z.strictObject({
       receipted_message_id: text().optional(),
       message_state: whole().optional(),
       network_error_code: text('Octets in hexadecimal.').optional(),
+      other_tlvs: OTHER_TLVS,
     })
     .meta({ description: "The receipt's text without the words of the message, and its parameters." })
     .optional(),

@@ -1,3 +1,4 @@
+import { tlvMembers } from '../../../shared/events/catalogue.ts';
 import type { LogRecord } from '../../../shared/messages/settlement/message-log.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { Shown } from '../../api/endpoint.ts';
@@ -97,12 +98,7 @@ function said(record: LogRecord, message: TextlessMessage): NonNullable<Happenin
       return {
         carrier,
         result,
-        raw: {
-          text,
-          receipted_message_id: tlvs?.receiptedMessageId,
-          message_state: tlvs?.messageState,
-          network_error_code: tlvs?.networkErrorCode,
-        },
+        raw: { text, ...tlvMembers(tlvs) },
         carrier_message_id: idOf(key),
         status: part.effect === undefined ? part.state : undefined,
         error_code: part.error,

@@ -28,7 +28,18 @@ export interface Deliver {
   readonly messageState?: number | undefined;
   /** One octet for the type of network, then two for the error code (§5.3.2.31). */
   readonly networkErrorCode?: Buffer | undefined;
+  /** The first of those that we do not read, a carrier's own (0x1400 to 0x3FFF) among them. */
+  readonly otherTlvs?: readonly OtherTlv[] | undefined;
 }
+
+export interface OtherTlv {
+  readonly tag: number;
+  /** At most `OTHER_OCTETS_MAX`. */
+  readonly value: Buffer;
+}
+
+const OTHERS_MAX = 8;
+const OTHER_OCTETS_MAX = 64;
 
 /** Optional parameters that we read (§5.3.2). */
 const TAG = {
@@ -79,6 +90,7 @@ export function decodeDeliver(frame: Buffer): Deliver {
     receiptedMessageId: tlvs.receiptedMessageId === '' ? undefined : tlvs.receiptedMessageId,
     messageState: tlvs.messageState,
     networkErrorCode: tlvs.networkErrorCode,
+    otherTlvs: tlvs.others,
   };
 }
 
@@ -92,6 +104,12 @@ class Tlvs {
   networkErrorCode: Buffer | undefined;
   messagePayload: Buffer = EMPTY;
   messageState: number | undefined;
+  others: OtherTlv[] | undefined;
+
+  addOther(tag: number, value: Buffer): void {
+    this.others ??= [];
+    if (this.others.length < OTHERS_MAX) this.others.push({ tag, value });
+  }
 }
 
 /** Reads one field after the other. Behind the end of the frame every field is absent. */
@@ -140,6 +158,7 @@ class Reader {
       else if (tag === TAG.sarReference) tlvs.sarReference = twoOctetsIn(frame, begin, end);
       else if (tag === TAG.sarTotal) tlvs.sarTotal = octetIn(frame, begin, end);
       else if (tag === TAG.sarNumber) tlvs.sarNumber = octetIn(frame, begin, end);
+      else tlvs.addOther(tag, frame.subarray(begin, Math.min(end, begin + OTHER_OCTETS_MAX)));
     }
     return tlvs;
   }

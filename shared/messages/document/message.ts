@@ -209,4 +209,6 @@ export interface ReceiptTlvs {
   readonly messageState?: number;
   /** Three octets in hexadecimal: the type of network, then the code. */
   readonly networkErrorCode?: string;
+  /** Those that we do not read: tag (`0x1403`) and octets, in hexadecimal. */
+  readonly others?: readonly { readonly tag: string; readonly value: string }[];
 }

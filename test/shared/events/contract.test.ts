@@ -171,7 +171,12 @@ function bodiesOf(name: EventName, channel: EventChannel): object[] {
 const ENDED: ReadonlySet<string> = new Set(['delivered', 'failed', 'expired', 'rejected']);
 const RAW = {
   text: 'id:7f stat:UNDELIV',
-  tlvs: { receiptedMessageId: '7f', messageState: 5, networkErrorCode: '03000c' },
+  tlvs: {
+    receiptedMessageId: '7f',
+    messageState: 5,
+    networkErrorCode: '03000c',
+    others: [{ tag: '0x1403', value: '3430' }],
+  },
 };
 
 function accountBodies(event: string, { members }: AccountEventKind): object[] {

@@ -154,13 +154,21 @@ function isNumber(code: string | undefined): boolean {
   return code !== undefined && /^\d+$/.test(code);
 }
 
-function tlvsOf({ receiptedMessageId, messageState, networkErrorCode }: Partial<Deliver>): {
+function tlvsOf({ receiptedMessageId, messageState, networkErrorCode, otherTlvs }: Partial<Deliver>): {
   readonly tlvs?: ReceiptTlvs;
 } {
   const tlvs: ReceiptTlvs = {
     ...(receiptedMessageId === undefined ? {} : { receiptedMessageId }),
     ...(messageState === undefined ? {} : { messageState }),
     ...(networkErrorCode === undefined ? {} : { networkErrorCode: networkErrorCode.toString('hex') }),
+    ...(otherTlvs === undefined
+      ? {}
+      : {
+          others: otherTlvs.map(({ tag, value }) => ({
+            tag: `0x${tag.toString(16).padStart(4, '0').toUpperCase()}`,
+            value: value.toString('hex'),
+          })),
+        }),
   };
   return Object.keys(tlvs).length === 0 ? {} : { tlvs };
 }

@@ -94,14 +94,22 @@ describe('Receive', () => {
     const body = Buffer.from(TEXT.replace('DELIVRD', 'UNDELIV'));
 
     expect(
-      await take(deliver({ body, receiptedMessageId: '4f1c', networkErrorCode: Buffer.from([3, 0, 1]) })),
+      await take(
+        deliver({
+          ...{ body, receiptedMessageId: '4f1c', networkErrorCode: Buffer.from([3, 0, 1]) },
+          otherTlvs: [{ tag: 0x1403, value: Buffer.from('404') }],
+        }),
+      ),
     ).to.equal(0);
 
     const record = await eventually(() => store.db.collection('message_log').findOne({}), 'the receipt is logged');
     expect(record).to.deep.include({
       from: '919876543210',
       text: TEXT.slice(0, TEXT.indexOf(' text:')).replace('DELIVRD', 'UNDELIV'),
-      tlvs: { receiptedMessageId: '4f1c', networkErrorCode: '030001' },
+      tlvs: {
+        ...{ receiptedMessageId: '4f1c', networkErrorCode: '030001' },
+        others: [{ tag: '0x1403', value: '343034' }],
+      },
     });
     expect(JSON.stringify(record)).not.to.match(/text:|\bhi\b/);
   });
