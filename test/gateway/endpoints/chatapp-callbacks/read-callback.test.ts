@@ -1,6 +1,10 @@
+import assert from 'node:assert/strict';
 import { expect } from 'chai';
 import { BSON } from 'mongodb';
+import { weightOf } from '../../../../gateway/endpoints/chatapp-callbacks/weight.ts';
+import { eventBody } from '../../../../shared/events/catalogue.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
+import { inboundMessage } from '../../../../workers/chatapp/inbox.ts';
 import { callbackPost, statusOf, textMessage } from '../../../support/chat-callback.ts';
 import { mergeParts, readAlone } from '../../../support/read-callback.ts';
 
@@ -344,5 +348,104 @@ describe('chatapp/read-callback', () => {
     const more: { odd?: unknown; deep?: unknown } = Reflect.get(Object(items[0]?.what), 'more');
     expect(more.odd).to.deep.equal({ ok: [{ fine: true }] });
     expect(JSON.stringify(more.deep).length).to.be.below(500);
+  });
+});
+
+describe('chatapp/read-callback: who wrote', () => {
+  const readMessage = async (message: object, more: object = {}) => {
+    const messages = [{ from: CUSTOMER, id: 'wamid.1', timestamp: '1795255190', ...message }];
+    return mergeParts(await readAlone(callbackPost({ messages, ...more }), PROVIDER, NOW));
+  };
+
+  it('keeps a message without a phone number, and takes it from the only contact', async () => {
+    const unknown = await readMessage({ from: undefined, type: 'text', text: { body: 'x' } });
+    const contact = await readMessage({ from: undefined, type: 'text', text: {} }, { contacts: [{ wa_id: CUSTOMER }] });
+
+    expect([unknown, contact].map(({ items }) => Reflect.get(Object(items[0]?.what), 'from'))).to.deep.equal([
+      null,
+      CUSTOMER,
+    ]);
+    expect(unknown.inbound).to.deep.equal([]);
+  });
+
+  const USER_ID = 'US.13491208655302741918';
+  const nameless: readonly [string, object, object][] = [
+    ['beside the message', { from_user_id: USER_ID }, {}],
+    ['of the only contact', {}, { contacts: [{ profile: { username: 'asha' }, user_id: USER_ID }] }],
+    ['in place of the number', { from: USER_ID }, {}],
+  ];
+  for (const [where, message, value] of nameless) {
+    it(`takes the user id of a customer who shows no number: ${where}`, async () => {
+      const { items, inbound } = await readMessage({ from: undefined, type: 'text', text: {}, ...message }, value);
+
+      expect(items[0]?.what).to.include({ from: USER_ID });
+      expect(inbound).to.deep.equal([{ account: PROVIDER.account, customer: USER_ID, number: PROVIDER._id, at: SENT }]);
+    });
+  }
+
+  it('takes the number where both are told', async () => {
+    const { items } = await readMessage({ type: 'text', text: {}, from_user_id: USER_ID });
+
+    expect(items[0]?.what).to.deep.include({ from: CUSTOMER, more: { from_user_id: USER_ID } });
+  });
+});
+
+/** As the Groups API makes them. */
+const GROUP = 'Y2FwaV9ncm91cDoxNzA1NTU1MDEzOToxMjAzNjM0MDQ2OTQyMzM4MjAZD';
+
+describe('a message in a group', () => {
+  for (const [what, body] of [
+    ['as it came', 'hi all'],
+    ['too large, and cut', 'x'.repeat(200_000)],
+  ] as const) {
+    it(`${what}: webhooks are told the group`, async () => {
+      const message = { from: '919876543210', id: 'wamid.1', timestamp: '1795255190', group_id: GROUP };
+      const post = callbackPost({ messages: [{ ...message, type: 'text', text: { body } }] });
+
+      const { items } = mergeParts(await readAlone(post, PROVIDER, NOW));
+
+      const item = items[0]?.what;
+      assert(item?.kind === 'message');
+      const received = inboundMessage(PROVIDER.account, item, NOW);
+      const [entry] = received.history;
+      assert(entry !== undefined);
+      const event = JSON.parse(eventBody({ message: received, entry }));
+      expect(event).to.include({ event: 'message.received', from: '919876543210', group_id: GROUP });
+    });
+  }
+});
+
+describe('chatapp/weight', () => {
+  for (const [value, weight] of [
+    [undefined, 32],
+    [null, 32],
+    [1.5, 32],
+    ['abc', 35],
+    [[], 32],
+    [[1, 'a', []], 129],
+    [{}, 32],
+    [{ ab: 1, c: { d: 'x' } }, 32 + 34 + 33 + 34],
+    [new Date(0), 32],
+  ] as const) {
+    it(`of ${JSON.stringify(value)} is ${weight}`, () => {
+      expect(weightOf(value, 1_000)).to.equal(weight);
+    });
+  }
+
+  it('looks at nothing further once it is above the limit', () => {
+    let looked = 0;
+    const member = { enumerable: true, get: () => ++looked };
+    const names = Array.from({ length: 10_000 }, (_, i) => [`k${i}`, member] as const);
+
+    expect(weightOf(Object.defineProperties({}, Object.fromEntries(names)), 350)).to.be.within(351, 400);
+    expect(weightOf(Array(1_000_000).fill(0), 350)).to.be.within(351, 400);
+    expect(looked).to.be.below(11);
+  });
+
+  it('goes no deeper than what is kept', () => {
+    let deep: unknown = 'x'.repeat(10_000);
+    for (let i = 0; i < 100_000; i++) deep = [deep];
+
+    expect(weightOf(deep, 100_000)).to.be.below(1_000);
   });
 });

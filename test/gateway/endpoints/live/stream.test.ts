@@ -1,7 +1,9 @@
 import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import request from 'supertest';
+import { LiveHub } from '../../../../gateway/endpoints/live/hub.ts';
 import { ACCOUNT_SOURCES } from '../../../../gateway/endpoints/live/sources.ts';
 import { LiveStream } from '../../../../gateway/endpoints/live/stream.ts';
 import { GatewayServer } from '../../../../gateway/http/server.ts';
@@ -11,6 +13,7 @@ import type { SessionDocument } from '../../../../shared/people/users/session.ts
 import { setRole } from '../../../../shared/people/users/store.ts';
 import type { UserDocument } from '../../../../shared/people/users/user.ts';
 import { connectStore } from '../../../../shared/platform/mongo/connect.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../../shared/platform/runtime/ids.ts';
 import { openCountingDb } from '../../../support/counting-db.ts';
 import { type EventStream, openStream } from '../../../support/event-stream.ts';
@@ -20,6 +23,7 @@ import { makeAccount } from '../../../support/make.ts';
 import { startWireProxy } from '../../../support/mongo-wire/proxy.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { newSession, signedIn } from '../../../support/signed-in.ts';
+import { silentLog } from '../../../support/silent-log.ts';
 import { useStore } from '../../../support/store.ts';
 
 const PATH = '/v2/account/stream';
@@ -303,3 +307,23 @@ function connections({ server }: TestGateway): Promise<number> {
     server.http.getConnections((error, count) => (error ? reject(error) : resolve(count)));
   });
 }
+
+describe('what streams tell', () => {
+  it('is read more seldom when a read takes long: twenty times as long lies between two', async () => {
+    const hub = new LiveHub({ clock: systemClock, log: silentLog });
+    const begins: number[] = [];
+    const ends: number[] = [];
+    const read = async () => {
+      begins.push(systemClock.monotonicMs());
+      await wait(150);
+      ends.push(systemClock.monotonicMs());
+      return {};
+    };
+
+    const leave = hub.watch({ name: 'slow', key: 'slow', read }, () => {});
+    await eventually(() => begins.length === 2, 'it is read again');
+    leave();
+
+    expect((begins[1] ?? 0) - (ends[0] ?? 0)).to.be.at.least(20 * 140);
+  });
+});

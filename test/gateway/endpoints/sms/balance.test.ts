@@ -19,19 +19,6 @@ describe('GET /v2/balance', () => {
     expect(answer.body).to.deep.equal({ balance: 42, currency: 'EUR', expiry_date: '2027-06-30' });
   });
 
-  it('shows a debit as soon as the send is answered', async () => {
-    const account = await makeAccount(store.db, 2);
-    const bearer = `Bearer ${await makeKey(store.db, account)}`;
-    await request(gateway.url)
-      .post('/v2/send')
-      .set('Authorization', bearer)
-      .send({ to: '919876543210', message: 'x', sender: 'HARKRA' });
-
-    const answer = await request(gateway.url).get('/v2/balance').set('Authorization', bearer);
-
-    expect(answer.body.balance).to.equal(1);
-  });
-
   it('still answers a suspended account', async () => {
     const account = await makeAccount(store.db, 7, { status: 'suspended' });
 

@@ -1,9 +1,12 @@
 import { expect } from 'chai';
+import type request from 'supertest';
 import { createSender } from '../../../../shared/carriers/sender-store.ts';
+import type { BatchDocument } from '../../../../shared/messages/batch.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import type { ScheduleDocument } from '../../../../shared/messages/schedule.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
-import type { AccountId, MessageId } from '../../../../shared/platform/runtime/ids.ts';
+import type { AccountId, BatchId, MessageId } from '../../../../shared/platform/runtime/ids.ts';
 import { createTemplate, decideTemplate } from '../../../../shared/templates/sms/store.ts';
 import { makeTemplate } from '../../../shared/templates/sms/make.ts';
 import { makeKey, TEST_CONFIG } from '../../../support/gateway.ts';
@@ -260,4 +263,74 @@ describe('POST /v2/send of accounts with DLT', () => {
       await expectNothingDone(account);
     });
   }
+
+  describe('POST /v2/schedule', () => {
+    const tomorrow = (): string => `${new Date(Date.now() + 24 * 3_600_000).toISOString().slice(0, 19)}+00:00`;
+    const schedule = (key: string, body: object): request.Test =>
+      post('/v2/schedule', key, { ...body, schedule_time: tomorrow() });
+
+    it('keeps the template until the message leaves', async () => {
+      const { account, key } = await caller();
+
+      const answer = await schedule(key, GOOD);
+
+      expect(answer.status, answer.text).to.equal(200);
+      const stored = await store.db.collection<ScheduleDocument>('schedules').findOne({ account });
+      expect(stored?.content).to.deep.nested.include({ 'message.template': OTP_ID, 'message.entityId': ENTITY });
+    });
+
+    for (const to of [GOOD.to, [GOOD.to]]) {
+      it(`400 template_mismatch: books nothing and charges nothing (${typeof to})`, async () => {
+        const { account, key } = await caller();
+
+        const answer = await schedule(key, { ...GOOD, to, message: 'Your kode is 1234.' });
+
+        expectProblem(answer, 'template_mismatch');
+        expect(await store.db.collection('schedules').countDocuments({ account })).to.equal(0);
+        await expectNothingDone(account);
+      });
+    }
+  });
+
+  describe('POST /v2/send-bulk', () => {
+    const bulk = (key: string, body: object): request.Test =>
+      post('/v2/send-bulk', key, { ...body, to: ['919876543210', '919876543211'] });
+    const batchOf = (id: BatchId) => store.db.collection<BatchDocument>('batches').findOne({ _id: id });
+
+    it('keeps the template that the text matches', async () => {
+      const { key } = await caller();
+
+      const answer = await bulk(key, GOOD);
+
+      expect(answer.status, answer.text).to.equal(200);
+      const batch = await batchOf(answer.body.batch_id);
+      expect(batch).to.include({ entityId: ENTITY });
+      expect(batch?.content).to.include({ kind: 'text', dltId: OTP_ID });
+    });
+
+    it('keeps the business of the template that is rendered', async () => {
+      const { key } = await caller();
+
+      const answer = await bulk(key, { sender: 'HARKRA', template_id: ORDER_ID, params: ['5', 'all'] });
+
+      expect(await batchOf(answer.body.batch_id)).to.include({ entityId: '1101160000000000222' });
+    });
+
+    it('400 template_mismatch: stores nothing and charges nothing', async () => {
+      const { account, key } = await caller();
+
+      const answer = await bulk(key, { ...GOOD, message: 'Your kode is 1234.' });
+
+      expectProblem(answer, 'template_mismatch');
+      expect(answer.body.mismatch).to.include({ template_id: OTP_ID, at: 5 });
+      await expectNothingDone(account);
+    });
+
+    it('a dry run names the template that matches', async () => {
+      const { account, key } = await caller();
+
+      expect((await bulk(key, { ...GOOD, dry_run: true })).body).to.include({ template_id: OTP_ID });
+      await expectNothingDone(account);
+    });
+  });
 });

@@ -2,11 +2,14 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { MongoClient } from 'mongodb';
 import request from 'supertest';
+import { createSender } from '../../../../shared/carriers/sender-store.ts';
+import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { setAccountStatus } from '../../../../shared/money/accounts/store.ts';
-import type { MessageId } from '../../../../shared/platform/runtime/ids.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import type { AccountId, MessageId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeKey, openGateway } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
-import { expectProblem } from '../../../support/problem.ts';
+import { expectFieldRefusal, expectProblem } from '../../../support/problem.ts';
 import { smsWorld } from './world.ts';
 
 const GOOD = { to: '919876543210', message: 'Your code is 1234', sender: 'HARKRA', route: 'transactional' };
@@ -223,5 +226,87 @@ describe('POST /v2/send', () => {
       await cutOff.close();
       await away.close();
     });
+  });
+
+  describe('a dry run', () => {
+    const dry = { ...GOOD, dry_run: true };
+
+    it('says what it would take, stores nothing and charges nothing', async () => {
+      const account = await makeAccount(store.db, 5);
+
+      const answer = await send(await makeKey(store.db, account), { ...dry, message: 'नमस्ते '.repeat(12) });
+
+      expect(answer.status).to.equal(200);
+      expect(answer.body).to.deep.equal({
+        status: 'success',
+        dry_run: true,
+        credits_used: 0,
+        credits_required: 1,
+        segments: 2,
+        encoding: 'UCS2',
+        units: 84,
+        unicode_characters: ['न', 'म', 'स', '्', 'त', 'े'],
+        template_id: null,
+      });
+      expect(await tracesOf(account)).to.equal(0);
+      expect(await balanceOf(account)).to.equal(5);
+    });
+
+    const refusals: readonly [string, number, Partial<AccountDocument>][] = [
+      ['insufficient_credits', 0, {}],
+      ['account_suspended', 5, { status: 'suspended' }],
+      ['credits_expired', 5, { expiryDate: '2020-01-31' }],
+      ['sender_not_allowed', 5, { senders: 'registered' }],
+    ];
+    for (const [slug, credits, overrides] of refusals) {
+      it(`is refused as the real thing would be: ${slug}`, async () => {
+        const account = await makeAccount(store.db, credits, overrides);
+        const key = await makeKey(store.db, account);
+
+        const dryAnswer = await send(key, dry);
+        const real = await send(key, GOOD);
+
+        expect(dryAnswer.body.code).to.equal(slug);
+        const { request_id: _a, ...told } = dryAnswer.body;
+        const { request_id: _b, ...toldInEarnest } = real.body;
+        expect(told).to.deep.equal(toldInEarnest);
+      });
+    }
+  });
+
+  describe('an account with registered senders only', () => {
+    let account: AccountId;
+    let key: string;
+    before(async () => {
+      account = await makeAccount(store.db, 5, { senders: 'registered' });
+      key = await makeKey(store.db, account);
+      const routes = ['transactional'] as const;
+      await createSender(store.db, systemClock, { account, sender: 'GOOD', routes, status: 'approved' });
+      await createSender(store.db, systemClock, { account, sender: 'WAITING', routes, status: 'submitted' });
+      const other = await makeAccount(store.db, 5);
+      await createSender(store.db, systemClock, { account: other, sender: 'OTHER', routes, status: 'approved' });
+    });
+
+    it('sends as an approved sender', async () => {
+      expect((await send(key, { ...GOOD, sender: 'GOOD' })).status).to.equal(200);
+    });
+
+    const refused: readonly [string, object][] = [
+      ['an unknown sender', { sender: 'NOBODY' }],
+      ['a sender that is not approved yet', { sender: 'WAITING' }],
+      ["another account's sender", { sender: 'OTHER' }],
+      ['another spelling', { sender: 'Good' }],
+      ['another route than it is registered for', { sender: 'GOOD', route: 'promotional' }],
+    ];
+    for (const [what, body] of refused) {
+      it(`sender_not_allowed: ${what}`, async () => {
+        const before = await tracesOf(account);
+
+        const answer = await send(key, { ...GOOD, ...body });
+
+        expectFieldRefusal(answer, 'sender_not_allowed', 'sender');
+        expect(await tracesOf(account)).to.equal(before);
+      });
+    }
   });
 });

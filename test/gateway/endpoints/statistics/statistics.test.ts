@@ -1,19 +1,24 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import { quantile } from '../../../../gateway/endpoints/statistics/quantile.ts';
+import { createCarrier } from '../../../../shared/carriers/carrier-store.ts';
+import { raisePeaks } from '../../../../shared/conditions/peaks.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { SECONDS } from '../../../../shared/messages/statistics-hour.ts';
+import { ALL, HOUR_MS, type HourDocument, hourName, SECONDS } from '../../../../shared/messages/statistics-hour.ts';
+import { hourCollection } from '../../../../shared/messages/statistics-store.ts';
+import { findAccount } from '../../../../shared/money/accounts/store.ts';
 import type { ConversationDocument } from '../../../../shared/money/conversations/conversation.ts';
 import { recordInbound } from '../../../../shared/money/conversations/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { HourCounter } from '../../../../workers/maintenance/statistics/count-hours.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
-import { NUMBER } from '../../../support/chatapp.ts';
+import { NUMBER, TEST_BOX } from '../../../support/chatapp.ts';
 import { makeKey } from '../../../support/gateway.ts';
 import { makeAccount, makeMessage } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { signedIn } from '../../../support/signed-in.ts';
+import { operatorAtGateway } from '../operators-world.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -160,5 +165,72 @@ describe('statistics of an account', () => {
       expect(quantile(within({}), 0.5)).to.equal(null);
       expect(quantile(within({ [Number.POSITIVE_INFINITY]: 3 }), 0.5)).to.equal(86_400);
     });
+  });
+});
+
+describe('GET /v2/admin/charts', () => {
+  const world = operatorAtGateway(0);
+
+  it('has a value for each step: what was counted of all accounts, and the highest that was seen of carriers', async () => {
+    await createCarrier(world.db, systemClock, TEST_BOX, {
+      ...{ _id: 'airtel', name: 'Airtel', host: 'smpp.example.com', port: 2775, systemId: 'harkara' },
+      password: 'hunter2!',
+    });
+    const now = new Date();
+    const before = new Date(now.getTime() - HOUR_MS);
+    for (const waiting of [7, 60, 3]) await raisePeaks(world.db, before, new Map([['airtel', { waiting, p99: 80 }]]));
+    const hour: HourDocument = {
+      ...{ _id: `${ALL}:${hourName(before)}`, account: ALL, countedAt: now, credits: 10, conversations: 0, errors: [] },
+      ...{ states: { sms: { delivered: 8, rejected: 2, queued: 1 } }, traffic: [], expiresAt: new Date(9e12) },
+      operators: [
+        { name: 'Airtel', channel: 'sms', ended: 10, delivered: 8, within: [...SECONDS.map(() => 0), 0].with(1, 8) },
+      ],
+    };
+    await hourCollection(world.db).insertOne(hour);
+
+    for (const [period, steps] of [
+      ['24h', 24],
+      ['7d', 168],
+    ] as const) {
+      const { body } = await world.get(`/charts?period=${period}`);
+      expect(body.times).to.have.length(steps);
+      const lastTwo = (values: readonly unknown[]) => values.slice(-2);
+      expect(lastTwo(body.messages.delivered)).to.deep.equal([8, 0]);
+      expect(lastTwo(body.messages.failed)).to.deep.equal([2, 0]);
+      const [operator, ...others] = body.operators;
+      expect(others).to.deep.equal([]);
+      expect(lastTwo(operator.delivery_rate)).to.deep.equal([0.8, null]);
+      expect(operator.seconds_p50.at(-2)).to.be.within(1, 2);
+      expect(lastTwo(body.carriers[0].waiting)).to.deep.equal([60, null]);
+      expect(lastTwo(body.carriers[0].answer_ms_p99)).to.deep.equal([80, null]);
+    }
+    const { body } = await world.get('/charts?period=30d');
+    expect(body.times).to.have.length(30);
+    expect(Math.max(...body.carriers[0].waiting)).to.equal(60);
+  });
+});
+
+const PATH = '/v2/account/low-balance';
+
+describe('the threshold of a low balance', () => {
+  const site = accountAtGateway(10);
+
+  it('is set and removed by who changes settings, read by others, and in the audit', async () => {
+    const { headers } = await signedIn(site.db, 'developer', site.account);
+    const put = (threshold: unknown) => request(site.url).put(PATH).set(headers).send({ threshold });
+
+    expect((await request(site.url).get(PATH).set(headers).expect(200)).body).to.deep.equal({ threshold: null });
+    expect((await put(500).expect(200)).body).to.deep.equal({ threshold: 500 });
+    expect(await findAccount(site.db, site.account)).to.include({ lowBalance: 500 });
+    const entry = await site.db.collection('audit').findOne({ action: 'account.low-balance' });
+    expect(entry).to.deep.include({ before: { threshold: null }, after: { threshold: 500 } });
+    expectProblem(await put(-1), 'invalid_request');
+    expectProblem(await put(1.5), 'invalid_request');
+    expect((await put(0).expect(200)).body).to.deep.equal({ threshold: null });
+    expect(await findAccount(site.db, site.account)).not.to.have.property('lowBalance');
+    const reader = await makeKey(site.db, site.account, ['read']);
+    const auth = { Authorization: `Bearer ${reader}` };
+    await request(site.url).get(PATH).set(auth).expect(200);
+    expectProblem(await request(site.url).put(PATH).set(auth).send({ threshold: 1 }), 'scope_missing');
   });
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { ENDPOINTS_PER_ACCOUNT } from '../../../../shared/events/webhooks/endpoint.ts';
+import { ENDPOINTS_PER_ACCOUNT, type EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
 import {
   createEndpoint,
   disableEndpoint,
@@ -10,6 +10,7 @@ import {
   noteHealth,
   removeEndpoint,
   rotateSecret,
+  setEvents,
 } from '../../../../shared/events/webhooks/endpoint-store.ts';
 import { newSecret } from '../../../../shared/events/webhooks/sign.ts';
 import { AllPlacesTaken } from '../../../../shared/platform/mongo/places.ts';
@@ -18,7 +19,7 @@ import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { boxOf } from '../../../support/secret-box.ts';
 import { useStore } from '../../../support/store.ts';
-import { present } from './make.ts';
+import { makeEndpoint, present } from './make.ts';
 
 const URL_1 = 'https://hooks.example/1';
 
@@ -251,5 +252,66 @@ describe('webhooks/endpoint-store', () => {
 
     await noteHealth(store.db, endpoint._id, undefined);
     expect(await listEndpoints(store.db, account)).to.deep.equal([endpoint]);
+  });
+});
+
+describe('webhooks/endpoint-store: an address', () => {
+  const box = boxOf(randomBytes(32));
+  const store = useStore();
+
+  it('written in another way is the same endpoint, also one of an earlier version', async () => {
+    const account = newId('acc');
+    const register = (channel: 'sms' | 'chatapp', url: string) =>
+      createEndpoint(store.db, systemClock, box, { account, channel, url, events: ['message.sent'] });
+    const _id = newId('whk');
+    const sealed = box.seal('whsec_old', ['endpoints', _id, 'secrets.sealed']);
+    const old = makeEndpoint({ _id, account, url: 'https://old.example', secrets: [{ sealed }] });
+    await store.db.collection<EndpointDocument>('endpoints').insertOne(old);
+
+    const made = await Promise.all(['https://x.example', 'https://x.example/'].map((url) => register('sms', url)));
+    const again = await register('sms', 'HTTPS://X.Example:443');
+    const known = await register('sms', 'https://old.example/');
+    const other = await register('chatapp', 'https://x.example');
+
+    const ids = new Set([...made, again].map(({ endpoint }) => endpoint._id));
+    expect(ids).to.have.property('size', 1);
+    expect(known).to.deep.include({ created: false, secret: 'whsec_old' });
+    expect(known.endpoint).to.include({ _id: old._id, url: 'https://old.example' });
+    expect((await listEndpoints(store.db, account)).map(({ _id }) => _id)).to.have.members([
+      ...ids,
+      old._id,
+      other.endpoint._id,
+    ]);
+  });
+});
+
+describe('webhooks/endpoint-store: subscribedSince', () => {
+  const box = boxOf(randomBytes(32));
+  const store = useStore();
+
+  it('an endpoint knows since when it is active and gets all its events', async () => {
+    const clock = new ManualClock();
+    const of = { account: newId('acc'), channel: 'sms', url: 'https://hooks.example/1' } as const;
+    const register = async (...events: EndpointDocument['events']) =>
+      (await createEndpoint(store.db, clock, box, { ...of, events })).endpoint;
+    const { _id: id } = await register('message.sent', 'message.failed');
+    const since = async () => (await findEndpoints(store.db, [id]))[0]?.subscribedSince;
+    const changed = async (change: () => Promise<unknown>) => {
+      clock.turn(1_000);
+      await change();
+      return (await since())?.getTime() === clock.now().getTime();
+    };
+
+    expect(await since()).to.equal(undefined);
+    expect(await changed(() => register('message.failed', 'message.sent'))).to.equal(false);
+    expect(await changed(() => setEvents(store.db, clock, id, ['message.sent']))).to.equal(false);
+    expect(await changed(() => enableEndpoint(store.db, clock, id))).to.equal(false);
+    expect(await since()).to.equal(undefined);
+    expect(await changed(() => setEvents(store.db, clock, id, ['message.sent', 'message.failed']))).to.equal(true);
+    expect(await changed(() => register('message.expired'))).to.equal(true);
+    await disableEndpoint(store.db, id, 'account');
+    expect(await changed(() => register('message.expired'))).to.equal(true);
+    await disableEndpoint(store.db, id, 'account');
+    expect(await changed(() => enableEndpoint(store.db, clock, id))).to.equal(true);
   });
 });

@@ -1,6 +1,12 @@
 import { expect } from 'chai';
+import { findAcceptedChat } from '../../../../gateway/endpoints/chatapp/send.ts';
 import type { ConversationDocument } from '../../../../shared/money/conversations/conversation.ts';
-import { wouldOpen } from '../../../../shared/money/conversations/open.ts';
+import { createChatAccepter, wouldOpen } from '../../../../shared/money/conversations/open.ts';
+import { topUp } from '../../../../shared/money/ledger/change.ts';
+import { GroupAccepter } from '../../../../shared/money/payment/accept.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../../../shared/platform/runtime/ids.ts';
+import { balanceOf } from '../../../support/balance.ts';
 import {
   CHAT_PRICES,
   chatMessagesOf,
@@ -8,9 +14,13 @@ import {
   makeTemplateDraft,
   makeTextDraft,
 } from '../../../support/chat.ts';
-import { makeAccount } from '../../../support/make.ts';
+import { makeAccount, makeDraft } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
+import { withCutStore } from '../../../support/mongo-wire/cut-store.ts';
+import { cutBefore } from '../../../support/mongo-wire/faults.ts';
+import { doneLate } from '../../../support/mongo-wire/undo.ts';
 import { CUSTOMER, HOUR_MS, openingWorld } from '../../../support/opening-world.ts';
+import { silentLog } from '../../../support/silent-log.ts';
 
 describe('conversations/open', () => {
   const world = openingWorld();
@@ -208,5 +218,125 @@ describe('conversations/open', () => {
     expect(inside).to.deep.equal({ kind: 'would_accept', credits: 1 });
     expect((await accountOf(account)).balance).to.equal(2);
     expect(await chatMessagesOf(world.store.db, account)).to.deep.equal([]);
+  });
+});
+
+describe('conversations/open: an attempt that is held up on its way to the store', () => {
+  const site = withCutStore();
+
+  /** Holds up the first attempt to pay, and spends the credits on something else meanwhile. Returns a function that sends it on. */
+  function holdUp(account: AccountId): () => Promise<unknown> {
+    let work: (() => Promise<unknown>) | undefined;
+    const late = doneLate(site.store.db, (held) => {
+      work = held;
+    });
+    site.proxy.inject({
+      command: 'findAndModify',
+      collection: 'accounts',
+      happens: async (command, link) => {
+        await new GroupAccepter({ db: site.store.db, clock: systemClock, log: silentLog }).accept(account, [
+          makeDraft(),
+        ]);
+        await late(command, link);
+      },
+    });
+    return async () => work?.();
+  }
+
+  const accept = (account: AccountId, draft: ReturnType<typeof makeTemplateDraft>, payBy: Date) =>
+    createChatAccepter({ db: site.cut.db, clock: systemClock, log: silentLog, prices: CHAT_PRICES }).accept(
+      account,
+      draft,
+      payBy,
+    );
+  const inAnHour = () => new Date(Date.now() + 3_600_000);
+
+  it('may pay after the caller was refused, and the refusal says so', async () => {
+    const account = await makeAccount(site.store.db, CHAT_PRICES.businessCredits);
+    const draft = makeTemplateDraft();
+    const sendOn = holdUp(account);
+
+    const outcome = await accept(account, draft, inAnHour());
+    await topUp(site.store.db, account, 1, `late-${account}`);
+    await sendOn();
+
+    expect(outcome).to.include({ kind: 'insufficient_credits', mayStillPay: true });
+    expect(await findAcceptedChat(site.store.db, account, draft._id), 'it has paid').to.include({ _id: draft._id });
+    expect(await balanceOf(site.store.db, account)).to.equal(0);
+  });
+
+  it('is unknown when nothing more can be learned after it', async () => {
+    const account = await makeAccount(site.store.db, CHAT_PRICES.businessCredits);
+    holdUp(account);
+    // The decision is made anew, for a new debit. Its reads fail, so the store never hears of this debit: only the first may still pay.
+    const refused = site.proxy.inject({
+      command: 'find',
+      collection: 'accounts',
+      after: 1,
+      times: 2,
+      happens: cutBefore,
+    });
+
+    const outcome = await accept(account, makeTemplateDraft(), inAnHour());
+
+    expect(refused.met).to.equal(2);
+    expect(outcome).to.deep.equal({ kind: 'outcome_unknown' });
+  });
+
+  it('leaves a refusal final that came without one', async () => {
+    const account = await makeAccount(site.store.db, 0);
+
+    expect(await accept(account, makeTemplateDraft(), inAnHour())).not.to.have.property('mayStillPay');
+  });
+});
+
+describe('conversations/open: with a time to pay by', () => {
+  const world = openingWorld();
+  const { newAccepter, accountOf } = world;
+
+  const late = () => new Date(Date.now() - 1);
+
+  it('opens nothing after it, whatever else it is asked together with', async () => {
+    const account = await makeAccount(world.store.db, 10);
+    const accepter = newAccepter();
+
+    const outcomes = await Promise.all([
+      accepter.accept(account, makeTemplateDraft({ to: '919876543211' }), late()),
+      accepter.accept(account, makeTemplateDraft({ to: '919876543212' })),
+      accepter.accept(account, makeTemplateDraft({ to: '919876543213' }), new Date(Date.now() + 60_000)),
+      accepter.accept(account, makeTemplateDraft({ to: '919876543214' }), late()),
+    ]);
+
+    expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['too_late', 'accepted', 'accepted', 'too_late']);
+    expect((await accountOf(account)).balance).to.equal(6);
+    expect(await chatMessagesOf(world.store.db, account)).to.have.lengthOf(2);
+  });
+
+  it('lets nothing go after it, also when this process believes that it has time', async () => {
+    const account = await makeAccount(world.store.db, 10);
+    await newAccepter().accept(account, makeTemplateDraft());
+    const asleep = newAccepter(new ManualClock(new Date(Date.now() - 2 * HOUR_MS)));
+    const draft = makeTemplateDraft();
+
+    const refused = await asleep.accept(account, draft, late());
+    const inTime = await asleep.accept(account, makeTemplateDraft(), new Date(Date.now() + 60_000));
+
+    expect(refused).to.deep.equal({ kind: 'too_late' });
+    expect(inTime).to.include({ kind: 'accepted', credits: 0 });
+    expect(await findAcceptedChat(world.store.db, account, draft._id)).to.equal(undefined);
+    expect(await chatMessagesOf(world.store.db, account)).to.have.lengthOf(2);
+  });
+
+  it('stores an included message like any other', async () => {
+    const account = await makeAccount(world.store.db, 10);
+    const accepter = newAccepter();
+    await accepter.accept(account, makeTemplateDraft());
+    const [plain, timed] = [makeTemplateDraft({ reference: '$v' }), makeTemplateDraft({ reference: '$v' })];
+
+    await accepter.accept(account, { ...plain, validUntil: timed.validUntil });
+    await accepter.accept(account, timed, new Date(Date.now() + 60_000));
+
+    const [, first, second] = await chatMessagesOf(world.store.db, account);
+    expect({ ...second, _id: plain._id }).to.deep.equal(first);
   });
 });

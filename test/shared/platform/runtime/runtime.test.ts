@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { isoTimestamp } from '../../../../shared/platform/runtime/clock.ts';
-import { Grouper } from '../../../../shared/platform/runtime/grouper.ts';
+import { defined } from '../../../../shared/platform/runtime/defined.ts';
+import { Grouper, WindowSeen } from '../../../../shared/platform/runtime/grouper.ts';
 import {
   batchMessageIds,
   batchMessageRange,
@@ -14,10 +15,13 @@ import {
   lowestId,
   newId,
 } from '../../../../shared/platform/runtime/ids.ts';
+import { parseOffsetTime } from '../../../../shared/platform/runtime/iso-time.ts';
 import { StartError } from '../../../../shared/platform/runtime/lifecycle.ts';
 import { clean, maskNumber, unexpectedErrorFields } from '../../../../shared/platform/runtime/log.ts';
+import { openness } from '../../../../shared/platform/runtime/own-file.ts';
 import { createSecretBox } from '../../../../shared/platform/runtime/secret-box.ts';
 import { loadSecretKeys } from '../../../../shared/platform/runtime/secret-keys.ts';
+import { within } from '../../../../shared/platform/runtime/within.ts';
 
 describe('runtime/ids', () => {
   it('never goes back in order and never repeats', () => {
@@ -249,4 +253,143 @@ describe('runtime/secret-box', () => {
   it('says what a key must look like', () => {
     expect(() => loadSecretKeys('short', directory)).to.throw('HARKARA_SECRET_KEY must hold 64 hexadecimal digits');
   });
+});
+
+describe('defined', () => {
+  it('leaves out what is undefined, and nothing else', () => {
+    const given: { readonly a?: string | undefined; readonly b: number; readonly c: null } = {
+      a: undefined,
+      b: 0,
+      c: null,
+    };
+
+    expect(defined(given)).to.have.all.keys('b', 'c').and.to.deep.equal({ b: 0, c: null });
+    expect(defined({ ...given, a: '' })).to.deep.equal({ a: '', b: 0, c: null });
+  });
+});
+
+describe('a file with a secret', () => {
+  const rows: readonly [why: string, uid: number, mode: number, user: number, fault: RegExp | undefined][] = [
+    ['of this user alone', 1000, 0o600, 1000, undefined],
+    ['that this user may only read', 1000, 0o400, 1000, undefined],
+    ['as `cp` makes it', 1000, 0o644, 1000, /^f holds a secret .*\(mode 0644\): chmod 600 f$/],
+    ['that the group may read', 1000, 0o640, 1000, /chmod 600 f$/],
+    ['that others may change', 1000, 0o602, 1000, /chmod 600 f$/],
+    ['of another user', 1001, 0o600, 1000, /belongs to another user \(uid 1001, this is 1000\): chown 1000 f$/],
+    ["of root's, for the group of a service", 0, 0o640, 1000, undefined],
+    ["of root's, that the group may change", 0, 0o660, 1000, /chmod 600 f$/],
+    ["of root's, for all", 0, 0o644, 1000, /chmod 600 f$/],
+    ['of a user, read by root', 1000, 0o600, 0, undefined],
+    ["of root's, read by root", 0, 0o640, 0, /chmod 600 f$/],
+  ];
+  for (const [why, uid, mode, user, fault] of rows) {
+    it(`${fault === undefined ? 'is read' : 'is refused'}: ${why}`, () => {
+      const found = openness('f', { uid, mode: 0o100000 | mode }, user);
+
+      if (fault === undefined) expect(found).to.equal(undefined);
+      else expect(found).to.match(fault);
+    });
+  }
+});
+
+describe('within', () => {
+  it('gives what the work gives', async () => {
+    // A timer that was left would keep the test run from ending.
+    expect(await within(60_000, Promise.resolve(1))).to.equal(1);
+  });
+
+  it('gives undefined when the time is over, and takes what the work throws later', async () => {
+    let fail: (error: Error) => void = () => {};
+    const work = new Promise<number>((_, reject) => {
+      fail = reject;
+    });
+
+    expect(await within(1, work)).to.equal(undefined);
+    // An unhandled rejection would end the run.
+    fail(new Error('too late'));
+  });
+
+  it('rejects with what the work rejects with', async () => {
+    const error = await within(60_000, Promise.reject(new Error('away'))).catch((reason: unknown) => reason);
+
+    expect(error).to.be.an('error').with.property('message', 'away');
+  });
+});
+
+describe('WindowSeen', () => {
+  it('is the most that was without a result at once', () => {
+    const window = new WindowSeen();
+    const before = window.most;
+
+    for (const count of [1, 7, 3]) window.note(count, 0);
+
+    expect([before, window.most]).to.deep.equal([0, 7]);
+  });
+
+  it('forgets a larger window after 5 to 10 seconds in which less came', () => {
+    const window = new WindowSeen();
+    window.note(100, 0);
+
+    window.note(10, 5_000);
+    const soon = window.most;
+    window.note(10, 9_999);
+    const stillSoon = window.most;
+    window.note(10, 10_000);
+
+    expect([soon, stillSoon, window.most]).to.deep.equal([100, 100, 10]);
+  });
+
+  it('remembers the window over a time in which nothing came', () => {
+    const window = new WindowSeen();
+    window.note(100, 0);
+
+    window.note(1, 3_600_000);
+
+    expect(window.most).to.equal(100);
+  });
+});
+
+describe('a time with its offset', () => {
+  for (const [text, utc, offsetMinutes] of [
+    ['2026-11-21T10:00:00+05:30', '2026-11-21T04:30:00.000Z', 330],
+    ['2026-11-21T10:00:00-03:00', '2026-11-21T13:00:00.000Z', -180],
+    ['2026-11-21T10:00:00Z', '2026-11-21T10:00:00.000Z', 0],
+    ['2026-11-21T10:00:00.125+00:00', '2026-11-21T10:00:00.125Z', 0],
+    ['2026-11-21T10:00:00.1239999Z', '2026-11-21T10:00:00.123Z', 0],
+    ['2026-12-31T23:30:00-01:00', '2027-01-01T00:30:00.000Z', -60],
+    ['2028-02-29T00:00:00+14:00', '2028-02-28T10:00:00.000Z', 840],
+  ] as const) {
+    it(`is read: ${text}`, () => {
+      expect(parseOffsetTime(text)).to.deep.equal({ at: new Date(utc), offsetMinutes });
+    });
+  }
+
+  for (const text of [
+    '',
+    'tomorrow',
+    '1795000000',
+    '2026-11-21',
+    '2026-11-21T10:00:00',
+    '2026-11-21T10:00+05:30',
+    '2026-11-21 10:00:00+05:30',
+    '2026-11-21T10:00:00+0530',
+    '2026-11-21T10:00:00+05',
+    '2026-11-21T10:00:00 +05:30',
+    '2026-11-21t10:00:00z',
+    '2026-02-29T10:00:00Z',
+    '2026-02-30T10:00:00Z',
+    '2026-13-01T10:00:00Z',
+    '2026-00-10T10:00:00Z',
+    '2026-11-21T24:00:00Z',
+    '2026-11-21T10:60:00Z',
+    '2026-11-21T10:00:61Z',
+    '2026-11-21T10:00:00+24:00',
+    '2026-11-21T10:00:00+05:60',
+    '2026-11-21T10:00:00Z\n',
+    '+002026-11-21T10:00:00Z',
+  ]) {
+    it(`is refused: ${JSON.stringify(text)}`, () => {
+      expect(parseOffsetTime(text)).to.equal(undefined);
+    });
+  }
 });

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
+import { MongoServerError } from 'mongodb';
 import type { Part } from '../../../../shared/messages/document/message.ts';
+import { connectStore } from '../../../../shared/platform/mongo/connect.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
+import { answer } from '../../../support/mongo-wire/framing.ts';
+import type { Handler } from '../../../support/mongo-wire/link.ts';
+import { startWireProxy } from '../../../support/mongo-wire/proxy.ts';
 import { POISON, ReceiptWorld, receipt, SENDER, TO } from '../../../support/receipt-world.ts';
 import { use } from '../../../support/use.ts';
 
@@ -249,4 +254,79 @@ describe('ReceiptSettler: receipts found by their ids', () => {
       expect([await world.state(early), await world.state(scheduled)]).to.deep.equal(['sent', 'delivered']);
     });
   }
+});
+
+describe('ReceiptSettler: a store that refuses its user', () => {
+  const world = use(() => ReceiptWorld.open());
+  beforeEach(() => world.begin());
+
+  for (const code of [13, 18]) {
+    it(`has taken no receipt (${code})`, async () => {
+      const proxy = await startWireProxy(world.store.uri);
+      const mongodbDatabase = world.store.db.databaseName;
+      const store = await connectStore({ mongodbUri: proxy.uri, dataDir: '', mongodbDatabase });
+      const happens: Handler = async ({ message }, link) => link.tell(answer(message, { ok: 0, code, errmsg: 'no' }));
+      const fault = proxy.inject({ command: 'find', collection: 'messages', times: Infinity, happens });
+      const message = await world.put();
+      const receipts = world.settler(store.db);
+
+      const refused: unknown = await receipts.add(receipt('1')).catch((error: unknown) => error);
+      fault.end();
+      const again = await receipts.add(receipt('1'));
+      await store.close();
+      await proxy.close();
+
+      expect(refused).to.be.instanceOf(MongoServerError).and.include({ code });
+      expect([again, await world.state(message)]).to.deep.equal(['matched', 'delivered']);
+    });
+  }
+});
+
+describe('ReceiptSettler: receipts of messages that were sent again', () => {
+  const world = use(() => ReceiptWorld.open());
+  beforeEach(() => world.begin());
+
+  const at = (carrier: string) => world.claim(carrier);
+
+  it('the id of an earlier copy, told by a late answer, finds it', async () => {
+    const earlier = [{ ...at('c'), parts: [{ key: 'c:7', state: 'accepted' as const }] }];
+    const message = await world.put({ earlier, claim: at('d'), parts: [{ key: 'd:1', state: 'accepted' }] });
+
+    expect(await world.receipts.add(receipt('7'))).to.equal('matched');
+    expect(await world.state(message)).to.equal('delivered');
+  });
+
+  for (const now of ['queued', 'waiting', 'submitting', 'sent', 'failed', 'expired'] as const) {
+    it(`an earlier copy that was never answered is what the receipt means, also of one that is ${now}`, async () => {
+      const earlier = [{ ...at('c'), parts: [{ state: 'unknown' as const }] }];
+      const history = now === 'failed' || now === 'expired' ? [{ state: now, at: world.clock.now() }] : [];
+      const message = await world.put({ state: now, earlier, claim: at('d'), parts: [], history });
+
+      expect(await world.receipts.add(receipt('77'))).to.equal('unknown_settled');
+      expect(await world.state(message)).to.equal('delivered');
+    });
+  }
+
+  it('the copy that is under way at the same carrier may be meant: it waits for the answer to that', async () => {
+    const earlier = [{ ...at('c'), parts: [{ state: 'unknown' as const }] }];
+    const message = await world.put({ state: 'submitting', earlier, claim: at('c'), parts: [], history: [] });
+
+    expect(await world.receipts.add(receipt('77'))).to.equal('orphan');
+    expect(await world.state(message)).to.equal('submitting');
+  });
+
+  it('a copy of long ago, at another carrier, or claimed after the receipt came, is not meant', async () => {
+    await world.receipts.add(receipt('77'));
+    world.clock.turn(60_000);
+    const parts = [{ state: 'unknown' as const }];
+    const others = [
+      await world.put({ state: 'queued', parts: [], earlier: [{ ...at('c'), parts }] }),
+      await world.put({ state: 'queued', parts: [], earlier: [{ ...at('d'), parts }] }),
+      await world.put({ state: 'queued', parts: [], earlier: [{ ...at('c'), at: new Date(0), parts }] }),
+    ];
+
+    await world.receipts.repeat();
+
+    expect(await world.states(others)).to.deep.equal(['queued', 'queued', 'queued']);
+  });
 });

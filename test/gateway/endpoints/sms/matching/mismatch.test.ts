@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { explainMismatch, type Mismatch } from '../../../../../gateway/endpoints/sms/matching/mismatch.ts';
+import { quoted } from '../../../../../gateway/endpoints/sms/matching/quoted.ts';
 import { indexTemplates, templateOf } from '../../../../shared/templates/sms/reference.ts';
 
 const ID = '1107160000000000001';
@@ -190,4 +191,20 @@ describe('templates/mismatch', () => {
       { numRuns: 500 },
     );
   });
+});
+
+describe('templates/quoted', () => {
+  const ROWS: readonly (readonly [text: string, quoted: string])[] = [
+    ['Hi "you" – नमस्ते 🎉', '"Hi \\"you\\" – नमस्ते 🎉"'],
+    ['a\u00a0b\u200bc\ufeffd\u00ade\u2003f', '"a\\u00a0b\\u200bc\\ufeffd\\u00ade\\u2003f"'],
+    ['tab\tline\nend\u0085', '"tab\\tline\\nend\\u0085"'],
+    ['e\u0301 ❤\ufe0f', '"e\\u0301 ❤\\ufe0f"'],
+    ['\u{e0067}', '"\\udb40\\udc67"'],
+  ];
+  for (const [text, expected] of ROWS) {
+    it(`writes ${expected}`, () => {
+      expect(quoted(text)).to.equal(expected);
+      expect(JSON.parse(quoted(text))).to.equal(text);
+    });
+  }
 });
