@@ -14,8 +14,8 @@ import {
   TokenNeeded,
 } from '../../../../shared/carriers/providers/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
-import { type AccountId, isCallbackId, newCallbackId, newId } from '../../../../shared/platform/runtime/ids.ts';
-import { makeProvider, NUMBER, PROVIDER, TEST_BOX } from '../../../support/chatapp.ts';
+import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
+import { NUMBER, PROVIDER, TEST_BOX } from '../../../support/chatapp.ts';
 import { useStore } from '../../../support/store.ts';
 
 describe('providers', () => {
@@ -74,16 +74,6 @@ describe('providers', () => {
     expect((await set({ baseUrl, token: 'EAAgiven' })).provider).to.include({ baseUrl });
   });
 
-  it('makes a new verify token when it is asked to', async () => {
-    const first = await set(PROVIDER);
-
-    const { provider, verifyToken } = await set({ newVerifyToken: true });
-
-    expect(verifyToken).to.be.a('string').and.not.equal(first.verifyToken);
-    expect(TEST_BOX.open(provider.verifyToken, ['providers', NUMBER, 'verifyToken'])).to.equal(verifyToken);
-    expect(provider).not.to.have.property('newVerifyToken');
-  });
-
   it('is one, however many set it at the same moment', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => set(PROVIDER)));
 
@@ -117,20 +107,6 @@ describe('providers', () => {
     expect(refused).to.be.instanceOf(BadProvider);
     expect(String(refused)).to.match(/number: 8 to 15 digits.* perSecond: /);
     expect(await listProviders(store.db)).to.deep.equal([]);
-  });
-
-  it('says everything that is missing, and stores nothing', async () => {
-    const problems = await problemsOf({ baseUrl: 'ftp://graph.example', perSecond: 0 });
-
-    expect(problems.map((problem) => problem.split(':')[0])).to.have.members([
-      'phoneNumberId',
-      'businessId',
-      'token',
-      'appSecret',
-      'baseUrl',
-      'perSecond',
-    ]);
-    expect(await findProvider(store.db, NUMBER)).to.equal(undefined);
   });
 
   const bad: readonly [string, ProviderChange][] = [
@@ -177,18 +153,5 @@ describe('providers', () => {
       .to.include({ status: 'active' })
       .and.not.have.property('stoppedReason');
     expect(await stopProvider(store.db, NUMBER, 'again')).to.equal(true);
-  });
-
-  it('list: has all of them', async () => {
-    const { provider } = await makeProvider(store.db, account);
-
-    expect(await listProviders(store.db)).to.deep.include(provider);
-  });
-
-  it('a callback nobody has is nobody’s', async () => {
-    const callback = newCallbackId();
-
-    expect(isCallbackId(callback)).to.equal(true);
-    expect(await providersByCallback(store.db, [callback])).to.deep.equal([]);
   });
 });
