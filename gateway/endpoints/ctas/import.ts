@@ -20,7 +20,8 @@ import { type Giver, type ImportedCtas, importCtas, type NewCta } from '../sms/c
 
 /** The import of a file of links and numbers: an account asks for them, an operator approves them with it. */
 
-const CSV_MAX = 400_000;
+/** A body has 64 KB. */
+const CSV_MAX = 60_000;
 const LIMITS = { rows: QUOTAS.ctas + TITLE_ROWS_MAX, columns: 50, cell: 2 * CTA_MAX } as const;
 /** Columns that hold them, in exports and samples of the platforms. */
 const HEADS: ReadonlySet<string> = new Set([
@@ -33,7 +34,7 @@ const FILE = {
     string(
       {
         description:
-          'The text of a CSV file. The column `value` (also `CTA Input`, `URL`, `number`), or the first one, has the links and numbers; others are left out.',
+          'The text of a CSV file. The column `value` (also `CTA Input`, `URL`, `number`), or the first one, has the links and numbers; others are left out. Import a longer file in parts.',
         minLength: 1,
         maxLength: CSV_MAX,
       },
@@ -116,7 +117,6 @@ export const importOwnCtas = endpoint({
   description:
     'Extension. Asks for all that a CSV file has; an operator approves them. A line that is wrong refuses the file, with its number. What the account has already stays as it is. `dry_run` says first what would be done.',
   scopes: ['manage'],
-  bodyMax: 'bulk',
   body: request(FILE),
   answer: ImportedShape,
   problems: ['quota_reached'],
@@ -150,7 +150,6 @@ export const importCtasFor = endpoint({
     'Extension. All that a CSV file has is approved, also what the account asked for. It counts within seconds; nobody is told.',
   scopes: ['admin:support'],
   params: ACCOUNT_IN_PATH,
-  bodyMax: 'bulk',
   body: request(FILE),
   answer: ImportedShape,
   problems: [...ACCOUNT_REFUSALS, 'quota_reached'],
