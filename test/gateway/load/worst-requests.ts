@@ -8,8 +8,8 @@ export interface Worst {
   readonly path: string;
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whose key it has: of the account that has numbers checked (unless said otherwise), or of the one with DLT. */
-  readonly account?: 'checking' | 'dlt';
+  /** Whose key it has: of the account that has numbers checked (unless said otherwise), or of one with DLT. */
+  readonly account?: 'checking' | 'dlt' | 'alike';
   /** How many are sent at the same time. */
   readonly together?: number;
   readonly status: 200 | 400 | 401 | 404;
@@ -189,6 +189,24 @@ export function worstImports(): Worst[] {
   ];
 }
 
+/** Files of links and numbers that an account registers, as long as they may be. */
+export function worstCtas(): Worst[] {
+  const sent = (what: string, line: (i: number) => string, status: 200 | 400 = 200): Worst => {
+    const lines = times(2_000, line);
+    const csv = lines.slice(0, Math.floor(CTA_FILE_BYTES / (Buffer.byteLength(lines.at(-1) ?? '') + 1))).join('\n');
+    const body = JSON.stringify({ csv, dry_run: true });
+    return { what: `a file of CTAs: ${what}`, method: 'POST', path: '/v2/account/ctas/import', body, status };
+  };
+  return [
+    sent('links', (i) => `acme${i}.in/a/a/a/a/a`),
+    sent('hosts in Hindi', (i) => `${'नमस्ते'.repeat(6)}${i}.भारत/${i}`),
+    sent('numbers', (i) => `+${mobile(i)}`),
+    sent('what is neither', (i) => `https://..${i}`, 400),
+    sent('what nobody sees', () => '\u200b'.repeat(9), 400),
+  ];
+}
+const CTA_FILE_BYTES = 60_000;
+
 /** Addresses and headers of 15 KB, many at the same time. */
 export function worstAddresses(): Worst[] {
   const get = (status: Worst['status'], path: string, headers?: Readonly<Record<string, string>>): Worst => {
@@ -242,6 +260,8 @@ export function worstReads({ batch, customer }: { readonly batch: BatchId; reado
     get(`/v2/account/statements/${new Date().toISOString().slice(0, 7)}`),
     get('/v2/templates', 'dlt'),
     get('/v2/account/templates?limit=500', 'dlt'),
+    get('/v2/account/untagged-templates', 'dlt'),
+    get('/v2/account/untagged-templates', 'alike'),
   ];
 }
 

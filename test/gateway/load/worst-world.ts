@@ -30,7 +30,7 @@ interface Held {
   readonly statuses: readonly number[];
 }
 
-/** A gateway process whose event loop is watched, and two accounts that do their worst: one checks numbers, one has DLT. */
+/** A gateway process whose event loop is watched, and accounts that do their worst: one checks numbers, one has DLT, one has templates alike. */
 export interface WorstWorld {
   /** The path that a provider posts to. */
   readonly callback: string;
@@ -53,14 +53,16 @@ export async function openWorstWorld(): Promise<WorstWorld> {
   const { db } = store;
   const checking = await makeAccount(db, CREDITS, { numberCheck: 'mobile', optOuts: true });
   const dlt = await makeAccount(db, CREDITS, { dlt: 'on', entityId: '1101160000000000009' });
+  const alike = await makeAccount(db, CREDITS);
   for (const account of [checking, dlt]) {
     const routes = ['transactional'] as const;
     await createSender(db, clock, { account, sender: SENDER, routes, status: 'approved' });
     await importTemplates(db, clock, account, account === dlt ? nastyTemplates() : [manySlots()]);
   }
+  await importTemplates(db, clock, alike, templatesAlike());
   await makeOptOuts(db, checking);
   const keyOf = (account: AccountId) => makeKey(db, account, ['send', 'read', 'manage'], undefined, PER_MINUTE);
-  const keys = { checking: await keyOf(checking), dlt: await keyOf(dlt) };
+  const keys = { checking: await keyOf(checking), dlt: await keyOf(dlt), alike: await keyOf(alike) };
   const { provider } = await makeProvider(db, checking);
   const batch = await failedBatch(db, checking);
   const customer = mobile(1);
@@ -133,6 +135,16 @@ function nastyTemplates() {
     return makeTemplate({ dltId: String(1_107_160_000_000_000_001n + BigInt(i)), content: slots + end });
   });
   return [...nasty, manySlots()];
+}
+
+/** Each of one half replaces each of the other half. */
+function templatesAlike() {
+  return Array.from({ length: TEMPLATES }, (_, i) =>
+    makeTemplate({
+      dltId: String(1_107_160_000_000_000_001n + BigInt(i)),
+      content: `Dear {#${i % 2 === 0 ? 'var' : 'numeric'}#}, {#var#}.`,
+    }),
+  );
 }
 
 function manySlots() {

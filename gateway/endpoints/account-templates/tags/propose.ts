@@ -110,6 +110,9 @@ export function patternOf({ content, slots, exactLineBreaks }: Examined): Patter
   return parsed.kind === 'pattern' ? parsed.pattern : undefined;
 }
 
+/** Values that are looked at: of templates with many slots fewer messages are read, because each takes as much longer. */
+const VALUES_MAX = 20_000;
+
 /** `sent`: messages that left with the template, the newest first. */
 export async function propose(
   template: Examined,
@@ -120,7 +123,8 @@ export async function propose(
   const pattern = patternOf(template);
   const compared = (text: string): string => (template.exactLineBreaks ? text : foldLineBreaks(text));
   const read: (SentText & { readonly values: readonly string[] })[] = [];
-  await inSlices(sent, (one) => {
+  const most = Math.ceil(VALUES_MAX / Math.max(pattern?.slots.length ?? 0, 1));
+  await inSlices(sent.slice(0, most), (one) => {
     const values = pattern && captureSlots(pattern, compared(one.text));
     if (values !== undefined) read.push({ ...one, values });
   });

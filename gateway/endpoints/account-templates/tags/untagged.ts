@@ -5,7 +5,7 @@ import type { AccountDocument } from '../../../../shared/money/accounts/account.
 import { findAccount } from '../../../../shared/money/accounts/store.ts';
 import { isoTimestamp } from '../../../../shared/platform/runtime/clock.ts';
 import { idTime } from '../../../../shared/platform/runtime/ids.ts';
-import { nextTurn, turnOver } from '../../../../shared/platform/runtime/turns.ts';
+import { inSlices, nextTurn, turnOver } from '../../../../shared/platform/runtime/turns.ts';
 import { listTemplates } from '../../../../shared/templates/sms/store.ts';
 import type { TemplateDocument } from '../../../../shared/templates/sms/template.ts';
 import { pageAccount } from '../../../access/page-user.ts';
@@ -60,13 +60,16 @@ async function findUntagged(db: Db, account: Owner): Promise<readonly Untagged[]
         const one = { template, slots: openSlots(pattern).length };
         if (status === 'approved' && one.slots > 0) open.push(one);
         const key = fixedText({ ...template, exactLineBreaks });
-        byText.set(key, [...(byText.get(key) ?? []), one]);
+        const alike = byText.get(key);
+        if (alike === undefined) byText.set(key, [one]);
+        else alike.push(one);
       }
       ({ length } = page);
       after = page.at(-1)?.dltId;
     }
   }
-  return open.map(({ template, slots }): Untagged => {
+  const untagged: Untagged[] = [];
+  await inSlices(open, ({ template, slots }) => {
     const all = (byText.get(fixedText({ ...template, exactLineBreaks })) ?? []).filter(
       (other) =>
         other.slots < slots &&
@@ -78,12 +81,13 @@ async function findUntagged(db: Db, account: Owner): Promise<readonly Untagged[]
       (sender) => !approved.some((other) => other.template.senders.includes(sender)),
     );
     const isReplaced = approved.length > 0 && missing.length === 0;
-    return {
+    untagged.push({
       ...{ template, slots, missing },
       state: isReplaced ? 'replaced' : all.length > approved.length ? 'in_review' : 'open',
       successor: (approved[0] ?? all[0])?.template,
-    };
+    });
   });
+  return untagged;
 }
 
 const TEMPLATE_ID = { pattern: '^[0-9]{10,20}$', example: '1107160000000012345' } as const;
@@ -147,7 +151,7 @@ export const untaggedTemplate = endpoint({
   tag: 'Account',
   summary: 'Tags that fit what was sent',
   description:
-    'Extension. Of each {#var#} of a template the narrowest tag that takes at least `percent` of the values that were sent in it, and the messages that the tagged template would not have matched. The values are of at most 2,000 messages of the last 90 days, the newest that are found among 20,000 of the account. Counts as 20 requests.',
+    'Extension. Of each {#var#} of a template the narrowest tag that takes at least `percent` of the values that were sent in it, and the messages that the tagged template would not have matched. The values are of at most 2,000 messages of the last 90 days (of fewer if it has more than 10 slots), the newest that are found among 20,000 of the account. Counts as 20 requests.',
   scopes: ['read', 'manage'],
   params: { template_id: text('Its id on the DLT platform.', TEMPLATE_ID) },
   query: { percent },
