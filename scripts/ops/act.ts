@@ -162,7 +162,7 @@ function boxed(value: unknown): { readonly value: unknown } | undefined {
 function jsonOf(text: string, { type, items }: Schema): unknown {
   if (type === 'string' || type === undefined) return text;
   if (type === 'array' && items?.type === 'string')
-    return text === 'none' ? [] : text.split(',').map((one) => one.trim());
+    return text === 'none' || text === 'any' ? [] : text.split(',').map((one) => one.trim());
   if (type === 'integer' || type === 'number') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
   try {
     return JSON.parse(text);
@@ -222,7 +222,14 @@ function jsonOfAnswer(act: Act, told: Told, values: Values): unknown {
 }
 
 const WRAPPED = ['account', 'carrier', 'route', 'number', 'provider'];
-const SHORT = { account_id: 'account', carrier_id: 'carrier', webhook_id: 'webhook', credit_id: 'id', sender_id: 'id' };
+const SHORT = {
+  account_id: 'account',
+  carrier_id: 'carrier',
+  webhook_id: 'webhook',
+  credit_id: 'id',
+  sender_id: 'id',
+  key_id: 'id',
+};
 
 function named(record: Told, values: Values): Told {
   if (typeof record !== 'object' || record === null) return record;

@@ -7,7 +7,7 @@ import { answerText, listText, recordText } from './answer-text.ts';
 import { bindsText } from './bind-text.ts';
 import { SETTING_OPTIONS, settingsText, withSettings } from './carrier-settings.ts';
 import { Failure } from './command.ts';
-import { ownerOfWebhook } from './owners.ts';
+import { ownerOfKey, ownerOfWebhook } from './owners.ts';
 import { daytime, flag, optional, ownNumber, required, words } from './parameters.ts';
 import { readOctets } from './read-file.ts';
 import { CHANGED_ROUTE, existingRoute, findRoute, NEW_ROUTE, routeText, wholeRoute } from './route-options.ts';
@@ -95,6 +95,55 @@ const CREDITS: readonly Act[] = [
     ...{ command: 'credits list', operation: 'operatorLedger' },
     about: 'Shows the statement of an account, newest first: every change of its balance.',
     columns: ['seq', 'at', 'amount', 'balance_after', 'reason', 'reference', 'note', 'by'],
+  },
+];
+
+const OF_KEY = { account: ownerOfKey, names: { allowed_ips: 'allow_ip' } } as const;
+const NEW_KEY_NOTE = 'Keep it now: only its hash is stored.';
+const namesOfKeys = (made: readonly Told[]) =>
+  made.map(({ key_id, name, state }) => `${key_id} (${name}, ${state})`).join(', ');
+
+const KEY: readonly Act[] = [
+  {
+    ...{ command: 'key create', operation: 'createKey', names: OF_KEY.names, defaults: { scopes: 'send,read' } },
+    about: 'Creates an API key and shows it, only this once.',
+    notes:
+      'Scopes: `send`, `read`, `otp` (the most urgent lane), `manage` (settings). Registering a chat-app webhook needs `manage`, or `send` and\n' +
+      '`read`, because messages from customers are posted there. From an address outside --allow-ip the key is refused (403 ip_not_allowed).\n' +
+      'Behind a proxy, set HARKARA_TRUST_PROXY: otherwise the proxy counts as the caller.',
+    say: ({ key, key_id }) => `${key}\n${NEW_KEY_NOTE} To revoke it: npm run ops -- key revoke ${key_id}`,
+  },
+  {
+    ...{ command: 'key list', operation: 'keys' },
+    about: 'Shows the keys of an account, newest first, and when each was used last.',
+    columns: ['key_id', 'state', 'scopes', 'test', 'expires_at', 'last_used', 'last_address', 'requests_24h', 'name'],
+  },
+  {
+    ...{ command: 'key show', operation: 'showKey', ...OF_KEY, say: (key) => recordText(key) },
+    about: 'Shows a key, when, from where and how often it was used, who made it, and the keys that it made.',
+    notes: 'Gateways report uses once a minute. Requests are those of the current hour and the 23 before it.',
+  },
+  {
+    ...{ command: 'key update', operation: 'updateKey', ...OF_KEY },
+    about: 'Changes what a key may do. It takes effect within 5 seconds. --allow-ip any: from everywhere.',
+    say: ({ descendants, ...key }) =>
+      `${recordText(key)}${descendants.length === 0 ? '' : `\nThe keys that it made are inside it: ${namesOfKeys(descendants)}.`}`,
+  },
+  {
+    ...{ command: 'key rotate', operation: 'rotateKey', ...OF_KEY },
+    about: 'Makes a key that replaces this one, and shows it, only this once. The old one works for a while longer.',
+    say: ({ key, key_id }, { key_id: old }) =>
+      `${key}\n${NEW_KEY_NOTE} \`key show ${old}\` says until when the old one works, \`key show ${key_id}\` until when this one.`,
+  },
+  {
+    ...{ command: 'key revoke', operation: 'revokeKey', ...OF_KEY },
+    about: 'Revokes a key for good. It is refused within 5 seconds.',
+    say({ key_id, descendants }, given) {
+      const made = descendants.length === 0 ? '' : ` The keys that it made: ${namesOfKeys(descendants)}.`;
+      const hint =
+        made === '' || given.descendants === 'revoke' ? '' : ' With --descendants revoke they are revoked too.';
+      return `Key ${key_id} is revoked.${made}${hint}`;
+    },
   },
 ];
 
@@ -755,6 +804,7 @@ export const ACTS: readonly Act[] = [
   ...[
     ACCOUNT,
     CREDITS,
+    KEY,
     SENDER,
     CTA,
     TEMPLATE,

@@ -38,7 +38,7 @@ interface Thing {
 const accountOf = ({ account }: Values) => account as AccountId; // the commands of these nouns read it by `accountId`
 
 const THINGS: Readonly<Record<string, Thing>> = {
-  key: { id: ({ key }) => key, read: (db, { key }) => findKey(db, String(key)) },
+  'operator-key': { id: ({ key }) => key, read: (db, { key }) => findKey(db, String(key)) },
   user: {
     id: ({ username }) => username,
     read: async (db, words) => auditedUser(await theUser(db, words)),
@@ -133,7 +133,8 @@ function userName(): string {
 }
 
 function subjectOf({ noun }: Command, id: unknown): Subject {
-  return id === undefined ? { kind: noun } : { kind: noun, id: String(id) };
+  const kind = noun === 'operator-key' ? 'key' : noun;
+  return id === undefined ? { kind } : { kind, id: String(id) };
 }
 
 /** From the answer of a command, the words by which the thing that it created can be found. */
@@ -141,7 +142,7 @@ function madeBy({ noun }: Command, answer: Answer | LongAnswer): Values {
   const { id, account } = membersOf(answer);
   return {
     ...(account === undefined ? {} : { account }),
-    ...(noun === 'key' && id !== undefined ? { key: id } : {}),
+    ...(noun === 'operator-key' && id !== undefined ? { key: id } : {}),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import { findEndpoints } from '../../shared/events/webhooks/endpoint-store.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { findAccount } from '../../shared/money/accounts/store.ts';
+import { findKey } from '../../shared/people/keys/store.ts';
 import type { AccountId, EndpointId } from '../../shared/platform/runtime/ids.ts';
 import { type Context, Failure } from './command.ts';
 
@@ -10,6 +11,14 @@ export async function existing(db: Db, id: AccountId): Promise<AccountDocument> 
   const found = await findAccount(db, id);
   if (found === undefined) throw new Failure(`There is no account ${id}: \`account list\` shows them.`);
   return found;
+}
+
+/** Whose key it is. */
+export async function ownerOfKey({ key_id: id }: Readonly<Record<string, unknown>>, { db }: Context) {
+  const found = await findKey(await db(), String(id));
+  if (found === undefined) throw new Failure(`There is no key ${id}: \`key list <account>\` shows them.`);
+  if (found.account === undefined) throw new Failure(`${id} is a key of operators: see \`operator-key --help\`.`);
+  return found.account;
 }
 
 /** Whose webhook it is. */

@@ -157,9 +157,3 @@ function explanation({ about, required, standard }: Parameter<unknown>): string 
 export function optionName(name: string): string {
   return name.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
-
-/** The options among a command's values that were given, as they are typed. */
-export function givenOptions(values: Readonly<Record<string, unknown>>): string {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined);
-  return given.map(([name]) => `--${optionName(name)}`).join(', ');
-}

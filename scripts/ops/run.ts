@@ -12,8 +12,8 @@ import { type Command, Failure, UsageError } from './command.ts';
 import { openContext } from './context.ts';
 import { CRASH_POINTS_COMMANDS } from './crash-points.ts';
 import { ENV_EXAMPLE_COMMANDS } from './env-example.ts';
-import { KEY_COMMANDS } from './key.ts';
 import { LEDGER_COMMANDS } from './ledger.ts';
+import { OPERATOR_KEY_COMMANDS } from './operator-key.ts';
 import { OPT_IN_COMMANDS } from './opt-in.ts';
 import { OPT_OUT_COMMANDS } from './opt-out.ts';
 import { OPT_OUT_WORDS_COMMAND } from './opt-out-words.ts';
@@ -30,7 +30,7 @@ nameRequests(acts);
 
 export const COMMANDS: readonly Command[] = [
   ...acts.map(commandOf),
-  ...KEY_COMMANDS,
+  ...OPERATOR_KEY_COMMANDS,
   ...USER_COMMANDS,
   ...TEMPLATE_COMMANDS,
   ...RECEIPT_COMMANDS,

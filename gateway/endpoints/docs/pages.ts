@@ -31,7 +31,7 @@ const OTHERS: readonly OperationsPage[] = [
     path: '/docs/operators',
     title: "Operators' API",
     intro:
-      'For those who run Harkara: accounts, credits, approvals, carriers. Needs a key of operators with the scope that the endpoint names, which `ops key create --scopes admin:read --name console --expires-at … --allow-ip …` makes, or an operator who is signed in. Keys of customers get 403.',
+      'For those who run Harkara: accounts, credits, approvals, carriers. Needs a key of operators with the scope that the endpoint names, which `ops operator-key create --scopes admin:read --name console --expires-at … --allow-ip …` makes, or an operator who is signed in. Keys of customers get 403.',
     tags: ['Operators'],
   },
   {

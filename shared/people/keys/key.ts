@@ -64,13 +64,12 @@ export const ACCOUNT_KEY_SCOPES = ['send', 'read', 'otp', 'manage'] as const;
 
 /**
  * What operators do at `/v2/admin/…`, which concerns all accounts (docs/decisions/0027). Only keys without an account have these, and
- * they have no other; only `ops key create` makes them.
+ * they have no other; only `ops operator-key create` makes them.
  */
 export const OPERATOR_SCOPES = ['admin:read', 'admin:look', 'admin:support', 'admin:money', 'admin:routing'] as const;
 export type OperatorScope = (typeof OPERATOR_SCOPES)[number];
 
-export const KEY_SCOPES = [...ACCOUNT_KEY_SCOPES, ...OPERATOR_SCOPES] as const;
-export type KeyScope = (typeof KEY_SCOPES)[number];
+export type KeyScope = (typeof ACCOUNT_KEY_SCOPES)[number] | OperatorScope;
 
 export function isOperatorScope(scope: string): scope is OperatorScope {
   return OPERATOR_SCOPES.some((one) => one === scope);

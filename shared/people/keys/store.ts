@@ -107,7 +107,7 @@ export interface Rotation {
   readonly until: Date;
   /** When the new key ends. Undefined: when the old one would have. */
   readonly expiresAt?: Date | undefined;
-  readonly maker?: Maker;
+  readonly maker?: Maker | undefined;
 }
 
 /**

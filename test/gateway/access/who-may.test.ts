@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import request from 'supertest';
-import { isOperatorScope, KEY_SCOPES, OPERATOR_SCOPES } from '../../../shared/people/keys/key.ts';
+import { ACCOUNT_KEY_SCOPES, OPERATOR_SCOPES } from '../../../shared/people/keys/key.ts';
 import { createKey } from '../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
@@ -36,7 +36,7 @@ describe('who may use /v2/admin/…', () => {
   }
 
   it('no key of an account, whatever its scopes', async () => {
-    const scopes = KEY_SCOPES.filter((scope) => !isOperatorScope(scope));
+    const scopes = ACCOUNT_KEY_SCOPES;
     const bearer = { Authorization: `Bearer ${await makeKey(world.db, world.account, scopes)}` };
 
     expect(OPERATORS).to.have.length.above(20);

@@ -92,9 +92,16 @@ describe('the audit', () => {
     await change(`key update ${key.id} --allow-ip 203.0.113.0/24`);
     expect((await newest()).after?.allowedIps).to.deep.equal(['203.0.113.0/24']);
     const next = await change(`key rotate ${key.id}`);
-    expect(await newest()).to.deep.include({ account, subject: { kind: 'key', id: next.id } });
+    expect(await newest()).to.deep.include({ account, subject: { kind: 'key', id: key.id } });
     await change(`key revoke ${key.id}`);
     expect(await newest()).to.deep.include({ account, subject: { kind: 'key', id: key.id } });
+    const end = new Date(Date.now() + 86_400_000).toISOString();
+    const admin = await change(
+      `operator-key create --name console --scopes admin:read --expires-at ${end} --allow-ip 203.0.113.7`,
+    );
+    await change(`operator-key revoke ${admin.id}`);
+    expect(await newest()).to.deep.include({ subject: { kind: 'key', id: admin.id } });
+    expect([(await newest()).before?.status, (await newest()).after?.status]).to.deep.equal(['active', 'revoked']);
     await change(`sender create ${account} HARKRA`);
     const content = file('templates.csv', TEMPLATES);
     await change(`template import ${account} ${content}`);
@@ -132,7 +139,7 @@ describe('the audit', () => {
       ...Object.values(SECRETS),
       ...tokens,
       String(secret),
-      ...[key, next].map((one) => String(one.key).split('_').at(-1) ?? ''),
+      ...[key, next, admin].map((one) => String(one.key).split('_').at(-1) ?? ''),
       '919876543210',
     ];
     for (const one of told) expect(text).not.to.include(one);
@@ -179,7 +186,8 @@ describe('the audit', () => {
 
   it('is listed by account, by thing and by time, page by page', async () => {
     const key = await ops(`key create ${account} --name listed`);
-    for (const name of ['one', 'two', 'three']) await ops(`key update ${key.id} --name ${name}`);
+    for (const line of [`update ${key.id} --name one`, `rotate ${key.id}`, `revoke ${key.id}`])
+      await ops(`key ${line}`);
     const of = `audit list --subject key:${key.id}`;
     interface Page {
       readonly data: { readonly audit_id: string; readonly action: string }[];
@@ -192,7 +200,7 @@ describe('the audit', () => {
     const { data: first, next_cursor: cursor } = await page(`${of} --limit 3`);
     const rest = await list(`${of} --limit 3 --cursor ${cursor}`);
 
-    expect(all.map(({ action }) => action)).to.deep.equal([...Array(3).fill('key.update'), 'key.create']);
+    expect(all.map(({ action }) => action)).to.deep.equal(['key.revoke', 'key.rotate', 'key.update', 'key.create']);
     expect([...first, ...rest]).to.deep.equal(all);
     const since = new Date(Date.now() + 60_000).toISOString();
     expect(await list(`${of} --since ${since}`)).to.deep.equal([]);

@@ -112,7 +112,7 @@ describe('npm run ops: users', () => {
     }
     expect((await world.run(`user disable ${user.username} --keys keep`)).out).to.include(`still work: ${id}`);
     expect(await world.json(`user remove ${user.username} --keys revoke`)).to.deep.include({ keys: [id] });
-    expect(await world.json(`key show ${id}`)).to.include({ status: 'revoked' });
+    expect(await world.json(`key show ${id}`)).to.include({ state: 'revoked' });
   });
 
   it('a lost second factor is removed, and sessions are ended', async () => {
