@@ -229,6 +229,7 @@ const SHORT = {
   credit_id: 'id',
   sender_id: 'id',
   key_id: 'id',
+  user_id: 'id',
 };
 
 function named(record: Told, values: Values): Told {

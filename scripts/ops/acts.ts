@@ -2,15 +2,16 @@ import { completionFor } from '../../shared/carriers/numbers/completion.ts';
 import { WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/opt-out.ts';
 import { type AccountId, newId, optOutId } from '../../shared/platform/runtime/ids.ts';
 import { phoneDigits } from '../../shared/platform/sheets/cell.ts';
-import type { Act, Told } from './act.ts';
+import { type Act, perform, type Request, type Told, type Values } from './act.ts';
 import { answerText, listText, recordText } from './answer-text.ts';
 import { bindsText } from './bind-text.ts';
 import { SETTING_OPTIONS, settingsText, withSettings } from './carrier-settings.ts';
-import { Failure } from './command.ts';
-import { ownerOfKey, ownerOfWebhook } from './owners.ts';
+import { type Context, Failure } from './command.ts';
+import { existingUser, NAMED_USER, ownerOfKey, ownerOfWebhook } from './owners.ts';
 import { daytime, flag, optional, ownNumber, required, words } from './parameters.ts';
 import { readOctets } from './read-file.ts';
 import { CHANGED_ROUTE, existingRoute, findRoute, NEW_ROUTE, routeText, wholeRoute } from './route-options.ts';
+import { keysText, LINK_NOTES, linkText } from './user.ts';
 
 /** The commands that are endpoints of the API, by noun. What has none stands in the nouns' own files. */
 
@@ -144,6 +145,59 @@ const KEY: readonly Act[] = [
         made === '' || given.descendants === 'revoke' ? '' : ' With --descendants revoke they are revoked too.';
       return `Key ${key_id} is revoked.${made}${hint}`;
     },
+  },
+];
+
+const OF_USER = {
+  ...{ args: ['username'], more: NAMED_USER, fixed: { user_id: '' } },
+  async prepare(asked: Request, given: Values, { db }: Context) {
+    return { ...asked, params: { user_id: (await existingUser(await db(), given))._id } };
+  },
+} as const;
+
+const USER: readonly Act[] = [
+  {
+    ...{ command: 'user invite', operation: 'inviteToAccount', args: ['username'], names: { account_id: 'account' } },
+    about: 'Makes a user of an account, and the link with which the user sets a password within 7 days.',
+    notes: LINK_NOTES,
+    say: ({ link, username, link_expires_at }) => linkText(link, username, link_expires_at),
+  },
+  {
+    ...{ command: 'user reset', operation: 'anyUserLink', ...OF_USER },
+    about: 'Makes a link with which a user sets another password within the hour.',
+    notes: `Earlier links no longer work. ${LINK_NOTES} With --second-factor, first be sure who asks: the link is then all that is needed.`,
+    more: {
+      ...NAMED_USER,
+      second_factor: flag('also removes the authenticator app and its recovery codes, and ends all sessions'),
+    },
+    async prepare(asked, given, context) {
+      const request = await OF_USER.prepare(asked, given, context);
+      if (given.second_factor === true) await perform(context, 'removeAnyFactor', request);
+      return request;
+    },
+    say: ({ link, username, link_expires_at }) => linkText(link, username, link_expires_at),
+  },
+  {
+    ...{ command: 'user list', operation: 'anyUsers', names: { account_id: 'account' } },
+    about: 'Shows who may sign in to the dashboard: the users of an account, or the operators.',
+    columns: ['username', 'role', 'status', 'second_factor', 'last_sign_in_at', 'user_id'],
+  },
+  {
+    ...{ command: 'user disable', operation: 'setUserStatus', ...OF_USER },
+    about: 'Keeps a user out: sessions end at once, and links no longer work.',
+    fixed: { user_id: '', status: 'disabled' },
+    say: ({ username, ...left }) => `${username} is disabled.${keysText(left)}`,
+  },
+  {
+    ...{ command: 'user enable', operation: 'setUserStatus', ...OF_USER },
+    about: 'Lets a disabled user in again.',
+    fixed: { user_id: '', status: 'active', keys: undefined },
+    say: ({ username }) => `${username} is let in again.`,
+  },
+  {
+    ...{ command: 'user sessions', operation: 'endAnySessions', ...OF_USER },
+    about: 'Ends all sessions of a user at once.',
+    say: ({ username }) => `${username} is signed out everywhere.`,
   },
 ];
 
@@ -805,6 +859,7 @@ export const ACTS: readonly Act[] = [
     ACCOUNT,
     CREDITS,
     KEY,
+    USER,
     SENDER,
     CTA,
     TEMPLATE,

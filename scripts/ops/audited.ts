@@ -10,7 +10,7 @@ import { auditedUser } from '../../shared/people/users/audited-user.ts';
 import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
 import { findTemplate } from '../../shared/templates/sms/store.ts';
 import type { Answer, Command, Context, LongAnswer } from './command.ts';
-import { theUser } from './user.ts';
+import { theUser } from './owners.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -3,8 +3,13 @@ import { findEndpoints } from '../../shared/events/webhooks/endpoint-store.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { findAccount } from '../../shared/money/accounts/store.ts';
 import { findKey } from '../../shared/people/keys/store.ts';
+import { findUsersByName } from '../../shared/people/users/store.ts';
+import { canonicalUsername, OPERATORS, type UserDocument } from '../../shared/people/users/user.ts';
 import type { AccountId, EndpointId } from '../../shared/platform/runtime/ids.ts';
 import { type Context, Failure } from './command.ts';
+import { accountId, flag, optional, required } from './parameters.ts';
+
+/** Who is meant by a command's words: the account, or whose a thing is. */
 
 /** The account. Throws a `Failure` that says how to find the right one. */
 export async function existing(db: Db, id: AccountId): Promise<AccountDocument> {
@@ -26,4 +31,50 @@ export async function ownerOfWebhook({ webhook_id: id }: Readonly<Record<string,
   const [found] = await findEndpoints(await db(), [id as EndpointId]); // another text finds nothing
   if (found === undefined) throw new Failure(`There is no webhook ${id}: \`webhook list <account>\` shows them.`);
   return found.account;
+}
+
+const username = required(
+  {
+    value: 'NAME',
+    form: 'a sign-in name: 3 to 254 letters, digits and the signs . _ % + - @',
+    parse: canonicalUsername,
+  },
+  'what the user signs in with, usually an e-mail address',
+);
+
+/** How commands name a user. */
+export const NAMED_USER = {
+  username,
+  account: optional(accountId, 'of which account, when several have a user of that name'),
+  operator: flag('the operator of that name'),
+};
+
+/** Who is meant by a command's words. */
+interface Words {
+  readonly username?: unknown;
+  readonly account?: unknown;
+  readonly operator?: unknown;
+}
+
+export async function existingUser(db: Db, words: Words): Promise<UserDocument> {
+  const found = await named(db, words);
+  const [user, another] = found;
+  if (user === undefined)
+    throw new Failure(
+      `Nobody signs in as ${words.username}: \`user list --account acc_…\` shows who does, and \`user list\` the operators.`,
+    );
+  if (another === undefined) return user;
+  const ways = found.map((one) => (one.account === undefined ? '--operator' : `--account ${one.account}`));
+  throw new Failure(`Several users sign in as ${words.username}. Say which one: ${ways.join(', or ')}.`);
+}
+
+/** The one user whom a command's words name; undefined when there is none, or several. */
+export async function theUser(db: Db, words: Words): Promise<UserDocument | undefined> {
+  const [user, another] = await named(db, words);
+  return another === undefined ? user : undefined;
+}
+
+function named(db: Db, { username, account, operator }: Words): Promise<readonly UserDocument[]> {
+  const where = operator === true ? OPERATORS : account === undefined ? undefined : String(account);
+  return findUsersByName(db, String(username), where);
 }

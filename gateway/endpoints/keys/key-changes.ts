@@ -1,10 +1,10 @@
 import { boundsOf } from '../../../shared/people/keys/bounds.ts';
-import { narrowDescendants, revokeEach } from '../../../shared/people/keys/descendants.ts';
 import type { KeyDocument } from '../../../shared/people/keys/key.ts';
 import { findKeys, narrowKey, revokeKey } from '../../../shared/people/keys/store.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { Requester } from '../../http/context.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
+import { narrowDescendants, revokeEach } from './descendants.ts';
 
 type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
 

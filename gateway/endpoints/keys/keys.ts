@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from '../../../shared/people/keys/allowed-addresses.ts';
 import { BOUND_FIELDS, type Bounds, boundsOf, TEST_KEY_BOUNDS } from '../../../shared/people/keys/bounds.ts';
-import { descendantsOf, makerKey } from '../../../shared/people/keys/descendants.ts';
 import {
   ACCOUNT_KEY_SCOPES,
   isOperatorScope,
@@ -63,6 +62,7 @@ import {
   reachOf,
   tooFarDown,
 } from './authority.ts';
+import { descendantsOf, makerKey } from './descendants.ts';
 import { changeKey, narrowMade, revokeAudited } from './key-changes.ts';
 import { KEY_FATES, MadeKey, madeRecord } from './made-keys.ts';
 import { newSealedText, openText, type SealedText } from './sealed-text.ts';

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { keysOfUser } from '../../../shared/people/keys/descendants.ts';
 import type { KeyDocument, KeyScope } from '../../../shared/people/keys/key.ts';
 import { KEY_STATES } from '../../../shared/people/keys/store.ts';
 import { isExpired } from '../../../shared/people/keys/view.ts';
@@ -10,6 +9,7 @@ import type { Requester } from '../../http/context.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 import { choice, optional } from '../../http/fields/field.ts';
 import type { Problem } from '../../http/idempotency/action.ts';
+import { keysOfUser } from './descendants.ts';
 import { revokeAudited } from './key-changes.ts';
 
 /** The keys that a key or a user made, and what becomes of them. */

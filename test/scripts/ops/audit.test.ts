@@ -128,6 +128,7 @@ describe('the audit', () => {
     const { link } = await change(`user invite asha@example.com --account ${account} --role owner --name Asha`);
     expect(await newest()).to.deep.include({ account, subject: { kind: 'user', id: 'asha@example.com' } });
     const reset = await change('user reset asha@example.com --second-factor');
+    await change('user invite-operator root@example.com');
     await change('user role asha@example.com viewer');
     expect([(await newest()).before?.role, (await newest()).after?.role]).to.deep.equal(['owner', 'viewer']);
     for (const verb of ['disable', 'enable', 'sessions', 'remove']) await change(`user ${verb} asha@example.com`);
@@ -168,12 +169,12 @@ describe('the audit', () => {
   });
 
   it('says that a change ended with an error, and how it left the thing', async () => {
-    await ops(`user invite ravi@example.com --account ${account} --role viewer`);
-    const { code } = await run(`user invite ravi@example.com --account ${account} --role viewer`);
+    await ops('user invite-operator ravi@example.com');
+    const { code } = await run('user invite-operator ravi@example.com');
 
     expect(code).to.equal(1);
     const entry = await newest();
-    expect(entry).to.deep.include({ action: 'user.invite', outcome: 'failed' });
+    expect(entry).to.deep.include({ action: 'user.invite-operator', outcome: 'failed' });
     expect(entry.after).to.deep.equal(entry.before);
   });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { narrowDescendants } from '../../../../gateway/endpoints/keys/descendants.ts';
 import { boundsOf, excess } from '../../../../shared/people/keys/bounds.ts';
-import { narrowDescendants } from '../../../../shared/people/keys/descendants.ts';
 import { GENERATIONS_MAX } from '../../../../shared/people/keys/key.ts';
 import { createKey, findKey, type NewKey, narrowKey, updateKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

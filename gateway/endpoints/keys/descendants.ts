@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
-import type { Clock } from '../../platform/runtime/clock.ts';
-import type { AccountId } from '../../platform/runtime/ids.ts';
-import { boundsOf, excess } from './bounds.ts';
-import { type KeyDocument, lineOf } from './key.ts';
-import { listLiveKeys, newestOfLine } from './store.ts';
+import { boundsOf, excess } from '../../../shared/people/keys/bounds.ts';
+import { type KeyDocument, lineOf } from '../../../shared/people/keys/key.ts';
+import { listLiveKeys, newestOfLine } from '../../../shared/people/keys/store.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 
 /** The keys that work and that this key made, or the ones that it replaced, and the keys that those made. Oldest first. */
 export async function descendantsOf(db: Db, key: KeyDocument, now: Date): Promise<readonly KeyDocument[]> {
