@@ -1,5 +1,6 @@
 import { homeOf, inCountry, isInternational, type NumberRules } from '../money/accounts/number-check.ts';
 import type { CtaId } from '../platform/runtime/ids.ts';
+import { isExponential } from '../platform/sheets/rounded.ts';
 import type { Registration } from './registration-store.ts';
 
 /**
@@ -51,6 +52,7 @@ export function readCta(written: string, home: string): ReadCta {
     if (digits.length < 3 || digits.length > 15) return fault('A number has 3 to 15 digits.');
     return { kind: 'number', value: numberValue(text, home) };
   }
+  if (isExponential(text)) return fault(`A spreadsheet has rounded "${text}": format its column as text.`);
   if (/\s/.test(text)) return fault('It must have no spaces.');
   const link = readLink(text);
   if (link === undefined) {

@@ -95,6 +95,7 @@ describe('links and numbers of a text', () => {
     'two words',
     '',
     '12',
+    '9.19877E+11',
     'https://play.google.com/store/apps',
   ]) {
     it(`nobody registers ${JSON.stringify(refused)}`, () => {
