@@ -63,9 +63,12 @@ function nextCarrier(
   const { claim, routed, attempts = [], validUntil } = message;
   const seconds = routed?.receiptFailoverSeconds;
   if (seconds === undefined || claim === undefined || message.givenUp !== undefined) return undefined;
-  if (message.state !== 'sent' || message.earlier !== undefined || validUntil <= now) return undefined;
+  // `submitting`: its answer never came, and this receipt settles it.
+  if (message.state !== 'sent' && message.state !== 'submitting') return undefined;
+  if (message.earlier !== undefined || validUntil <= now) return undefined;
   if (now.getTime() - claim.at.getTime() > seconds * 1_000) return undefined;
-  const { state, set: { parts = [], errorCode: code, errorReason: reason = 'The carrier gave it up' } = {} } = end;
+  const { state, entries = [], set = {} } = end;
+  const { parts = [], errorCode: code, errorReason: reason = 'The carrier gave it up' } = set;
   if ((state !== 'failed' && state !== 'rejected') || code === undefined) return undefined;
   const isSure = ({ state: ended, error = '' }: Part): boolean =>
     (ended === 'failed' || ended === 'rejected') && errors.some((one) => bare(one) === bare(error));
@@ -78,7 +81,8 @@ function nextCarrier(
       attempts: [...attempts, { carrier: claim.carrier, at: claim.at, code, reason }],
       givenUp: { ...claim, parts },
     },
-    unset: ['parts', 'held', 'throttles'],
+    unset: ['parts', 'held', 'throttles', 'outcome'],
+    entries: entries.filter((entry) => entry.state === 'sent'),
   });
 }
 

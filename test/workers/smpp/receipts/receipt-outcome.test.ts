@@ -5,6 +5,7 @@ import { endState } from '../../../../shared/messages/document/copies.ts';
 import type { FinalState, MessageDocument, Part } from '../../../../shared/messages/document/message.ts';
 import type { PartReceipt } from '../../../../shared/messages/settlement/message-log.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
+import { changeOf } from '../../../../workers/smpp/receipts/receipt-change.ts';
 import { decideHeld, decideReceipt, decideUnknown } from '../../../../workers/smpp/receipts/receipt-outcome.ts';
 import { makeMessage } from '../../../support/make.ts';
 
@@ -246,6 +247,27 @@ describe('decideUnknown', () => {
 
       expect(after.state).to.equal('delivered');
     }
+  });
+
+  it('a receipt that sends it to the next carrier tells first that it was sent', () => {
+    const message = { ...unknown(1), routed: { route: 'all', receiptFailoverSeconds: 60 } };
+    const told = receipt('failed', { error: '069', reason: 'Not delivered' });
+    const incoming = { candidates: [{ form: 'text', key: 'c:9' }], from: message.to, to: message.sender, excerpt: '' };
+    const { change, result } = changeOf(
+      message,
+      { receipt: { ...incoming, part: told }, hit: { message, key: 'c:9', byAddress: true } },
+      {
+        ...{ carrier: 'c', parts: 'perPart', holdMinutes: 0, submitsOf: () => 1, reasonOf: () => undefined },
+        failover: { errors: ['69'], next: () => '@3:other' },
+      },
+      NOW,
+    );
+    const after = change === undefined ? message : applyChange(message, change);
+
+    expect(result).to.equal('failover');
+    expect(after).to.include({ state: 'queued', path: '@3:other' }).and.not.to.have.property('outcome');
+    expect(after.history.map(({ state }) => state)).to.deep.equal(['sent']);
+    expect(after.givenUp?.parts).to.deep.equal([{ key: 'c:9', state: 'failed', error: '069' }]);
   });
 
   it('leaves a message alone that is not unknown', () => {
