@@ -1,12 +1,15 @@
 import { expect } from 'chai';
 import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
-import type { BindReportDocument } from '../../../shared/carriers/bind-report.ts';
+import { type BindReportDocument, unusableSession } from '../../../shared/carriers/bind-report.ts';
 import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { Condition } from '../../../shared/carriers/carrier-condition.ts';
 import { listConditions } from '../../../shared/carriers/list-conditions.ts';
+import { BindReporter } from '../../../workers/smpp/monitoring/bind-reporter.ts';
 import { eventually } from '../../support/eventually.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openWorld, QUICK, type World } from '../../support/smpp-world.ts';
 
 describe('smpp worker: what it tells of its binds', () => {
@@ -75,6 +78,36 @@ describe('smpp worker: what it tells of its binds', () => {
     const here = await open({ password: 'another' }, { bindKind: 'pair' });
 
     expect((await becomes(here, 'refused')).words).to.match(/wrong password/);
+  });
+
+  it('a bind that is lost again in a moment is in trouble since the first time', async () => {
+    const { db } = await open({});
+    const clock = new ManualClock(new Date('2026-11-21T10:00:00Z'));
+    const began = clock.now();
+    const lost = unusableSession({ code: '20003', reason: 'The carrier answered HTTP 401' });
+    const reporter = new BindReporter({ db, clock, log: silentLog, carrier: 'x', epoch: 1 });
+    const told = (since: Date) =>
+      eventually(async () => {
+        const { binds } = (await db.collection<BindReportDocument>('bind_reports').findOne({ _id: 'x' })) ?? {};
+        expect(binds?.[0]?.trouble).to.deep.equal({ ...lost, since });
+        return true;
+      }, 'the trouble is stored');
+    reporter.tell(0, 'backoff', lost);
+    for (const seconds of [2, 5, 9]) {
+      clock.turn(seconds * 1_000);
+      reporter.tell(0, 'bound');
+      clock.turn(seconds * 1_000);
+      reporter.tell(0, 'draining');
+      reporter.tell(0, 'backoff', lost);
+    }
+    await told(began);
+
+    reporter.tell(0, 'bound');
+    clock.turn(60_000);
+    reporter.tell(0, 'backoff', lost);
+
+    await told(clock.now());
+    reporter.end();
   });
 
   it('an earlier holder says nothing over the head of a later one', async () => {

@@ -27,6 +27,8 @@ const AGAIN_MS = 5_000;
 export class BindReporter {
   readonly #options: BindReporterOptions;
   readonly #binds = new Map<number, BindReport>();
+  /** When each bind was last bound. */
+  readonly #boundAt = new Map<number, Date>();
   #unboundSince: Date | undefined;
   #boundSince: Date | undefined;
   #flow: Omit<CarrierFlow, 'unboundSince'> = {};
@@ -40,13 +42,16 @@ export class BindReporter {
   }
 
   /**
-   * Notes a bind's new state. `trouble` says how its last try ended. The same trouble again keeps the time at which it began. A
-   * bind that is bound has no trouble.
+   * Notes a bind's new state. `trouble` says how its last try ended. The same trouble again keeps the time at which it began, also
+   * after it was bound for a moment: a carrier that takes each bind and refuses each message as wrongly signed in would never be
+   * said to be down otherwise. A bind that is bound has no trouble.
    */
   tell(index: number, state: BindState, trouble?: BindTrouble): void {
     const now = this.#options.clock.now();
     const previous = this.#binds.get(index);
-    const before = previous?.trouble;
+    const boundMs = now.getTime() - (this.#boundAt.get(index)?.getTime() ?? 0);
+    const before = previous?.trouble ?? (boundMs < QUICK_MS ? previous?.lastTrouble : undefined);
+    if (state === 'bound') this.#boundAt.set(index, now);
     const same = trouble === undefined || (before?.kind === trouble.kind && before.code === trouble.code);
     const current = same ? before : { ...trouble, since: now };
     const report: BindReport = { index, state, since: now };
