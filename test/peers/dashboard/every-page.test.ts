@@ -22,12 +22,11 @@ interface Place {
 }
 
 /** The pages that client/pages.tsx lists. The file is read as text, because it is for the browser and Node cannot import it. */
-const PLACES: readonly Place[] = readFileSync(join(ROOT, 'gateway/dashboard/client/pages.tsx'), 'utf8')
-  .split(/^ {2}\{$/m)
-  .flatMap((entry) => {
-    const path = /^ {4}path: '([^']+)'/m.exec(entry)?.[1];
-    return path === undefined ? [] : [{ path, needs: /^ {4}needs: \[?'([^']+)'/m.exec(entry)?.[1] }];
-  });
+const PLACES: readonly Place[] = [
+  ...readFileSync(join(ROOT, 'gateway/dashboard/client/pages.tsx'), 'utf8').matchAll(
+    /^ {2}page\(\s*'([^']+)',\s*'[^']+',\s*\[?(?:'([^']+)')?/gm,
+  ),
+].map(([, path = '', needs]) => ({ path, needs }));
 
 /** What must be true of every page, whoever wrote it: a new page is tested without a change here. */
 describe('every page of the dashboard', function () {

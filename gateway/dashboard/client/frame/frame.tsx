@@ -84,18 +84,11 @@ const MODES = [
 
 /** What pages of messages show, and what is sent from them. */
 function ModeSwitch() {
-  const name = useId();
   if (!hasAccount()) return null;
   return (
-    <fieldset class="segments mode">
-      <legend class="hidden">What is shown</legend>
-      {MODES.map(([isTest, label]) => (
-        <label key={label}>
-          <input type="radio" name={name} checked={testing.value === isTest} onChange={() => showTests(isTest)} />
-          {label}
-        </label>
-      ))}
-    </fieldset>
+    <div class="mode">
+      <Segments legend="What is shown" options={MODES} value={testing.value} onChange={showTests} />
+    </div>
   );
 }
 
@@ -169,22 +162,29 @@ function leave(): void {
 
 function ThemeSwitch() {
   const [theme, setTheme] = useState(storedTheme());
+  const choose = (chosen: Theme) => {
+    setTheme(chosen);
+    storeTheme(chosen);
+  };
+  return <Segments legend="Theme" options={THEMES} value={theme} onChange={choose} />;
+}
+
+interface SegmentsProps<T> {
+  readonly legend: string;
+  readonly options: readonly (readonly [value: T, label: string])[];
+  readonly value: T;
+  readonly onChange: (value: T) => void;
+}
+
+/** One of a few, side by side. */
+function Segments<T>({ legend, options, value, onChange }: SegmentsProps<T>) {
   const name = useId();
   return (
     <fieldset class="segments">
-      <legend class="hidden">Theme</legend>
-      {THEMES.map(([value, label]) => (
-        <label key={value}>
-          <input
-            type="radio"
-            name={name}
-            value={value}
-            checked={theme === value}
-            onChange={() => {
-              setTheme(value);
-              storeTheme(value);
-            }}
-          />
+      <legend class="hidden">{legend}</legend>
+      {options.map(([option, label]) => (
+        <label key={label}>
+          <input type="radio" name={name} checked={value === option} onChange={() => onChange(option)} />
           {label}
         </label>
       ))}

@@ -25,6 +25,11 @@ export function Button({ look, icon, busy = false, type = 'button', children, ..
   );
 }
 
+/** The button of a page that makes a new one of its things. */
+export function AddButton(props: Pick<ButtonProps, 'onClick' | 'children'>) {
+  return <Button look="primary" icon="plus" {...props} />;
+}
+
 /** A link that looks like a button: it leads to another page. */
 export function LinkButton({
   look,

@@ -1,24 +1,45 @@
 import { signal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { type ComponentChildren, createContext, type VNode } from 'preact';
+import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
 import { asProblem } from '../api/problem.ts';
 import { Button, Icon } from './button.tsx';
 import { Checkbox, Field } from './field.tsx';
-import { Form } from './form.tsx';
+import { Form, type FormProps, type FormValues } from './form.tsx';
 import { Copy, Words } from './value.tsx';
+
+/** Closes the dialog that `useDialog` holds open around it. */
+const Closing = createContext(() => {});
+
+/**
+ * The dialog of a page or a part: `open(<Confirm … />)` shows one, in place of another if there is one, and `{dialog}` is where it
+ * stands. What is in it closes it; what it was given does not change while it is open.
+ */
+export function useDialog(): readonly [dialog: ComponentChildren, open: (what: VNode) => void] {
+  const [what, open] = useState<VNode>();
+  const close = () => open((now) => (now === what ? undefined : now)); // Not what has been opened in its place.
+  return [what && <Closing.Provider value={close}>{what}</Closing.Provider>, open];
+}
+
+/** What closes it, for a dialog whose act is none of a form. */
+export function useClosing(): () => void {
+  return useContext(Closing);
+}
 
 interface DialogProps {
   readonly title: string;
-  readonly onClose: () => void;
+  /** Absent: `useDialog` opened it, and closes it. */
+  readonly onClose?: (() => void) | undefined;
   /** Escape does not close it. */
   readonly locked?: boolean;
   /** From the side, for details of a row. */
-  readonly side?: 'left' | 'right';
+  readonly side?: 'left' | 'right' | undefined;
   readonly children: ComponentChildren;
 }
 
 /** The browser's own modal dialog. While the component is there it is open; the focus goes back to what had it before. */
-export function Dialog({ title, onClose, locked = false, side, children }: DialogProps) {
+export function Dialog({ title, onClose: given, locked = false, side, children }: DialogProps) {
+  const closing = useClosing();
+  const onClose = given ?? closing;
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -56,36 +77,32 @@ export function Dialog({ title, onClose, locked = false, side, children }: Dialo
   );
 }
 
-interface ConfirmProps {
-  /** A question: "Revoke the key Billing?" */
-  readonly title: string;
-  /** What stops working, and whether it can be undone. */
-  readonly children: ComponentChildren;
-  /** The button: a verb and what it does it to. */
-  readonly act: string;
+interface FormDialogProps
+  extends Omit<FormProps, 'onSubmit' | 'onCancel'>,
+    Pick<DialogProps, 'title' | 'side' | 'onClose'> {
+  /** What stands above the form. */
+  readonly lead?: ComponentChildren;
   /** A name that the user must type, for what cannot be undone. */
-  readonly typed?: string;
-  readonly onConfirm: () => Promise<void>;
-  readonly onClose: () => void;
+  readonly typed?: string | undefined;
+  /** Sends. Then the dialog closes, and a toast says what is returned, if that is a text. What it throws is shown. */
+  readonly onSubmit: (values: FormValues) => Promise<unknown>;
 }
 
-/** Asks before something that cannot be undone. It stays open when that fails, and says why. */
-export function Confirm({ title, children, act, typed, onConfirm, onClose }: ConfirmProps) {
+/** A dialog that asks, sends and closes. */
+export function FormDialog({ title, side, onClose, lead, typed, onSubmit, children, ...form }: FormDialogProps) {
+  const closing = useClosing();
+  const close = onClose ?? closing;
   const [text, setText] = useState('');
-  const confirm = async () => {
-    await onConfirm();
-    onClose();
+  const send = async (values: FormValues) => {
+    const said = await onSubmit(values);
+    close();
+    if (typeof said === 'string') toast(said);
   };
   return (
-    <Dialog title={title} onClose={onClose}>
-      <div class="prose">{children}</div>
-      <Form
-        submit={act}
-        look="danger"
-        onSubmit={confirm}
-        onCancel={onClose}
-        disabled={typed !== undefined && text !== typed}
-      >
+    <Dialog title={title} side={side} onClose={close}>
+      {lead && <div class="prose">{lead}</div>}
+      <Form {...form} onSubmit={send} onCancel={close} disabled={typed !== undefined && text !== typed}>
+        {children}
         {typed !== undefined && (
           <Field name="typed" label={`Type ${typed} to confirm`} value={text} onInput={setText} autoComplete="off" />
         )}
@@ -94,21 +111,34 @@ export function Confirm({ title, children, act, typed, onConfirm, onClose }: Con
   );
 }
 
+interface ConfirmProps extends Pick<FormDialogProps, 'title' | 'typed' | 'onClose'> {
+  /** What stops working, and whether it can be undone. */
+  readonly children: ComponentChildren;
+  /** The button: a verb and what it does it to. */
+  readonly act: string;
+  readonly onConfirm: () => Promise<unknown>;
+}
+
+/** Asks before something that cannot be undone: "Revoke the key Billing?" It stays open when that fails, and says why. */
+export function Confirm({ children, act, onConfirm, ...dialog }: ConfirmProps) {
+  return <FormDialog {...dialog} submit={act} look="danger" lead={children} onSubmit={onConfirm} />;
+}
+
 interface SecretProps {
   /** What it is, as in "API key". */
   readonly name: string;
   readonly text: string;
   readonly hint: string;
-  readonly onDone: () => void;
   /** What to do with it. */
   readonly children?: ComponentChildren;
 }
 
 /** Shows a secret the one time that it can be shown. It stays until the user says that it is stored. */
-export function SecretDialog({ name, text, hint, onDone, children }: SecretProps) {
+export function SecretDialog({ name, text, hint, children }: SecretProps) {
+  const close = useClosing();
   const [stored, setStored] = useState(false);
   return (
-    <Dialog title={`Your new ${name}`} onClose={onDone} locked={!stored}>
+    <Dialog title={`Your new ${name}`} locked={!stored}>
       <p>{hint} It is shown only now.</p>
       <div class="secret">
         <code>{text}</code>
@@ -117,7 +147,7 @@ export function SecretDialog({ name, text, hint, onDone, children }: SecretProps
       {children}
       <Checkbox name="stored" label="I have stored it" checked={stored} onChange={setStored} />
       <div class="dialog-actions">
-        <Button look="primary" disabled={!stored} onClick={onDone}>
+        <Button look="primary" disabled={!stored} onClick={close}>
           Close
         </Button>
       </div>

@@ -15,7 +15,7 @@ export function useFieldError(name: string): string | undefined {
 
 type Act = (values: FormValues) => Promise<void>;
 
-interface FormProps {
+export interface FormProps {
   /** The button's words. */
   readonly submit: string;
   /** `plain`: a small form beside others on a page. */

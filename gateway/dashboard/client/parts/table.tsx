@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import type { Listed } from '../api/pages.ts';
 import { Button } from './button.tsx';
-import { NothingYet, Problem, Skeleton } from './page.tsx';
+import type { UrlFilter } from './filter.tsx';
+import { NoResults, NothingYet, Problem, Skeleton } from './page.tsx';
 
 export interface Column<T> {
   readonly head: string;
@@ -10,12 +11,17 @@ export interface Column<T> {
   readonly kind?: 'number' | 'actions';
 }
 
+/** A button in a row. `of` is for screen readers: "Remove 919876543210". */
+type Act = readonly [words: string, of: string, onClick: () => void];
+
 interface TableProps<T> {
   /** What the rows are, for screen readers. */
   readonly caption: string;
   readonly rows: readonly T[];
   readonly rowKey: (row: T) => string;
   readonly columns: readonly Column<T>[];
+  /** What can be done with a row, as buttons at its end. False: no row has any. */
+  readonly acts?: ((row: T) => readonly Act[]) | false;
   /** Numbers to compare: a table on a phone too, which scrolls. */
   readonly compared?: boolean;
 }
@@ -27,7 +33,8 @@ const NOTHING: readonly unknown[] = ['–', '', null, undefined, false];
  * A table that scrolls sideways within its own region when it is wider than the screen. On a phone each row is a card, with the
  * heads before its values.
  */
-export function Table<T>({ caption, rows, rowKey, columns, compared = false }: TableProps<T>) {
+export function Table<T>({ caption, rows, rowKey, columns: told, acts = false, compared = false }: TableProps<T>) {
+  const columns: readonly Column<T>[] = acts ? [...told, actions(acts)] : told;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
     <section class="table-box" tabIndex={0} aria-label={caption}>
@@ -65,16 +72,36 @@ export function Table<T>({ caption, rows, rowKey, columns, compared = false }: T
   );
 }
 
+function actions<T>(acts: (row: T) => readonly Act[]): Column<T> {
+  return {
+    head: 'Actions',
+    kind: 'actions',
+    cell: (row) =>
+      acts(row).map(([words, of, onClick]) => (
+        <Button key={words} look="quiet" onClick={onClick}>
+          {words} <span class="hidden">{of}</span>
+        </Button>
+      )),
+  };
+}
+
+/** What opens the details of a row: its name, as a link looks. */
+export function RowLink(props: { readonly onClick: () => void; readonly children: ComponentChildren }) {
+  return <button type="button" class="row-link" {...props} />;
+}
+
 interface PagedTableProps<T> extends Omit<TableProps<T>, 'rows'> {
   readonly list: Listed<T>;
-  /** As that of `Paged`. */
+  /** In place of a list that has nothing yet: an `Empty`. */
   readonly empty: ComponentChildren;
+  /** What the list is filtered by: when that finds nothing, it is offered to clear it. */
+  readonly filter?: Pick<UrlFilter<string>, 'isSet' | 'clear'>;
 }
 
 /** A list of the API as a table. */
-export function PagedTable<T>({ list, empty, ...table }: PagedTableProps<T>) {
+export function PagedTable<T>({ list, empty, filter, ...table }: PagedTableProps<T>) {
   return (
-    <Paged list={list} empty={empty}>
+    <Paged list={list} empty={filter?.isSet ? <NoResults clear={filter.clear} /> : empty}>
       {(rows) => <Table {...table} rows={rows} />}
     </Paged>
   );

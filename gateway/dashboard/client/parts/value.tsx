@@ -11,16 +11,23 @@ export function Badge({ tone = 'plain', children }: { readonly tone?: Tone; read
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
-/** Names and values of one thing. */
-export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+export type Fact = readonly [name: string, value: ComponentChildren];
+
+/** What stands where something has no such fact. */
+const NONE: readonly unknown[] = [undefined, null, false];
+
+/** Names and values of one thing; what has no value is left out. */
+export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   return (
     <dl class="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      {facts
+        .filter(([, value]) => !NONE.includes(value))
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
     </dl>
   );
 }
@@ -195,4 +202,19 @@ export function Words({ text }: { readonly text: string }) {
       })}
     </>
   );
+}
+
+/** How far something is, as a bar and in words. `part` is of 1. */
+export function Progress({ part, label }: { readonly part: number; readonly label: string }) {
+  const percent = Math.floor(part * 100);
+  return (
+    <span class="progress">
+      <progress max={100} value={percent} aria-label={label} /> {percent} %
+    </span>
+  );
+}
+
+/** "97.5 %" of a part of 1. */
+export function percent(part: number | null): string {
+  return part === null ? '–' : `${amount(Math.round(part * 1_000) / 10)} %`;
 }

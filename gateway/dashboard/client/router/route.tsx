@@ -20,11 +20,21 @@ export interface Page {
   readonly path: string;
   /** For the window, and for the navigation if the page is in it. The page's own heading is its `PageHead`. */
   readonly title: string;
-  /** Who may see it: who has one of these. Absent: everybody who is signed in. `open`: without signing in. */
-  readonly needs?: Permission | readonly Permission[] | 'open';
+  /** Who may see it: who has one of these. `[]`: everybody who is signed in. `open`: without signing in. */
+  readonly needs: Permission | readonly Permission[] | 'open';
   /** Its place in the navigation. Pages that are reached from another page have none. */
-  readonly nav?: { readonly group: (typeof GROUPS)[number]; readonly icon: IconName };
+  readonly nav: { readonly group: (typeof GROUPS)[number]; readonly icon: IconName } | undefined;
   readonly view: ComponentType<PageProps>;
+}
+
+export function page(
+  path: Page['path'],
+  title: string,
+  needs: Page['needs'],
+  view: Page['view'],
+  [group, icon]: readonly [group?: (typeof GROUPS)[number], icon?: IconName] = [],
+): Page {
+  return { path, title, needs, view, nav: group === undefined || icon === undefined ? undefined : { group, icon } };
 }
 
 interface Match {

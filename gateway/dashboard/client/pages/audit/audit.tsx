@@ -1,12 +1,11 @@
-import { useState } from 'preact/hooks';
 import type { EntryOf } from '../../../../api/endpoint.ts';
 import type { audit } from '../../../../endpoints/audit/audit.ts';
 import { usePages } from '../../api/pages.ts';
 import { AccountLink, FilterAccount } from '../../parts/account.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { FilterBar, FilterSelect, FilterText, FilterTime, useUrlFilter } from '../../parts/filter.tsx';
-import { Empty, NoResults, PageHead } from '../../parts/page.tsx';
-import { PagedTable, Table } from '../../parts/table.tsx';
+import { Dialog, useDialog } from '../../parts/dialog.tsx';
+import { FilterBar, FilterSelect, FilterText, FilterTime, type UrlFilter, useUrlFilter } from '../../parts/filter.tsx';
+import { Empty, PageHead } from '../../parts/page.tsx';
+import { type Column, PagedTable, RowLink, Table } from '../../parts/table.tsx';
 import { Facts, Time } from '../../parts/value.tsx';
 
 const WHO = [
@@ -18,8 +17,6 @@ const WHO = [
 /** Who changed what of the account's settings. */
 export function AuditPage() {
   const filter = useUrlFilter('actor', 'subject');
-  const list = usePages<AuditEntry>('/v2/account/audit', filter.values);
-  const [shown, setShown] = useState<AuditEntry>();
   return (
     <>
       <PageHead title="Audit" lead="Who changed what of the account's settings, from where, and when." />
@@ -27,40 +24,22 @@ export function AuditPage() {
         <FilterSelect filter={filter} name="actor" label="By" options={WHO} />
         <FilterText filter={filter} name="subject" label="What" placeholder="key:01k… or webhook:whk_…" />
       </FilterBar>
-      <PagedTable
-        list={list}
-        caption="Audit"
-        rowKey={({ audit_id }) => audit_id}
-        empty={filter.isSet ? <NoResults clear={filter.clear} /> : <Empty icon="audit">Nothing was changed yet.</Empty>}
-        columns={[
-          { head: 'When', cell: (row) => <Time at={row.at} /> },
-          { head: 'Who', cell: whoOf },
-          { head: 'From', cell: ({ actor }) => actor.address ?? '–' },
-          {
-            head: 'What',
-            cell: (row) => (
-              <button type="button" class="row-link" onClick={() => setShown(row)}>
-                {row.action}
-              </button>
-            ),
-          },
-          { head: 'Of', cell: (row) => <span title={row.subject.id ?? ''}>{subjectOf(row)}</span> },
-          { head: 'Outcome', cell: ({ outcome }) => (outcome === 'begun' ? 'perhaps done' : outcome) },
-        ]}
-      />
-      {shown && <EntryDialog of={shown} onClose={() => setShown(undefined)} />}
+      <Entries path="/v2/account/audit" filter={filter} whoOf={whoOf} last={OUTCOME} />
     </>
   );
 }
 
+const OUTCOME: Column<AuditEntry> = {
+  head: 'Outcome',
+  cell: ({ outcome }) => (outcome === 'begun' ? 'perhaps done' : outcome),
+};
+
 /** As `GET /v2/admin/audit` shows it: the operator's command is named too. */
-type Entry = AuditEntry & { readonly account_id: string | null };
+type AnyEntry = AuditEntry & { readonly account_id: string | null };
 
 /** Who changed what, of all accounts and of what belongs to none. */
 export function OperatorsAuditPage() {
   const filter = useUrlFilter('account_id', 'subject', 'since', 'until');
-  const list = usePages<Entry>('/v2/admin/audit', filter.values);
-  const [shown, setShown] = useState<Entry>();
   return (
     <>
       <PageHead
@@ -73,40 +52,56 @@ export function OperatorsAuditPage() {
         <FilterTime filter={filter} name="since" label="From" />
         <FilterTime filter={filter} name="until" label="Before" />
       </FilterBar>
+      <Entries path="/v2/admin/audit" filter={filter} whoOf={named} last={ACCOUNT} />
+    </>
+  );
+}
+
+const ACCOUNT: Column<AnyEntry> = {
+  head: 'Account',
+  cell: ({ account_id: id }) => (id === null ? '–' : <AccountLink id={id} />),
+};
+
+interface EntriesProps<T> {
+  readonly path: string;
+  readonly filter: UrlFilter<string>;
+  readonly whoOf: (entry: AuditEntry) => string;
+  readonly last: Column<T>;
+}
+
+function Entries<T extends AuditEntry>({ path, filter, whoOf: who, last }: EntriesProps<T>) {
+  const list = usePages<T>(path, filter.values);
+  const [dialog, open] = useDialog();
+  return (
+    <>
       <PagedTable
         list={list}
-        caption="Audit of everything"
+        caption="Audit"
         rowKey={({ audit_id }) => audit_id}
-        empty={filter.isSet ? <NoResults clear={filter.clear} /> : <Empty icon="audit">Nothing was changed yet.</Empty>}
+        filter={filter}
+        empty={<Empty icon="audit">Nothing was changed yet.</Empty>}
         columns={[
           { head: 'When', cell: (row) => <Time at={row.at} /> },
-          { head: 'Who', cell: ({ actor }) => actor.name ?? `${actor.kind} ${actor.id}` },
+          { head: 'Who', cell: who },
           { head: 'From', cell: ({ actor }) => actor.address ?? '–' },
           {
             head: 'What',
-            cell: (row) => (
-              <button type="button" class="row-link" onClick={() => setShown(row)}>
-                {row.action}
-              </button>
-            ),
+            cell: (row) => <RowLink onClick={() => open(<EntryDialog of={row} />)}>{row.action}</RowLink>,
           },
           { head: 'Of', cell: (row) => <span title={row.subject.id ?? ''}>{subjectOf(row)}</span> },
-          {
-            head: 'Account',
-            cell: ({ account_id: id }) => (id === null ? '–' : <AccountLink id={id} />),
-          },
+          last,
         ]}
       />
-      {shown && <EntryDialog of={shown} onClose={() => setShown(undefined)} />}
+      {dialog}
     </>
   );
 }
 
 /** One change: who, from where, what, before and after. */
-function EntryDialog({ of, onClose }: { readonly of: AuditEntry; readonly onClose: () => void }) {
+function EntryDialog({ of }: { readonly of: AuditEntry }) {
   const changes = changesOf(of);
   return (
-    <Dialog title={of.action} side="right" onClose={onClose}>
+    <Dialog title={of.action} side="right">
       <Facts
         facts={[
           ['When', <Time at={of.at} full />],
@@ -115,7 +110,7 @@ function EntryDialog({ of, onClose }: { readonly of: AuditEntry; readonly onClos
           ['Of', `${of.subject.kind} ${subjectOf(of)}`],
           ['Id', <code>{of.subject.id ?? '–'}</code>],
           ['Outcome', of.outcome === 'begun' ? 'perhaps done: the process stopped in between' : of.outcome],
-          ...(of.times > 1 ? [['Times within the minute', String(of.times)] as const] : []),
+          ['Times within the minute', of.times > 1 && String(of.times)],
         ]}
       />
       {changes.length === 0 ? (
@@ -140,7 +135,10 @@ function EntryDialog({ of, onClose }: { readonly of: AuditEntry; readonly onClos
 type AuditEntry = EntryOf<typeof audit>;
 
 function whoOf({ actor }: AuditEntry): string {
-  if (actor.kind === 'ops') return 'your service provider';
+  return actor.kind === 'ops' ? 'your service provider' : named({ actor });
+}
+
+function named({ actor }: Pick<AuditEntry, 'actor'>): string {
   return actor.name ?? `${actor.kind} ${actor.id}`;
 }
 

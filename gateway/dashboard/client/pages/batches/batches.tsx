@@ -5,7 +5,7 @@ import { may } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
-import { Badge, number, Time, type Tone } from '../../parts/value.tsx';
+import { Badge, number, Progress, Time, type Tone } from '../../parts/value.tsx';
 import type { Status } from '../messages/messages.tsx';
 
 type Counts = Readonly<Record<Exclude<Status, 'read' | 'received'>, number>>;
@@ -46,7 +46,7 @@ export function BatchesPage() {
             cell: ({ batch_id, reference }) => <a href={`/dashboard/batches/${batch_id}`}>{reference ?? batch_id}</a>,
           },
           { head: 'Status', cell: ({ state }) => state && <Badge tone={BATCH_TONES[state]}>{state}</Badge> },
-          { head: 'Progress', cell: (batch) => <Progress batch={batch} /> },
+          { head: 'Progress', cell: (batch) => <Left of={batch} /> },
           { head: 'Recipients', cell: ({ total }) => number(total), kind: 'number' },
           { head: 'Not delivered', cell: ({ counts }) => counts && number(failedOf(counts)), kind: 'number' },
           { head: 'Sender', cell: ({ sender }) => sender },
@@ -57,13 +57,8 @@ export function BatchesPage() {
   );
 }
 
-/** How much of a batch has left, as a bar and in words. */
-export function Progress({ batch: { batch_id: id, progress } }: { readonly batch: Batch }) {
+/** How much of a batch has left. */
+export function Left({ of: { batch_id: id, progress } }: { readonly of: Batch }) {
   if (progress === undefined) return <span class="soft">open it to count</span>;
-  const percent = Math.floor(progress * 100);
-  return (
-    <span class="progress">
-      <progress max={100} value={percent} aria-label={`Progress of ${id}`} /> {percent} %
-    </span>
-  );
+  return <Progress part={progress} label={`Progress of ${id}`} />;
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { EntryOf } from '../../../../api/endpoint.ts';
 import type { batchFailures } from '../../../../endpoints/batches/failures.ts';
 import { remove } from '../../api/http.ts';
@@ -6,25 +6,34 @@ import { useLoad, useReadAgain } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
 import { Button, LinkButton } from '../../parts/button.tsx';
-import { Confirm, toast } from '../../parts/dialog.tsx';
+import { Confirm, useDialog } from '../../parts/dialog.tsx';
 import { Card, Empty, Loading, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
 import { Badge, CopyId, Facts, number, Stat, Stats, Time, Words } from '../../parts/value.tsx';
 import type { PageProps } from '../../router/route.tsx';
 import { messageHref } from '../messages/messages.tsx';
-import { BATCH_TONES, type Batch, failedOf, Progress } from './batches.tsx';
+import { BATCH_TONES, type Batch, failedOf, Left } from './batches.tsx';
 
 /** One bulk request, as it goes on. */
 export function BatchPage({ params }: PageProps) {
   const path = `/v2/batches/${encodeURIComponent(params.batch_id ?? '')}`;
   const batch = useLoad<Batch>(path);
   useReadAgain(batch, isOpen);
-  const [stopping, setStopping] = useState(false);
-  const stop = async () => {
-    const { message } = await remove<{ readonly message: string }>(path);
-    toast(message);
-    batch.reload();
-  };
+  const [dialog, open] = useDialog();
+  const stop = () =>
+    open(
+      <Confirm
+        title="Stop this batch?"
+        act="Stop batch"
+        onConfirm={async () => {
+          const { message } = await remove<{ readonly message: string }>(path);
+          batch.reload();
+          return message;
+        }}
+      >
+        Messages that have not left are not sent any more and are refunded. What has left cannot be called back.
+      </Confirm>,
+    );
   const mayStop = may('send') && batch.data?.state === 'processing';
   return (
     <>
@@ -32,16 +41,10 @@ export function BatchPage({ params }: PageProps) {
         title="Batch"
         lead={<CopyId id={params.batch_id ?? ''} />}
         back={{ href: '/dashboard/batches', label: 'Batches' }}
-        actions={mayStop && <Button onClick={() => setStopping(true)}>Stop batch</Button>}
+        actions={mayStop && <Button onClick={stop}>Stop batch</Button>}
       />
       <Loading of={batch}>{(data) => <Whole batch={data} path={path} />}</Loading>
-      {stopping && (
-        <Confirm title="Stop this batch?" act="Stop batch" onConfirm={stop} onClose={() => setStopping(false)}>
-          <p>
-            Messages that have not left are not sent any more and are refunded. What has left cannot be called back.
-          </p>
-        </Confirm>
-      )}
+      {dialog}
     </>
   );
 }
@@ -57,7 +60,7 @@ function Whole({ batch, path }: { readonly batch: Batch; readonly path: string }
   const { batch_id: id, state, counts, reference, duplicates, skipped, stopped } = batch;
   const facts = [
     ['Status', state && <Badge tone={BATCH_TONES[state]}>{state}</Badge>],
-    ['Progress', <Progress batch={batch} />],
+    ['Progress', <Left of={batch} />],
     ['Recipients', number(batch.total)],
     ['Sender', batch.sender],
     ['Route', batch.route],
@@ -83,7 +86,7 @@ function Whole({ batch, path }: { readonly batch: Batch; readonly path: string }
         </Stats>
       )}
       <Card title="Facts">
-        <Facts facts={facts.filter(([, value]) => value !== undefined)} />
+        <Facts facts={facts} />
       </Card>
       {counts && failedOf(counts) > 0 && <Failures path={path} id={id} count={failedOf(counts)} />}
     </>

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
 import type { ledger } from '../../../../endpoints/ledger/ledger.ts';
 import type { accountPrices } from '../../../../endpoints/prices/prices.ts';
@@ -11,11 +10,10 @@ import { lookQuery } from '../../api/looking.ts';
 import { usePages } from '../../api/pages.ts';
 import { may, session } from '../../api/session.ts';
 import { Button, LinkButton } from '../../parts/button.tsx';
-import { Dialog, toast } from '../../parts/dialog.tsx';
+import { FormDialog, useDialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
 import { FilterBar, FilterSelect, FilterTime, useUrlFilter } from '../../parts/filter.tsx';
-import { Form } from '../../parts/form.tsx';
-import { Card, Empty, Loading, NoResults, PageHead } from '../../parts/page.tsx';
+import { Card, Empty, Loading, PageHead } from '../../parts/page.tsx';
 import { type Column, PagedTable, Table } from '../../parts/table.tsx';
 import { amount, Badge, counted, number, Stat, Stats, Time } from '../../parts/value.tsx';
 import { StatementsCard } from './statement-page.tsx';
@@ -64,13 +62,8 @@ export function CreditsPage() {
         caption="Statement"
         rowKey={({ seq }) => String(seq)}
         columns={COLUMNS}
-        empty={
-          filter.isSet ? (
-            <NoResults clear={filter.clear} />
-          ) : (
-            <Empty icon="credits">No credits yet. Your service provider adds them.</Empty>
-          )
-        }
+        filter={filter}
+        empty={<Empty icon="credits">No credits yet. Your service provider adds them.</Empty>}
       />
     </>
   );
@@ -124,9 +117,27 @@ const PATH = '/v2/account/low-balance';
 /** At which balance somebody is told, and the button that changes it. */
 function LowBalanceLine() {
   const { data, setData } = useLoad<LowBalance>(PATH);
-  const [changing, setChanging] = useState(false);
+  const [dialog, open] = useDialog();
   if (data === undefined) return null;
-  const close = () => setChanging(false);
+  const ask = () =>
+    open(
+      <FormDialog
+        title="When the balance is low"
+        submit="Save threshold"
+        onSubmit={async (values) => {
+          setData(await put<LowBalance>(PATH, { threshold: values.number('threshold') }));
+          return 'Threshold saved.';
+        }}
+      >
+        <Field
+          name="threshold"
+          label="Credits"
+          type="number"
+          hint="You are told when no more than these are left. 0: when they last for less than two days at the rate of the last week."
+          initial={String(data.threshold ?? 0)}
+        />
+      </FormDialog>,
+    );
   return (
     <p class="soft acts">
       <span>
@@ -135,28 +146,8 @@ function LowBalanceLine() {
           : `You are told when no more than ${amount(data.threshold)} credits are left.`}{' '}
         <a href="/dashboard/profile">Who is told by mail</a>
       </span>
-      {may('manage') && <Button onClick={() => setChanging(true)}>Change threshold</Button>}
-      {changing && (
-        <Dialog title="When the balance is low" onClose={close}>
-          <Form
-            submit="Save threshold"
-            onCancel={close}
-            onSubmit={async (values) => {
-              setData(await put<LowBalance>(PATH, { threshold: values.number('threshold') }));
-              close();
-              toast('Threshold saved.');
-            }}
-          >
-            <Field
-              name="threshold"
-              label="Credits"
-              type="number"
-              hint="You are told when no more than these are left. 0: when they last for less than two days at the rate of the last week."
-              initial={String(data.threshold ?? 0)}
-            />
-          </Form>
-        </Dialog>
-      )}
+      {may('manage') && <Button onClick={ask}>Change threshold</Button>}
+      {dialog}
     </p>
   );
 }

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import type { AnswerOf } from '../../../../api/endpoint.ts';
 import type { accountStatement } from '../../../../endpoints/statements/statements.ts';
 import { useLoad } from '../../api/load.ts';
@@ -6,7 +5,7 @@ import { Button } from '../../parts/button.tsx';
 import { exactNow } from '../../parts/now.ts';
 import { Card, Loading, Notice, PageHead } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { Facts, number, Time } from '../../parts/value.tsx';
+import { type Fact, Facts, number, Time } from '../../parts/value.tsx';
 import type { PageProps } from '../../router/route.tsx';
 
 /** The statement of a month, to be printed. */
@@ -133,10 +132,8 @@ function Shown({ statement }: { readonly statement: Statement }) {
   );
 }
 
-type Fact = readonly [name: string, value: ComponentChildren];
-
 function factsOf({ buyer, number: no, ...statement }: Statement): readonly Fact[] {
-  const all: readonly Fact[] = [
+  return [
     ['Name', buyer.name],
     ['Address', buyer.address.length > 0 && <Lines of={buyer.address} />],
     ['GSTIN', buyer.gstin],
@@ -146,7 +143,6 @@ function factsOf({ buyer, number: no, ...statement }: Statement): readonly Fact[
     ['Issued', statement.issued_on],
     ['Time', `${statement.from} to ${statement.to}, ${statement.zone}`],
   ];
-  return all.filter(([, value]) => value !== null && value !== false);
 }
 
 type Money = NonNullable<Statement['money']>;

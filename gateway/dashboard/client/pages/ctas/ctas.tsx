@@ -7,10 +7,9 @@ import { create, remove } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { type ApiProblem, asProblem } from '../../api/problem.ts';
 import { may } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
-import { Confirm, Dialog, toast } from '../../parts/dialog.tsx';
+import { AddButton, Button } from '../../parts/button.tsx';
+import { Confirm, Dialog, FormDialog, toast, useClosing, useDialog } from '../../parts/dialog.tsx';
 import { Field, FileField } from '../../parts/field.tsx';
-import { Form } from '../../parts/form.tsx';
 import { Empty, PageHead, Problem } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
 import { Badge, counted, Time } from '../../parts/value.tsx';
@@ -29,15 +28,44 @@ const KINDS = { url: 'Link', app: 'App', number: 'Number' } as const;
 /** The links, apps and callback numbers that texts may hold. */
 export function CtasPage() {
   const list = usePages<Cta>(PATH);
-  const [open, setOpen] = useState<'one' | 'file'>();
-  const [asked, setAsked] = useState<Cta>();
-  const close = () => setOpen(undefined);
+  const [dialog, open] = useDialog();
+  const register = () =>
+    open(
+      <FormDialog
+        title="Register a link or number"
+        submit="Register"
+        onSubmit={async (values) => {
+          await create(PATH, { value: values.text('value') });
+          list.reload();
+          return 'It counts when it is approved.';
+        }}
+      >
+        <Field
+          name="value"
+          label="Link, app or number"
+          mono
+          hint="As on the DLT platform. A link covers all that begins with it; give its fixed part. Of a shortener or a store, the part that is yours."
+        />
+      </FormDialog>,
+    );
+  const drop = ({ cta_id: id, value }: Cta) =>
+    open(
+      <Confirm
+        title={`Remove ${value}?`}
+        act="Remove"
+        onConfirm={async () => {
+          await remove(`${PATH}/${id}`);
+          list.reload();
+          return `${value} is removed.`;
+        }}
+      >
+        Texts with it count as not registered within seconds. To have it back it must be approved again.
+      </Confirm>,
+    );
   const act = may('manage') && (
     <>
-      <Button onClick={() => setOpen('file')}>Import file</Button>
-      <Button look="primary" icon="plus" onClick={() => setOpen('one')}>
-        Register
-      </Button>
+      <Button onClick={() => open(<ImportDialog onDone={list.reload} />)}>Import file</Button>
+      <AddButton onClick={register}>Register</AddButton>
     </>
   );
   return (
@@ -62,72 +90,17 @@ export function CtasPage() {
           { head: 'Status', cell: ({ state }) => <Badge tone={STATES[state][1]}>{STATES[state][0]}</Badge> },
           { head: 'Requested', cell: (row) => <Time at={row.requested_at} /> },
           { head: 'Reason', cell: ({ reason }) => reason ?? '–' },
-          ...(may('manage')
-            ? [
-                {
-                  head: 'Actions',
-                  kind: 'actions' as const,
-                  cell: (row: Cta) => (
-                    <Button look="quiet" onClick={() => setAsked(row)}>
-                      Remove <span class="hidden">{row.value}</span>
-                    </Button>
-                  ),
-                },
-              ]
-            : []),
         ]}
+        acts={may('manage') && ((row) => [['Remove', row.value, () => drop(row)]])}
       />
-      {open === 'one' && <RegisterDialog onClose={close} onDone={list.reload} />}
-      {open === 'file' && <ImportDialog onClose={close} onDone={list.reload} />}
-      {asked && (
-        <Confirm
-          title={`Remove ${asked.value}?`}
-          act="Remove"
-          onClose={() => setAsked(undefined)}
-          onConfirm={async () => {
-            await remove(`${PATH}/${asked.cta_id}`);
-            toast(`${asked.value} is removed.`);
-            list.reload();
-          }}
-        >
-          <p>Texts with it count as not registered within seconds. To have it back it must be approved again.</p>
-        </Confirm>
-      )}
+      {dialog}
     </>
   );
 }
 
-interface DialogProps {
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}
-
-function RegisterDialog({ onClose, onDone }: DialogProps) {
-  return (
-    <Dialog title="Register a link or number" onClose={onClose}>
-      <Form
-        submit="Register"
-        onCancel={onClose}
-        onSubmit={async (values) => {
-          await create(PATH, { value: values.text('value') });
-          toast('It counts when it is approved.');
-          onDone();
-          onClose();
-        }}
-      >
-        <Field
-          name="value"
-          label="Link, app or number"
-          mono
-          hint="As on the DLT platform. A link covers all that begins with it; give its fixed part. Of a shortener or a store, the part that is yours."
-        />
-      </Form>
-    </Dialog>
-  );
-}
-
 /** First what the file would do, then the import itself. */
-function ImportDialog({ onClose, onDone }: DialogProps) {
+function ImportDialog({ onDone }: { readonly onDone: () => void }) {
+  const onClose = useClosing();
   const [csv, setCsv] = useState<string>();
   const [preview, setPreview] = useState<Imported>();
   const [problem, setProblem] = useState<ApiProblem>();
@@ -156,7 +129,7 @@ function ImportDialog({ onClose, onDone }: DialogProps) {
     return run(text, true);
   };
   return (
-    <Dialog title="Import links and numbers" side="right" onClose={onClose}>
+    <Dialog title="Import links and numbers" side="right">
       <p class="soft">
         A CSV file with a column for the link or number, such as your export of the DLT platform. Nothing is requested
         before you see what is in it.

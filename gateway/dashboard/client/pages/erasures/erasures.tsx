@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import { phoneDigits } from '../../../../../shared/platform/sheets/cell.ts';
 import type { EntryOf } from '../../../../api/endpoint.ts';
 import type { erasures } from '../../../../endpoints/erasures/erasures.ts';
@@ -6,9 +5,8 @@ import { create } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
-import { Dialog, toast } from '../../parts/dialog.tsx';
+import { FormDialog, useDialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
-import { Form } from '../../parts/form.tsx';
 import { Empty, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
 import { Badge, number, Time } from '../../parts/value.tsx';
@@ -33,9 +31,25 @@ interface ErasuresProps {
 
 function Erasures({ path, whose, mayErase }: ErasuresProps) {
   const list = usePages<Erasure>(path, {});
-  const [asking, setAsking] = useState(false);
+  const [dialog, open] = useDialog();
+  const ask = () =>
+    open(
+      <FormDialog
+        title="Erase a customer?"
+        lead="It cannot be undone. What is still on its way is erased when it has ended; new messages to the number are stored as before, so opt the customer out too."
+        submit="Erase for good"
+        look="danger"
+        onSubmit={async (values) => {
+          const erased = await create<Erasure>(path, { number: phoneDigits(values.text('number')) });
+          list.reload();
+          return `${erased.number} is being erased.`;
+        }}
+      >
+        <Field name="number" label="Customer" type="tel" hint="With its country code: +91 98765 43210." />
+      </FormDialog>,
+    );
   const erase = mayErase && (
-    <Button look="primary" onClick={() => setAsking(true)}>
+    <Button look="primary" onClick={ask}>
       Erase a customer
     </Button>
   );
@@ -62,28 +76,7 @@ function Erasures({ path, whose, mayErase }: ErasuresProps) {
           { head: 'Still waiting', kind: 'number', cell: (row) => number(row.waiting) },
         ]}
       />
-      {asking && (
-        <Dialog title="Erase a customer?" onClose={() => setAsking(false)}>
-          <p class="prose">
-            It cannot be undone. What is still on its way is erased when it has ended; new messages to the number are
-            stored as before, so opt the customer out too.
-          </p>
-          <Form
-            submit="Erase for good"
-            look="danger"
-            onCancel={() => setAsking(false)}
-            onSubmit={async (values) => {
-              const written = values.text('number');
-              const erased = await create<Erasure>(path, { number: phoneDigits(written) });
-              toast(`${erased.number} is being erased.`);
-              list.reload();
-              setAsking(false);
-            }}
-          >
-            <Field name="number" label="Customer" type="tel" hint="With its country code: +91 98765 43210." />
-          </Form>
-        </Dialog>
-      )}
+      {dialog}
     </>
   );
 }

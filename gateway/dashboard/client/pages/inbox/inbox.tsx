@@ -7,7 +7,7 @@ import { optionsOf, useChatNumbers } from '../../parts/chat-numbers.ts';
 import { calledOf, customerAsked } from '../../parts/customer.ts';
 import { FilterBar, FilterSelect, FilterText, useUrlFilter } from '../../parts/filter.tsx';
 import { exactNow } from '../../parts/now.ts';
-import { Empty, NoResults, PageHead, Tabs } from '../../parts/page.tsx';
+import { Empty, PageHead, Tabs } from '../../parts/page.tsx';
 import { type Column, PagedTable } from '../../parts/table.tsx';
 import { Badge, exactTime, Time } from '../../parts/value.tsx';
 import { type Customer, INBOX_TABS, type InboxMessage, type InboxRow, shortly } from './customer.ts';
@@ -39,14 +39,11 @@ export function InboxPage() {
         caption="Customers who wrote"
         rowKey={({ customer, number }) => `${customer.id} ${number}`}
         columns={COLUMNS}
+        filter={filter}
         empty={
-          filter.isSet ? (
-            <NoResults clear={filter.clear} />
-          ) : (
-            <Empty icon="inbox" action={<LinkButton href="/docs#inbox">Read how messages come in</LinkButton>}>
-              Nobody has written yet. Send a template; the answer appears here.
-            </Empty>
-          )
+          <Empty icon="inbox" action={<LinkButton href="/docs#inbox">Read how messages come in</LinkButton>}>
+            Nobody has written yet. Send a template; the answer appears here.
+          </Empty>
         }
       />
     </>
@@ -129,14 +126,11 @@ export function ReceivedSmsPage() {
         caption="Received SMS"
         rowKey={({ message_id }) => message_id}
         columns={SMS_COLUMNS}
+        filter={filter}
         empty={
-          filter.isSet ? (
-            <NoResults clear={filter.clear} />
-          ) : (
-            <Empty icon="inbox">
-              No SMS yet. Ask your service provider for a number that your customers can write to.
-            </Empty>
-          )
+          <Empty icon="inbox">
+            No SMS yet. Ask your service provider for a number that your customers can write to.
+          </Empty>
         }
       />
     </>

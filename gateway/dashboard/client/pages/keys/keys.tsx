@@ -7,14 +7,14 @@ import { useLoad } from '../../api/load.ts';
 import { testing } from '../../api/looking.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
-import { Confirm, Dialog, SecretDialog, toast } from '../../parts/dialog.tsx';
+import { AddButton, Button } from '../../parts/button.tsx';
+import { Confirm, Dialog, FormDialog, SecretDialog, useDialog } from '../../parts/dialog.tsx';
 import { Checkbox, Checkboxes, Field, Select, TextArea } from '../../parts/field.tsx';
 import { FilterBar, FilterSelect, useUrlFilter } from '../../parts/filter.tsx';
-import { changed, Form } from '../../parts/form.tsx';
+import { changed, type FormValues } from '../../parts/form.tsx';
 import { exactNow } from '../../parts/now.ts';
-import { Empty, NoResults, PageHead } from '../../parts/page.tsx';
-import { PagedTable } from '../../parts/table.tsx';
+import { Empty, PageHead } from '../../parts/page.tsx';
+import { PagedTable, RowLink } from '../../parts/table.tsx';
 import { Badge, CodeBlock, CopyId, Facts, number, Time, type Tone } from '../../parts/value.tsx';
 
 /** As `GET /v2/account/keys` shows it. */
@@ -63,21 +63,22 @@ function curlOf(key: string, scopes: readonly string[]): string {
 export function KeysPage() {
   const filter = useUrlFilter('state');
   const list = usePages<Key>('/v2/account/keys', filter.values);
-  const [creating, setCreating] = useState(false);
-  const [made, setMade] = useState<CreatedKey>();
+  const [dialog, open] = useDialog();
   const [shown, setShown] = useState<string>();
   const key = list.rows?.find(({ key_id }) => key_id === shown);
-  const create = may('manage') && (
-    <Button look="primary" icon="plus" onClick={() => setCreating(true)}>
-      Create key
-    </Button>
-  );
-  const show = (now: CreatedKey) => {
-    setCreating(false);
+  const show = (made: CreatedKey) => {
     setShown(undefined);
-    setMade(now);
     list.reload();
+    open(
+      <SecretDialog name="API key" text={made.key} hint="Store it where your program reads its secrets.">
+        <p>Try it:</p>
+        <CodeBlock text={curlOf(made.key, made.scopes)} label="curl" />
+      </SecretDialog>,
+    );
   };
+  const create = may('manage') && (
+    <AddButton onClick={() => open(<CreateKeyDialog opened={exactNow()} onCreated={show} />)}>Create key</AddButton>
+  );
   return (
     <>
       <PageHead
@@ -101,15 +102,12 @@ export function KeysPage() {
         list={list}
         caption="API keys"
         rowKey={({ key_id }) => key_id}
-        empty={filter.isSet ? <NoResults clear={filter.clear} /> : <NoKeys create={create} />}
+        filter={filter}
+        empty={<NoKeys create={create} />}
         columns={[
           {
             head: 'Name',
-            cell: ({ key_id, name }) => (
-              <button type="button" class="row-link" onClick={() => setShown(key_id)}>
-                {name}
-              </button>
-            ),
+            cell: ({ key_id, name }) => <RowLink onClick={() => setShown(key_id)}>{name}</RowLink>,
           },
           { head: 'Kind', cell: ({ test }) => (test ? <Badge tone="warn">test</Badge> : 'live') },
           { head: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
@@ -121,18 +119,7 @@ export function KeysPage() {
           { head: 'In 24 hours', kind: 'number', cell: (row) => number(row.requests_24h) },
         ]}
       />
-      {creating && <CreateKeyDialog onClose={() => setCreating(false)} onCreated={show} />}
-      {made && (
-        <SecretDialog
-          name="API key"
-          text={made.key}
-          hint="Store it where your program reads its secrets."
-          onDone={() => setMade(undefined)}
-        >
-          <p>Try it:</p>
-          <CodeBlock text={curlOf(made.key, made.scopes)} label="curl" />
-        </SecretDialog>
-      )}
+      {dialog}
       {key && <KeyPanel of={key} onClose={() => setShown(undefined)} onChange={list.reload} onRotated={show} />}
     </>
   );
@@ -158,42 +145,37 @@ const KINDS = [
 ] as const;
 
 interface CreateKeyProps {
-  readonly onClose: () => void;
+  /** Pressed again after a lost answer, it must be the same request: its times count from here. */
+  readonly opened: number;
   readonly onCreated: (made: CreatedKey) => void;
 }
 
-function CreateKeyDialog({ onClose, onCreated }: CreateKeyProps) {
-  const [opened] = useState(exactNow); // Pressed again after a lost answer, it must be the same request.
+function CreateKeyDialog({ opened, onCreated }: CreateKeyProps) {
+  const send = async (values: FormValues) => {
+    const isTest = values.text('kind') === 'test';
+    const made = await create<CreatedKey>('/v2/account/keys', {
+      ...(isTest && { test: true }),
+      name: values.text('name'),
+      scopes: values.all('scopes'),
+      allowed_ips: values.lines('allowed_ips'),
+      // A test key has a rate of its own, unless another one is given.
+      ...(!(isTest && values.text('per_minute') === USUAL_RATE) && { per_minute: values.number('per_minute') }),
+      ...endOf(values.optional('expires_at'), opened),
+    });
+    onCreated(made);
+  };
   return (
-    <Dialog title="Create an API key" onClose={onClose}>
-      <Form
-        submit="Create key"
-        onCancel={onClose}
-        onSubmit={async (values) => {
-          const isTest = values.text('kind') === 'test';
-          const made = await create<CreatedKey>('/v2/account/keys', {
-            ...(isTest && { test: true }),
-            name: values.text('name'),
-            scopes: values.all('scopes'),
-            allowed_ips: values.lines('allowed_ips'),
-            // A test key has a rate of its own, unless another one is given.
-            ...(!(isTest && values.text('per_minute') === USUAL_RATE) && { per_minute: values.number('per_minute') }),
-            ...endOf(values.optional('expires_at'), opened),
-          });
-          onCreated(made);
-        }}
-      >
-        <Select
-          name="kind"
-          label="Kind"
-          options={KINDS}
-          initial={testing.value ? 'test' : 'live'}
-          hint="What a test key sends leaves to nobody and costs nothing. It sends and reads, and sees tests alone."
-        />
-        <KeyFields />
-        <Select name="expires_at" label="Stops working" options={[['', 'Never'], ...LIVES]} initial="" />
-      </Form>
-    </Dialog>
+    <FormDialog title="Create an API key" submit="Create key" onSubmit={send}>
+      <Select
+        name="kind"
+        label="Kind"
+        options={KINDS}
+        initial={testing.value ? 'test' : 'live'}
+        hint="What a test key sends leaves to nobody and costs nothing. It sends and reads, and sees tests alone."
+      />
+      <KeyFields />
+      <Select name="expires_at" label="Stops working" options={[['', 'Never'], ...LIVES]} initial="" />
+    </FormDialog>
   );
 }
 
@@ -205,12 +187,7 @@ const FIRST_SCOPES = ['send', 'read'];
 function KeyFields({ of }: { readonly of?: Key }) {
   return (
     <>
-      <Field
-        name="name"
-        label="Name"
-        hint="What uses it, for people: shop server."
-        {...(of === undefined ? {} : { initial: of.name })}
-      />
+      <Field name="name" label="Name" hint="What uses it, for people: shop server." initial={of?.name ?? ''} />
       <Checkboxes name="scopes" legend="It may" options={SCOPES} initial={of?.scopes ?? FIRST_SCOPES} />
       <TextArea
         name="allowed_ips"
@@ -218,7 +195,7 @@ function KeyFields({ of }: { readonly of?: Key }) {
         optional
         rows={3}
         hint="One address or subnet a line, such as 203.0.113.7 or 198.51.100.0/24. Empty: from everywhere."
-        {...(of === undefined ? {} : { initial: (of.allowed_ips ?? []).join('\n') })}
+        initial={of?.allowed_ips?.join('\n') ?? ''}
       />
       <Field
         name="per_minute"
@@ -240,30 +217,76 @@ interface KeyPanelProps {
 
 /** One key: how it is used, and what can be done about it. */
 function KeyPanel({ of, onClose, onChange, onRotated }: KeyPanelProps) {
-  const [asked, setAsked] = useState<'edit' | 'rotate' | 'revoke'>();
+  const [dialog, open] = useDialog();
   const path = `/v2/account/keys/${of.key_id}`;
-  const close = () => setAsked(undefined);
+  const edit = () =>
+    open(
+      <FormDialog
+        title={`Change ${of.name}`}
+        submit="Save settings"
+        onSubmit={async (values) => {
+          const now = {
+            name: values.text('name'),
+            scopes: values.all('scopes').sort(),
+            allowed_ips: values.lines('allowed_ips'),
+            per_minute: values.neededNumber('per_minute'),
+          };
+          await patch(path, changed(now, { ...of, scopes: [...of.scopes].sort(), allowed_ips: of.allowed_ips ?? [] }));
+          onChange();
+          return 'Settings saved. They take effect within seconds.';
+        }}
+      >
+        <KeyFields of={of} />
+      </FormDialog>,
+    );
+  const rotate = () => {
+    const opened = exactNow(); // Pressed again after a lost answer, it must be the same request.
+    open(
+      <FormDialog
+        title="Rotate the key?"
+        lead="You get a new key with the same settings. Give it to what uses the old one before that stops."
+        submit="Rotate key"
+        onSubmit={async (values) => {
+          const until = new Date(opened + Number(values.text('old_expires_at')) * HOUR_MS);
+          const body = { old_expires_at: until.toISOString(), ...endOf(values.optional('expires_at'), opened) };
+          onRotated(await create<CreatedKey>(`${path}/rotate`, body));
+        }}
+      >
+        <Select name="old_expires_at" label="The old key stops working" options={OVERLAPS} initial="24" />
+        <Select
+          name="expires_at"
+          label="The new key stops working"
+          options={[['', of.expires_at === null ? 'Never' : 'When the old one would have'], ...LIVES]}
+          initial=""
+        />
+      </FormDialog>,
+    );
+  };
   return (
     <Dialog title={of.name} side="right" onClose={onClose}>
       <KeyFacts of={of} />
       {may('manage') && of.state === 'active' && (
         <div class="acts">
-          <Button onClick={() => setAsked('edit')}>Change settings</Button>
-          {of.rotated_to === null && <Button onClick={() => setAsked('rotate')}>Rotate key</Button>}
-          <Button look="danger" onClick={() => setAsked('revoke')}>
+          <Button onClick={edit}>Change settings</Button>
+          {of.rotated_to === null && <Button onClick={rotate}>Rotate key</Button>}
+          <Button look="danger" onClick={() => open(<RevokeDialog of={of} path={path} onChange={onChange} />)}>
             Revoke key
           </Button>
         </div>
       )}
-      {asked === 'edit' && <EditDialog of={of} path={path} onClose={close} onChange={onChange} />}
-      {asked === 'rotate' && <RotateDialog of={of} path={path} onClose={close} onRotated={onRotated} />}
-      {asked === 'revoke' && <RevokeDialog of={of} path={path} onClose={close} onChange={onChange} />}
+      {dialog}
     </Dialog>
   );
 }
 
+interface RevokeProps {
+  readonly of: Key;
+  readonly path: string;
+  readonly onChange: () => void;
+}
+
 /** Asks, and says which keys this one has made. */
-function RevokeDialog({ of, path, onClose, onChange }: ActProps & { readonly of: Key; readonly onChange: () => void }) {
+function RevokeDialog({ of, path, onChange }: RevokeProps) {
   const { data } = useLoad<KeyDetail>(path);
   const [alsoMade, setAlsoMade] = useState(false);
   const made = data?.descendants ?? [];
@@ -275,9 +298,8 @@ function RevokeDialog({ of, path, onClose, onChange }: ActProps & { readonly of:
       onConfirm={async () => {
         await remove(`${path}${queryText({ descendants: alsoMade ? 'revoke' : undefined })}`);
         onChange();
-        toast('Key revoked. It is refused within some seconds.');
+        return 'Key revoked. It is refused within some seconds.';
       }}
-      onClose={onClose}
     >
       <p>Programs that use it can no longer send or read. It cannot be undone.</p>
       {made.length > 0 && (
@@ -305,7 +327,7 @@ function KeyFacts({ of }: { readonly of: Key }) {
         ['Made', <Time at={of.created_at} full />],
         ['Made by', makerOf(of)],
         ['Stops working', <Time at={of.expires_at} none="never" full />],
-        ...(of.rotated_to === null ? [] : [['Replaced by', <CopyId id={of.rotated_to} />] as const]),
+        ['Replaced by', of.rotated_to && <CopyId id={of.rotated_to} />],
       ]}
     />
   );
@@ -316,36 +338,6 @@ function makerOf({ created_by: maker }: Key): string {
   return maker.name ?? `${maker.kind} ${maker.id}`;
 }
 
-interface ActProps {
-  readonly path: string;
-  readonly onClose: () => void;
-}
-
-function EditDialog({ of, path, onClose, onChange }: ActProps & { readonly of: Key; readonly onChange: () => void }) {
-  return (
-    <Dialog title={`Change ${of.name}`} onClose={onClose}>
-      <Form
-        submit="Save settings"
-        onCancel={onClose}
-        onSubmit={async (values) => {
-          const now = {
-            name: values.text('name'),
-            scopes: values.all('scopes').sort(),
-            allowed_ips: values.lines('allowed_ips'),
-            per_minute: values.neededNumber('per_minute'),
-          };
-          await patch(path, changed(now, { ...of, scopes: [...of.scopes].sort(), allowed_ips: of.allowed_ips ?? [] }));
-          onChange();
-          onClose();
-          toast('Settings saved. They take effect within seconds.');
-        }}
-      >
-        <KeyFields of={of} />
-      </Form>
-    </Dialog>
-  );
-}
-
 const HOUR_MS = 3_600_000;
 const OVERLAPS = [
   ['1', 'In an hour'],
@@ -353,36 +345,3 @@ const OVERLAPS = [
   ['72', 'In 3 days'],
   ['167', 'In 7 days'],
 ] as const;
-
-interface RotateProps extends ActProps {
-  readonly of: Key;
-  readonly onRotated: (made: CreatedKey) => void;
-}
-
-function RotateDialog({ of, path, onClose, onRotated }: RotateProps) {
-  const [opened] = useState(exactNow); // Pressed again after a lost answer, it must be the same request.
-  return (
-    <Dialog title="Rotate the key?" onClose={onClose}>
-      <div class="prose">
-        <p>You get a new key with the same settings. Give it to what uses the old one before that stops.</p>
-      </div>
-      <Form
-        submit="Rotate key"
-        onCancel={onClose}
-        onSubmit={async (values) => {
-          const until = new Date(opened + Number(values.text('old_expires_at')) * HOUR_MS);
-          const body = { old_expires_at: until.toISOString(), ...endOf(values.optional('expires_at'), opened) };
-          onRotated(await create<CreatedKey>(`${path}/rotate`, body));
-        }}
-      >
-        <Select name="old_expires_at" label="The old key stops working" options={OVERLAPS} initial="24" />
-        <Select
-          name="expires_at"
-          label="The new key stops working"
-          options={[['', of.expires_at === null ? 'Never' : 'When the old one would have'], ...LIVES]}
-          initial=""
-        />
-      </Form>
-    </Dialog>
-  );
-}

@@ -1,11 +1,9 @@
-import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../../../api/endpoint.ts';
 import type { accountLimits } from '../../../../endpoints/limits/limits.ts';
 import { post } from '../../api/http.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog, toast } from '../../parts/dialog.tsx';
+import { FormDialog, useDialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
-import { Form, type FormValues } from '../../parts/form.tsx';
+import type { FormValues } from '../../parts/form.tsx';
 import { Card } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Badge, counted, Facts, number, Stat, Stats, Time, type Tone } from '../../parts/value.tsx';
@@ -67,7 +65,23 @@ interface HoldsProps {
 
 /** Nothing, when nothing looks like fraud. */
 export function HoldsCard({ holds, path, mayRelease, onDone }: HoldsProps) {
-  const [asked, setAsked] = useState<Hold>();
+  const [dialog, open] = useDialog();
+  const release = ({ prefix }: Hold) =>
+    open(
+      <FormDialog
+        title={`Release ${prefix}?`}
+        lead={`Sends to numbers that begin with ${prefix} are accepted again within seconds, and are trusted for a week. Look first who asks for these messages.`}
+        submit="Release traffic"
+        look="danger"
+        onSubmit={async (values) => {
+          await post(`${path}/traffic-holds/${prefix}/release`, { reason: values.text('reason') });
+          onDone();
+          return `Numbers that begin with ${prefix} are sent to again.`;
+        }}
+      >
+        <Field name="reason" label="Why it is right" hint="It stands in the audit." />
+      </FormDialog>,
+    );
   if (holds.length === 0) return null;
   return (
     <Card
@@ -100,43 +114,10 @@ export function HoldsCard({ holds, path, mayRelease, onDone }: HoldsProps) {
               converted === null ? '–' : `${percent(converted)}, usually ${percent(usually ?? 0)}`,
           },
           { head: 'Released', cell: ({ released }) => released?.reason ?? '–' },
-          ...(mayRelease
-            ? [
-                {
-                  head: 'Actions',
-                  kind: 'actions' as const,
-                  cell: (row: Hold) =>
-                    row.state === 'held' && (
-                      <Button look="quiet" onClick={() => setAsked(row)}>
-                        Release <span class="hidden">{row.prefix}</span>
-                      </Button>
-                    ),
-                },
-              ]
-            : []),
         ]}
+        acts={mayRelease && ((row) => (row.state === 'held' ? [['Release', row.prefix, () => release(row)]] : []))}
       />
-      {asked && (
-        <Dialog title={`Release ${asked.prefix}?`} onClose={() => setAsked(undefined)}>
-          <p class="prose">
-            Sends to numbers that begin with {asked.prefix} are accepted again within seconds, and are trusted for a
-            week. Look first who asks for these messages.
-          </p>
-          <Form
-            submit="Release traffic"
-            look="danger"
-            onCancel={() => setAsked(undefined)}
-            onSubmit={async (values) => {
-              await post(`${path}/traffic-holds/${asked.prefix}/release`, { reason: values.text('reason') });
-              toast(`Numbers that begin with ${asked.prefix} are sent to again.`);
-              onDone();
-              setAsked(undefined);
-            }}
-          >
-            <Field name="reason" label="Why it is right" hint="It stands in the audit." />
-          </Form>
-        </Dialog>
-      )}
+      {dialog}
     </Card>
   );
 }

@@ -1,11 +1,10 @@
-import { useState } from 'preact/hooks';
 import { put } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { may } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
-import { Dialog, toast } from '../../parts/dialog.tsx';
+import { FormDialog, useDialog } from '../../parts/dialog.tsx';
 import { Select } from '../../parts/field.tsx';
-import { Form } from '../../parts/form.tsx';
+import type { FormValues } from '../../parts/form.tsx';
 import { Card, Loading, PageHead } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import type { Key } from '../keys/keys.tsx';
@@ -24,8 +23,9 @@ const PATH = '/v2/account/limits';
 /** What the account and its keys may spend, and whom it may send to. */
 export function LimitsPage() {
   const loaded = useLoad<Limits>(PATH);
-  const [asked, setAsked] = useState<KeyCaps | 'new'>();
-  const set = may('manage') && <Button onClick={() => setAsked('new')}>Set what a key may spend</Button>;
+  const [dialog, open] = useDialog();
+  const ask = (of?: KeyCaps) => open(<CapsDialog known={of} onDone={loaded.reload} />);
+  const set = may('manage') && <Button onClick={() => ask()}>Set what a key may spend</Button>;
   return (
     <>
       <PageHead
@@ -36,12 +36,7 @@ export function LimitsPage() {
         {(limits) => (
           <>
             <SpendingStats day={limits.day} month={limits.month} />
-            <HoldsCard
-              holds={limits.holds}
-              path="/v2/account"
-              mayRelease={may('manage')}
-              onDone={() => loaded.reload()}
-            />
+            <HoldsCard holds={limits.holds} path="/v2/account" mayRelease={may('manage')} onDone={loaded.reload} />
             <Card title="Whom you may send to">
               <RecipientFacts limits={limits} />
             </Card>
@@ -61,65 +56,46 @@ export function LimitsPage() {
                     { head: 'Key', cell: ({ name }) => <strong>{name}</strong> },
                     { head: 'Today', cell: ({ day }) => capText(day) },
                     { head: 'This month', cell: ({ month }) => capText(month) },
-                    ...(may('manage')
-                      ? [
-                          {
-                            head: 'Actions',
-                            kind: 'actions' as const,
-                            cell: (row: KeyCaps) => (
-                              <Button look="quiet" onClick={() => setAsked(row)}>
-                                Change <span class="hidden">{row.name}</span>
-                              </Button>
-                            ),
-                          },
-                        ]
-                      : []),
                   ]}
+                  acts={may('manage') && ((row) => [['Change', row.name, () => ask(row)]])}
                 />
               )}
             </Card>
           </>
         )}
       </Loading>
-      {asked && <CapsDialog asked={asked} onClose={() => setAsked(undefined)} onDone={() => loaded.reload()} />}
+      {dialog}
     </>
   );
 }
 
 interface CapsDialogProps {
-  readonly asked: KeyCaps | 'new';
-  readonly onClose: () => void;
+  /** Absent: the key is chosen too. */
+  readonly known: KeyCaps | undefined;
   readonly onDone: () => void;
 }
 
 const NONE = { cap: null, spent: 0, resets_on: '' };
 
-function CapsDialog({ asked, onClose, onDone }: CapsDialogProps) {
-  const keys = useLoad<{ readonly data: readonly Key[] }>('/v2/account/keys', { state: 'active', limit: 100 });
-  const known = asked === 'new' ? undefined : asked;
+function CapsDialog({ known, onDone }: CapsDialogProps) {
+  const query = { state: 'active', limit: 100 };
+  const keys = useLoad<{ readonly data: readonly Key[] }>('/v2/account/keys', query).data?.data ?? [];
+  const send = async (values: FormValues) => {
+    await put(`/v2/account/keys/${known?.key_id ?? values.text('key')}/caps`, {
+      spend_per_day: values.number('spend_per_day'),
+      spend_per_month: values.number('spend_per_month'),
+    });
+    onDone();
+    return 'The caps hold within seconds.';
+  };
   return (
-    <Dialog title={known ? `What may ${known.name} spend?` : 'What may a key spend?'} onClose={onClose}>
-      <Loading of={keys}>
-        {({ data }) => (
-          <Form
-            submit="Set caps"
-            onCancel={onClose}
-            onSubmit={async (values) => {
-              const id = known?.key_id ?? values.text('key');
-              await put(`/v2/account/keys/${id}/caps`, {
-                spend_per_day: values.number('spend_per_day'),
-                spend_per_month: values.number('spend_per_month'),
-              });
-              toast('The caps hold within seconds.');
-              onDone();
-              onClose();
-            }}
-          >
-            {!known && <Select name="key" label="Key" options={data.map(({ key_id, name }) => [key_id, name])} />}
-            <CapFields day={known?.day ?? NONE} month={known?.month ?? NONE} />
-          </Form>
-        )}
-      </Loading>
-    </Dialog>
+    <FormDialog
+      title={known ? `What may ${known.name} spend?` : 'What may a key spend?'}
+      submit="Set caps"
+      onSubmit={send}
+    >
+      {!known && <Select name="key" label="Key" options={keys.map(({ key_id, name }) => [key_id, name])} />}
+      <CapFields day={known?.day ?? NONE} month={known?.month ?? NONE} />
+    </FormDialog>
   );
 }

@@ -22,7 +22,7 @@ import {
 } from '../../parts/filter.tsx';
 import { Card, Empty, NoResults, PageHead } from '../../parts/page.tsx';
 import { type Column, PagedTable, Table } from '../../parts/table.tsx';
-import { Badge, counted, Time, type Tone } from '../../parts/value.tsx';
+import { Badge, counted, Progress, Time, type Tone } from '../../parts/value.tsx';
 
 export type Status = 'queued' | 'sent' | 'delivered' | 'failed' | 'expired' | 'rejected' | 'read' | 'received';
 
@@ -238,12 +238,7 @@ function useExports(filter: Readonly<Record<string, string>>) {
 function State({ of: { export_id: id, state, progress } }: { readonly of: Export }) {
   if (state === 'done') return <Badge tone="good">ready</Badge>;
   if (state === 'failed') return <Badge tone="bad">failed: ask again</Badge>;
-  const percent = Math.floor(progress * 100);
-  return (
-    <span class="progress">
-      <progress max={100} value={percent} aria-label={`Progress of ${id}`} /> {percent} %
-    </span>
-  );
+  return <Progress part={progress} label={`Progress of ${id}`} />;
 }
 
 function Actions({

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { create } from '../../api/http.ts';
 import { useLive } from '../../api/live.ts';
@@ -7,10 +7,10 @@ import { type Loaded, useLoad, useReadAgain } from '../../api/load.ts';
 import { may } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { calledOf } from '../../parts/customer.ts';
-import { Confirm, toast } from '../../parts/dialog.tsx';
+import { Confirm, useDialog } from '../../parts/dialog.tsx';
 import { Card, Loading, Notice, PageHead } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
-import { Badge, CopyId, counted, Facts, Time, Words } from '../../parts/value.tsx';
+import { Badge, CopyId, counted, type Fact, Facts, Time, Words } from '../../parts/value.tsx';
 import type { PageProps } from '../../router/route.tsx';
 import type { Webhook } from '../webhooks/webhooks.tsx';
 import { type Happening, type Message, messageHref, STATUS_TONES, type WholeMessage } from './messages.tsx';
@@ -184,11 +184,9 @@ function FallbackFact({ fallback }: { readonly fallback: NonNullable<WholeMessag
   return state === 'going' ? 'an SMS is about to go' : 'no SMS is needed any more';
 }
 
-type Fact = readonly [name: string, value: ComponentChildren];
-
 function factsOf(message: WholeMessage): readonly Fact[] {
   const { status, channel, direction, batch_id: batch, error_code: code, error_reason: reason } = message;
-  const all: readonly Fact[] = [
+  return [
     ['Status', <Badge tone={STATUS_TONES[status]}>{status}</Badge>],
     ['Channel', channel === 'sms' ? 'SMS' : 'Chat-app'],
     direction === 'in' ? ['From', message.from ?? 'unknown'] : ['Sender', message.sender ?? message.from],
@@ -219,7 +217,6 @@ function factsOf(message: WholeMessage): readonly Fact[] {
     ['Repeated by', message.resent_as && <MessageLinks ids={message.resent_as} />],
     ['Batch', batch && <a href={`/dashboard/batches/${batch}`}>{batch}</a>],
   ];
-  return all.filter(([, value]) => value !== undefined && value !== null);
 }
 
 /** What happened to a message, in words, with what carriers wrote as they wrote it. */
@@ -291,28 +288,31 @@ const BEWARE: Partial<Record<WholeMessage['status'], string>> = {
 
 /** Sends the text once more, as a new message. Not what waits: it would arrive beside itself. Nor the code of a verification. */
 function Resend({ message }: { readonly message: WholeMessage }) {
-  const [asked, setAsked] = useState(false);
+  const [dialog, open] = useDialog();
   const { route } = useLocation();
   const { channel, direction, status, text_shown: shown, verification_id: code, message_id: id, to } = message;
   if (!may('send') || channel !== 'sms' || direction === 'in' || status === 'queued') return null;
   if (shown === 'removed' || code !== undefined) return null;
-  const send = async () => {
-    const sent = await create<{ message_id: string }>(`/v2/messages/${id}/resend`, {});
-    toast('Sent again, as a new message.');
-    route(messageHref(sent.message_id));
-  };
+  const ask = () =>
+    open(
+      <Confirm
+        title={`Send it to ${to} again?`}
+        act="Send again"
+        onConfirm={async () => {
+          const sent = await create<{ message_id: string }>(`/v2/messages/${id}/resend`, {});
+          route(messageHref(sent.message_id));
+          return 'Sent again, as a new message.';
+        }}
+      >
+        A new message with the same text, sender and route. It is charged like any other. {BEWARE[status] ?? ''}
+      </Confirm>,
+    );
   return (
     <>
-      <Button icon="send" onClick={() => setAsked(true)}>
+      <Button icon="send" onClick={ask}>
         Send again
       </Button>
-      {asked && (
-        <Confirm title={`Send it to ${to} again?`} act="Send again" onConfirm={send} onClose={() => setAsked(false)}>
-          <p>
-            A new message with the same text, sender and route. It is charged like any other. {BEWARE[status] ?? ''}
-          </p>
-        </Confirm>
-      )}
+      {dialog}
     </>
   );
 }

@@ -5,20 +5,20 @@ import { post } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
 import { FilterAccount } from '../../parts/account.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dialog, toast } from '../../parts/dialog.tsx';
+import { FormDialog, useDialog } from '../../parts/dialog.tsx';
 import { DltIdField, Field, Select } from '../../parts/field.tsx';
 import { FilterBar, useUrlFilter } from '../../parts/filter.tsx';
-import { Form, type FormValues } from '../../parts/form.tsx';
-import { Empty, NoResults, PageHead } from '../../parts/page.tsx';
+import type { FormValues } from '../../parts/form.tsx';
+import { Empty, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
-import { CodeBlock, Facts, number, Time } from '../../parts/value.tsx';
+import { CodeBlock, type Fact, Facts, number, Time } from '../../parts/value.tsx';
 
 /** Senders, CTAs and DLT templates that accounts asked for. */
 export function ApprovalsPage() {
   const filter = useUrlFilter('account_id');
   const list = usePages<Approval>('/v2/admin/approvals', filter.values);
-  const [shown, setShown] = useState<Approval>();
+  const [dialog, open] = useDialog();
+  const decide = (row: Approval) => open(<DecideDialog of={row} onDone={list.reload} />);
   const lead = filter.isSet
     ? 'All that this account asked for, the oldest first.'
     : 'Senders, links and numbers, and DLT templates that accounts asked for: of each account the oldest few.';
@@ -32,9 +32,8 @@ export function ApprovalsPage() {
         list={list}
         caption="Approvals"
         rowKey={keyOf}
-        empty={
-          filter.isSet ? <NoResults clear={filter.clear} /> : <Empty icon="check">Nothing waits for a decision.</Empty>
-        }
+        filter={filter}
+        empty={<Empty icon="check">Nothing waits for a decision.</Empty>}
         columns={[
           { head: 'Waiting since', cell: (row) => <Time at={row.requested_at} /> },
           {
@@ -52,29 +51,16 @@ export function ApprovalsPage() {
           },
           { head: 'Kind', cell: ({ kind }) => KINDS[kind] },
           { head: 'What', cell: (row) => <span class="long">{nameOf(row)}</span> },
-          ...(may('admin:support')
-            ? [
-                {
-                  head: 'Actions',
-                  kind: 'actions' as const,
-                  cell: (row: Approval) => (
-                    <Button look="quiet" onClick={() => setShown(row)}>
-                      Decide <span class="hidden">{nameOf(row)}</span>
-                    </Button>
-                  ),
-                },
-              ]
-            : []),
         ]}
+        acts={may('admin:support') && ((row) => [['Decide', nameOf(row), () => decide(row)]])}
       />
-      {shown && <DecideDialog of={shown} onClose={() => setShown(undefined)} onDone={list.reload} />}
+      {dialog}
     </>
   );
 }
 
 interface DecideDialogProps {
   readonly of: Approval;
-  readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
@@ -87,64 +73,58 @@ const DECISIONS = [
 ] as const;
 
 /** Shows what was asked for, and takes the decision. The approval names the text that was read here. */
-function DecideDialog({ of, onClose, onDone }: DecideDialogProps) {
+function DecideDialog({ of, onDone }: DecideDialogProps) {
   const [decision, setDecision] = useState('approved');
   const isApproved = decision === 'approved';
   const needsId = isApproved && of.template !== undefined && of.template.dlt_id === null;
   const decide = async (values: FormValues) => {
     await post(pathOf(of), {
       decision,
-      ...(values.optional('reason') && { reason: values.text('reason') }),
-      ...(values.optional('dlt_id') && { dlt_id: values.text('dlt_id') }),
-      ...(of.template && { version: of.template.version }),
-      ...(of.sender && { sender_id: of.sender.sender_id }),
+      reason: values.optional('reason'),
+      dlt_id: values.optional('dlt_id'),
+      version: of.template?.version,
+      sender_id: of.sender?.sender_id,
     });
-    toast(`${nameOf(of)} is ${decision}.`);
     onDone();
-    onClose();
+    return `${nameOf(of)} is ${decision}.`;
   };
   return (
-    <Dialog title={`${KINDS[of.kind]} ${nameOf(of)}`} side="right" onClose={onClose}>
+    <FormDialog
+      title={`${KINDS[of.kind]} ${nameOf(of)}`}
+      side="right"
+      submit={isApproved ? 'Approve' : 'Reject'}
+      look={isApproved ? 'primary' : 'danger'}
+      onSubmit={decide}
+    >
       <Facts facts={factsOf(of)} />
       {of.template && <CodeBlock text={of.template.content} label="The text" />}
-      <Form
-        submit={isApproved ? 'Approve' : 'Reject'}
-        look={isApproved ? 'primary' : 'danger'}
-        onSubmit={decide}
-        onCancel={onClose}
-      >
-        <Select name="decision" label="Decision" options={DECISIONS} value={decision} onInput={setDecision} />
-        {needsId && (
-          <DltIdField
-            name="dlt_id"
-            label="DLT template id"
-            hint="The id that the operators' platform gave to the template."
-          />
-        )}
-        <Field
-          name="reason"
-          label="Reason"
-          optional={isApproved}
-          hint={isApproved ? 'The account reads it.' : 'The account reads it. Say what it should change.'}
+      <Select name="decision" label="Decision" options={DECISIONS} value={decision} onInput={setDecision} />
+      {needsId && (
+        <DltIdField
+          name="dlt_id"
+          label="DLT template id"
+          hint="The id that the operators' platform gave to the template."
         />
-      </Form>
-    </Dialog>
+      )}
+      <Field
+        name="reason"
+        label="Reason"
+        optional={isApproved}
+        hint={isApproved ? 'The account reads it.' : 'The account reads it. Say what it should change.'}
+      />
+    </FormDialog>
   );
 }
 
-function factsOf({ account_name, sender, cta, template }: Approval): readonly (readonly [string, string])[] {
+function factsOf({ account_name, sender, cta, template }: Approval): readonly Fact[] {
   const { routes = [], senders = [], category, entity_id } = { ...sender, ...template };
   return [
     ['Account', account_name],
-    ...(cta === undefined ? [['Routes', routes.join(', ')] as const] : [['Kind', CTA_KINDS[cta.kind]] as const]),
-    ...(template === undefined
-      ? []
-      : ([
-          ['Senders', senders.join(', ')],
-          ['Category', category ?? '–'],
-          ['PE id', entity_id ?? "the account's own"],
-          ['DLT id', template.dlt_id ?? 'none yet'],
-        ] as const)),
+    cta === undefined ? ['Routes', routes.join(', ')] : ['Kind', CTA_KINDS[cta.kind]],
+    ['Senders', template && senders.join(', ')],
+    ['Category', template && (category ?? '–')],
+    ['PE id', template && (entity_id ?? "the account's own")],
+    ['DLT id', template && (template.dlt_id ?? 'none yet')],
   ];
 }
 

@@ -6,7 +6,7 @@ import { usePages } from '../../api/pages.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Empty, Loading, Notice, PageHead } from '../../parts/page.tsx';
-import { PagedTable } from '../../parts/table.tsx';
+import { PagedTable, RowLink } from '../../parts/table.tsx';
 import { Badge, number, Stat, Stats, Time, type Tone } from '../../parts/value.tsx';
 
 type Queue = AnswerOf<typeof mails>;
@@ -70,13 +70,7 @@ export function MailPage() {
           {
             head: 'Subject',
             cell: (row) =>
-              row.subject === null ? (
-                LINK
-              ) : (
-                <button type="button" class="row-link" onClick={() => setShown(row)}>
-                  {row.subject}
-                </button>
-              ),
+              row.subject === null ? LINK : <RowLink onClick={() => setShown(row)}>{row.subject}</RowLink>,
           },
           { head: 'To', cell: ({ to }) => to },
           { head: 'Happened', cell: (row) => <Time at={row.at} /> },

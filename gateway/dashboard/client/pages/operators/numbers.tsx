@@ -1,16 +1,14 @@
-import { useState } from 'preact/hooks';
 import type { EntryOf } from '../../../../api/endpoint.ts';
 import type { numbersOfAll } from '../../../../endpoints/operators/numbers.ts';
 import { post, queryText, remove } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
 import { AccountField, AccountLink, FilterAccount } from '../../parts/account.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Confirm, Dialog, toast } from '../../parts/dialog.tsx';
+import { AddButton } from '../../parts/button.tsx';
+import { Confirm, FormDialog, useDialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
 import { FilterBar, useUrlFilter } from '../../parts/filter.tsx';
-import { Form } from '../../parts/form.tsx';
-import { Empty, NoResults, PageHead } from '../../parts/page.tsx';
+import { Empty, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/value.tsx';
 
@@ -22,93 +20,21 @@ const PATH = '/v2/admin/numbers';
 export function OperatorNumbersPage() {
   const filter = useUrlFilter('account_id');
   const list = usePages<OperatorNumber>(PATH, filter.values);
-  const [adding, setAdding] = useState(false);
-  const [asked, setAsked] = useState<OperatorNumber>();
-  const add = may('admin:routing') && (
-    <Button look="primary" icon="plus" onClick={() => setAdding(true)}>
-      Add number
-    </Button>
-  );
-  const empty = filter.isSet ? (
-    <NoResults clear={filter.clear} />
-  ) : (
-    <Empty icon="inbox" action={add}>
-      No numbers yet. Add one whose SMS a carrier brings you.
-    </Empty>
-  );
-  return (
-    <>
-      <PageHead title="Numbers" lead="What handsets write to, and which account gets it." actions={add} />
-      <FilterBar filter={filter}>
-        <FilterAccount filter={filter} />
-      </FilterBar>
-      <PagedTable
-        list={list}
-        caption="Numbers"
-        rowKey={called}
-        empty={empty}
-        columns={[
-          { head: 'Number', cell: ({ number }) => <strong>{number}</strong> },
-          { head: 'Keyword', cell: ({ keyword }) => keyword ?? '–' },
-          { head: 'Account', cell: ({ account_id: id }) => <AccountLink id={id} /> },
-          { head: 'Country', cell: ({ country }) => country ?? '–' },
-          { head: 'Since', cell: (row) => <Time at={row.created_at} /> },
-          ...(may('admin:routing')
-            ? [
-                {
-                  head: 'Actions',
-                  kind: 'actions' as const,
-                  cell: (row: OperatorNumber) => (
-                    <Button look="quiet" onClick={() => setAsked(row)}>
-                      Take away <span class="hidden">{called(row)}</span>
-                    </Button>
-                  ),
-                },
-              ]
-            : []),
-        ]}
-      />
-      {adding && <AddDialog onClose={() => setAdding(false)} onDone={list.reload} />}
-      {asked && (
-        <Confirm
-          title={`Take ${called(asked)} away?`}
-          act="Take number away"
-          onClose={() => setAsked(undefined)}
-          onConfirm={async () => {
-            await remove(`${PATH}/${asked.number}${queryText({ keyword: asked.keyword ?? '' })}`);
-            toast(`${called(asked)} belongs to nobody now.`);
-            list.reload();
-          }}
-        >
-          <p>What handsets write to it reaches no account from then on. What was received stays.</p>
-        </Confirm>
-      )}
-    </>
-  );
-}
-
-function called({ number, keyword }: OperatorNumber): string {
-  return keyword === null ? number : `${number} ${keyword}`;
-}
-
-interface AddProps {
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}
-
-function AddDialog({ onClose, onDone }: AddProps) {
-  return (
-    <Dialog title="Add a number" onClose={onClose}>
-      <Form
+  const [dialog, open] = useDialog();
+  const ask = () =>
+    open(
+      <FormDialog
+        title="Add a number"
         submit="Add number"
-        onCancel={onClose}
         onSubmit={async (values) => {
-          const [keyword, country] = [values.optional('keyword'), values.optional('country')];
-          const given = { number: values.text('number'), account_id: values.text('account_id') };
-          await post(PATH, { ...given, ...(keyword && { keyword }), ...(country && { country }) });
-          toast('Number added. Workers know it within seconds.');
-          onDone();
-          onClose();
+          await post(PATH, {
+            number: values.text('number'),
+            account_id: values.text('account_id'),
+            keyword: values.optional('keyword'),
+            country: values.optional('country'),
+          });
+          list.reload();
+          return 'Number added. Workers know it within seconds.';
         }}
       >
         <Field name="number" label="Number" type="tel" hint="With its country code, or a short code." />
@@ -120,7 +46,53 @@ function AddDialog({ onClose, onDone }: AddProps) {
           optional
           hint="Two letters. Handsets that come without a country code are taken to be from here."
         />
-      </Form>
-    </Dialog>
+      </FormDialog>,
+    );
+  const take = (row: OperatorNumber) =>
+    open(
+      <Confirm
+        title={`Take ${called(row)} away?`}
+        act="Take number away"
+        onConfirm={async () => {
+          await remove(`${PATH}/${row.number}${queryText({ keyword: row.keyword ?? '' })}`);
+          list.reload();
+          return `${called(row)} belongs to nobody now.`;
+        }}
+      >
+        What handsets write to it reaches no account from then on. What was received stays.
+      </Confirm>,
+    );
+  const add = may('admin:routing') && <AddButton onClick={ask}>Add number</AddButton>;
+  return (
+    <>
+      <PageHead title="Numbers" lead="What handsets write to, and which account gets it." actions={add} />
+      <FilterBar filter={filter}>
+        <FilterAccount filter={filter} />
+      </FilterBar>
+      <PagedTable
+        list={list}
+        caption="Numbers"
+        rowKey={called}
+        filter={filter}
+        empty={
+          <Empty icon="inbox" action={add}>
+            No numbers yet. Add one whose SMS a carrier brings you.
+          </Empty>
+        }
+        columns={[
+          { head: 'Number', cell: ({ number }) => <strong>{number}</strong> },
+          { head: 'Keyword', cell: ({ keyword }) => keyword ?? '–' },
+          { head: 'Account', cell: ({ account_id: id }) => <AccountLink id={id} /> },
+          { head: 'Country', cell: ({ country }) => country ?? '–' },
+          { head: 'Since', cell: (row) => <Time at={row.created_at} /> },
+        ]}
+        acts={may('admin:routing') && ((row) => [['Take away', called(row), () => take(row)]])}
+      />
+      {dialog}
+    </>
   );
+}
+
+function called({ number, keyword }: OperatorNumber): string {
+  return keyword === null ? number : `${number} ${keyword}`;
 }

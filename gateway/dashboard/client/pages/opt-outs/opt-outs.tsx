@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import { phoneDigits } from '../../../../../shared/platform/sheets/cell.ts';
 import type { EntryOf } from '../../../../api/endpoint.ts';
 import type { marketingStops } from '../../../../endpoints/inbox/marketing-stops.ts';
@@ -6,12 +5,11 @@ import type { optOuts } from '../../../../endpoints/numbers/opt-outs.ts';
 import { create, remove } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
-import { Confirm, Dialog, toast } from '../../parts/dialog.tsx';
+import { AddButton } from '../../parts/button.tsx';
+import { Confirm, FormDialog, useDialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
 import { FilterBar, FilterText, useUrlFilter } from '../../parts/filter.tsx';
-import { Form } from '../../parts/form.tsx';
-import { Card, Empty, NoResults, PageHead } from '../../parts/page.tsx';
+import { Card, Empty, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/value.tsx';
 
@@ -23,13 +21,49 @@ const PATH = '/v2/account/opt-outs';
 export function OptOutsPage() {
   const filter = useUrlFilter('customer', 'number');
   const list = usePages<OptOut>(PATH, filter.values);
-  const [adding, setAdding] = useState(false);
-  const [asked, setAsked] = useState<OptOut>();
-  const add = (may('send') || may('manage')) && (
-    <Button look="primary" icon="plus" onClick={() => setAdding(true)}>
-      Add opt-out
-    </Button>
-  );
+  const [dialog, open] = useDialog();
+  const ask = () =>
+    open(
+      <FormDialog
+        title="Add an opt-out"
+        submit="Add opt-out"
+        onSubmit={async (values) => {
+          const number = phoneDigits(values.text('number')) || undefined;
+          const added = await create<OptOut>(PATH, { customer: phoneDigits(values.text('customer')), number });
+          list.reload();
+          return `${added.customer} gets no more SMS.`;
+        }}
+      >
+        <Field
+          name="customer"
+          label="Customer"
+          type="tel"
+          hint="With its country code: +91 98765 43210. Without one it is a number of your country."
+        />
+        <Field
+          name="number"
+          label="Your number"
+          optional
+          inputMode="numeric"
+          hint="Only SMS of this number are refused. Empty: all SMS of the account."
+        />
+      </FormDialog>,
+    );
+  const drop = ({ opt_out_id: id, customer }: OptOut) =>
+    open(
+      <Confirm
+        title={`Send to ${customer} again?`}
+        act="Remove opt-out"
+        onConfirm={async () => {
+          await remove(`${PATH}/${id}`);
+          list.reload();
+          return `${customer} gets SMS again.`;
+        }}
+      >
+        Do it only when the customer asked for it. The audit records it.
+      </Confirm>,
+    );
+  const add = (may('send') || may('manage')) && <AddButton onClick={ask}>Add opt-out</AddButton>;
   return (
     <>
       <PageHead
@@ -45,32 +79,15 @@ export function OptOutsPage() {
         list={list}
         caption="Opt-outs"
         rowKey={({ opt_out_id }) => opt_out_id}
-        empty={
-          filter.isSet ? (
-            <NoResults clear={filter.clear} />
-          ) : (
-            <Empty action={add}>Nobody has opted out. Customers do it by STOP to one of your numbers.</Empty>
-          )
-        }
+        filter={filter}
+        empty={<Empty action={add}>Nobody has opted out. Customers do it by STOP to one of your numbers.</Empty>}
         columns={[
           { head: 'Customer', cell: ({ customer }) => <strong>{customer}</strong> },
           { head: 'No SMS of', cell: (row) => row.number ?? 'the whole account' },
           { head: 'Since', cell: (row) => <Time at={row.since} /> },
           { head: 'How we know', cell: sourceOf },
-          ...(may('manage')
-            ? [
-                {
-                  head: 'Actions',
-                  kind: 'actions' as const,
-                  cell: (row: OptOut) => (
-                    <Button look="quiet" onClick={() => setAsked(row)}>
-                      Remove <span class="hidden">{row.customer}</span>
-                    </Button>
-                  ),
-                },
-              ]
-            : []),
         ]}
+        acts={may('manage') && ((row) => [['Remove', row.customer, () => drop(row)]])}
       />
       <MarketingStops />
       {may('manage') && (
@@ -78,21 +95,7 @@ export function OptOutsPage() {
           A customer asked to be forgotten? <a href="/dashboard/erasures">Erase a customer</a>.
         </p>
       )}
-      {adding && <AddDialog onClose={() => setAdding(false)} onDone={list.reload} />}
-      {asked && (
-        <Confirm
-          title={`Send to ${asked.customer} again?`}
-          act="Remove opt-out"
-          onClose={() => setAsked(undefined)}
-          onConfirm={async () => {
-            await remove(`${PATH}/${asked.opt_out_id}`);
-            toast(`${asked.customer} gets SMS again.`);
-            list.reload();
-          }}
-        >
-          <p>Do it only when the customer asked for it. The audit records it.</p>
-        </Confirm>
-      )}
+      {dialog}
     </>
   );
 }
@@ -122,42 +125,4 @@ function MarketingStops() {
 function sourceOf({ source, word }: OptOut): string {
   if (source === 'inbound') return word === undefined ? 'The customer wrote it' : `The customer wrote “${word}”`;
   return { api: 'Added here or by the API', ops: 'Added by the operator', import: 'Added from a file' }[source];
-}
-
-interface AddProps {
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}
-
-function AddDialog({ onClose, onDone }: AddProps) {
-  return (
-    <Dialog title="Add an opt-out" onClose={onClose}>
-      <Form
-        submit="Add opt-out"
-        onCancel={onClose}
-        onSubmit={async (values) => {
-          const number = phoneDigits(values.text('number'));
-          const written = phoneDigits(values.text('customer'));
-          const { customer } = await create<OptOut>(PATH, { customer: written, ...(number && { number }) });
-          toast(`${customer} gets no more SMS.`);
-          onDone();
-          onClose();
-        }}
-      >
-        <Field
-          name="customer"
-          label="Customer"
-          type="tel"
-          hint="With its country code: +91 98765 43210. Without one it is a number of your country."
-        />
-        <Field
-          name="number"
-          label="Your number"
-          optional
-          inputMode="numeric"
-          hint="Only SMS of this number are refused. Empty: all SMS of the account."
-        />
-      </Form>
-    </Dialog>
-  );
 }

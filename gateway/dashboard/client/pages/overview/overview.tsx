@@ -9,7 +9,7 @@ import { Conditions } from '../../parts/conditions.tsx';
 import { Card, Empty, Loading, PageHead, Tabs } from '../../parts/page.tsx';
 import { Plot } from '../../parts/plot.tsx';
 import { Table } from '../../parts/table.tsx';
-import { amount, counted, number, Stat, Stats, Time, utcDay, Words } from '../../parts/value.tsx';
+import { amount, counted, number, percent, Stat, Stats, Time, utcDay, Words } from '../../parts/value.tsx';
 import { BalanceStats, type Overview } from '../credits/credits.tsx';
 
 /** What is left, what was sent, and how it went. */
@@ -281,10 +281,6 @@ type ErrorRow = Statistics['errors'][number];
 
 const arrived = ({ delivered, read }: Counts): number => delivered + read;
 const failed = ({ failed: lost, expired, rejected }: Counts): number => lost + expired + rejected;
-
-function percent(part: number): string {
-  return `${amount(Math.round(part * 1_000) / 10)} %`;
-}
 
 /** "2.4 s", "3 min", "1.5 h". */
 function duration(seconds: number | null): string {

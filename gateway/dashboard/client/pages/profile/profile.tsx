@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
 import type { ownNotices } from '../../../../endpoints/sign-in/notices.ts';
 import type { ownSessions } from '../../../../endpoints/sign-in/own-sessions.ts';
@@ -7,7 +6,7 @@ import { useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
 import { loadSession, session } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
-import { Dialog, toast, toastProblem } from '../../parts/dialog.tsx';
+import { FormDialog, toast, toastProblem, useDialog } from '../../parts/dialog.tsx';
 import { Checkboxes, Field, PASSWORD_HINT, Password } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Card, Loading, Notice, PageHead } from '../../parts/page.tsx';
@@ -103,37 +102,33 @@ interface PasswordCardProps {
 }
 
 function PasswordCard({ profile, reload }: PasswordCardProps) {
-  const [changing, setChanging] = useState(false);
-  const close = () => setChanging(false);
+  const [dialog, open] = useDialog();
+  const ask = () =>
+    open(
+      <FormDialog
+        title="Change your password"
+        lead="All your other sessions end."
+        submit="Change password"
+        onSubmit={async (values) => {
+          const current_password = values.exact('current_password');
+          await post('/v2/profile/password', { current_password, password: values.exact('password') });
+          reload();
+          return 'Password changed. Your other sessions have ended.';
+        }}
+      >
+        <Password name="current_password" label="Current password" kind="current-password" />
+        <Password name="password" label="New password" kind="new-password" hint={PASSWORD_HINT} />
+      </FormDialog>,
+    );
   return (
     <Card title="Password">
       <p class="soft">
         Changed <Time at={profile.password_changed_at} none="never" />.
       </p>
       <div class="acts">
-        <Button onClick={() => setChanging(true)}>Change password</Button>
+        <Button onClick={ask}>Change password</Button>
       </div>
-      {changing && (
-        <Dialog title="Change your password" onClose={close}>
-          <p>All your other sessions end.</p>
-          <Form
-            submit="Change password"
-            onCancel={close}
-            onSubmit={async (values) => {
-              await post('/v2/profile/password', {
-                current_password: values.exact('current_password'),
-                password: values.exact('password'),
-              });
-              close();
-              reload();
-              toast('Password changed. Your other sessions have ended.');
-            }}
-          >
-            <Password name="current_password" label="Current password" kind="current-password" />
-            <Password name="password" label="New password" kind="new-password" hint={PASSWORD_HINT} />
-          </Form>
-        </Dialog>
-      )}
+      {dialog}
     </Card>
   );
 }

@@ -6,7 +6,7 @@ import { post } from '../../api/http.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { loadSession, session } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
-import { Dialog, toast } from '../../parts/dialog.tsx';
+import { Dialog, FormDialog, useClosing, useDialog } from '../../parts/dialog.tsx';
 import { Checkbox, Password } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Card, Gate } from '../../parts/page.tsx';
@@ -21,24 +21,37 @@ interface SecondFactorCardProps {
   readonly reload: () => void;
 }
 
-type Asked = 'setup' | 'codes' | 'remove';
-
 export function SecondFactorCard({ profile, reload }: SecondFactorCardProps) {
-  const [asked, setAsked] = useState<Asked>();
-  const close = () => setAsked(undefined);
+  const [dialog, open] = useDialog();
   const done = async () => {
-    close();
     reload();
     await loadSession();
   };
+  const setUp = () => open(<SetUp onDone={done} />);
+  const drop = () =>
+    open(
+      <FormDialog
+        title="Remove your second factor?"
+        lead="Signing in will take the password alone, and your recovery codes are void."
+        submit="Remove second factor"
+        look="danger"
+        onSubmit={async (values) => {
+          await post('/v2/profile/second-factor/remove', { current_password: values.exact('current_password') });
+          await done();
+          return 'Second factor removed.';
+        }}
+      >
+        <Password name="current_password" label="Your password" kind="current-password" />
+      </FormDialog>,
+    );
   const actions = profile.second_factor ? (
     <>
-      <Button onClick={() => setAsked('codes')}>New recovery codes</Button>
-      <Button onClick={() => setAsked('setup')}>Move to another app</Button>
-      {!profile.second_factor_required && <Button onClick={() => setAsked('remove')}>Remove</Button>}
+      <Button onClick={() => open(<NewCodes onDone={done} />)}>New recovery codes</Button>
+      <Button onClick={setUp}>Move to another app</Button>
+      {!profile.second_factor_required && <Button onClick={drop}>Remove</Button>}
     </>
   ) : (
-    <Button look="primary" onClick={() => setAsked('setup')}>
+    <Button look="primary" onClick={setUp}>
       Set up
     </Button>
   );
@@ -55,51 +68,44 @@ export function SecondFactorCard({ profile, reload }: SecondFactorCardProps) {
         )}
       </p>
       <div class="acts">{actions}</div>
-      {asked === 'setup' && <SetUp onClose={close} onDone={done} />}
-      {asked === 'codes' && <NewCodes onClose={close} onDone={done} />}
-      {asked === 'remove' && (
-        <Dialog title="Remove your second factor?" onClose={close}>
-          <p>Signing in will take the password alone, and your recovery codes are void.</p>
-          <Form
-            submit="Remove second factor"
-            look="danger"
-            onCancel={close}
-            onSubmit={async (values) => {
-              await post('/v2/profile/second-factor/remove', { current_password: values.exact('current_password') });
-              await done();
-              toast('Second factor removed.');
-            }}
-          >
-            <Password name="current_password" label="Your password" kind="current-password" />
-          </Form>
-        </Dialog>
-      )}
+      {dialog}
     </Card>
   );
 }
 
 interface StepsProps {
-  readonly onClose: () => void;
-  readonly onDone: () => void;
+  readonly onDone: () => Promise<void>;
 }
 
-function SetUp({ onClose, onDone }: StepsProps) {
+/** What is done when the last step is. */
+function useLastStep({ onDone }: StepsProps): () => Promise<void> {
+  const close = useClosing();
+  return () => {
+    close();
+    return onDone();
+  };
+}
+
+function SetUp(props: StepsProps) {
+  const done = useLastStep(props);
   const [hasCodes, setHasCodes] = useState(false);
   return (
-    <Dialog title="Set up your second factor" onClose={onClose} locked={hasCodes}>
-      <SecondFactorSetup asksPassword onCodes={() => setHasCodes(true)} onDone={onDone} />
+    <Dialog title="Set up your second factor" locked={hasCodes}>
+      <SecondFactorSetup asksPassword onCodes={() => setHasCodes(true)} onDone={done} />
     </Dialog>
   );
 }
 
-function NewCodes({ onClose, onDone }: StepsProps) {
+function NewCodes(props: StepsProps) {
+  const close = useClosing();
+  const done = useLastStep(props);
   const [codes, setCodes] = useState<readonly string[]>();
   return (
-    <Dialog title="New recovery codes" onClose={onClose} locked={codes !== undefined}>
+    <Dialog title="New recovery codes" locked={codes !== undefined}>
       {codes === undefined ? (
         <Form
           submit="Make new codes"
-          onCancel={onClose}
+          onCancel={close}
           onSubmit={async (values) => {
             const body = { current_password: values.exact('current_password') };
             setCodes(
@@ -111,7 +117,7 @@ function NewCodes({ onClose, onDone }: StepsProps) {
           <Password name="current_password" label="Your password" kind="current-password" />
         </Form>
       ) : (
-        <RecoveryCodes codes={codes} onDone={onDone} />
+        <RecoveryCodes codes={codes} onDone={done} />
       )}
     </Dialog>
   );

@@ -11,7 +11,7 @@ import { FilterBar, FilterDay, FilterSelect, FilterText, MoreFilters, useUrlFilt
 import { Card, Empty, Loading, PageHead } from '../../parts/page.tsx';
 import { Plot } from '../../parts/plot.tsx';
 import { type Column, PagedTable, Table } from '../../parts/table.tsx';
-import { amount, counted, number, Stat, Stats, Time } from '../../parts/value.tsx';
+import { amount, counted, number, percent, Stat, Stats, Time } from '../../parts/value.tsx';
 import { ErrorTable } from '../overview/overview.tsx';
 
 /** What was sent, what became of it and what it cost. */
@@ -278,10 +278,6 @@ function adminDimensions(isOneAccount: boolean): Dimensions {
 
 function amounts(list: Admin['total']['sales'] = []): string {
   return list.map(({ currency, amount }) => (currency === 'none' ? amount : `${amount} ${currency}`)).join(', ');
-}
-
-function percent(rate: number | null): string {
-  return rate === null ? '–' : `${(rate * 100).toFixed(1)} %`;
 }
 
 /** All days of a period. */

@@ -1,12 +1,11 @@
-import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import type { EntryOf } from '../../../../api/endpoint.ts';
 import type { schedules } from '../../../../endpoints/schedules/schedules.ts';
 import { remove } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
-import { Button, LinkButton } from '../../parts/button.tsx';
-import { Confirm, toast } from '../../parts/dialog.tsx';
+import { LinkButton } from '../../parts/button.tsx';
+import { Confirm, useDialog } from '../../parts/dialog.tsx';
 import { Empty, PageHead, Tabs } from '../../parts/page.tsx';
 import { type Column, PagedTable } from '../../parts/table.tsx';
 import { Badge, CopyId, counted, number, Time, type Tone } from '../../parts/value.tsx';
@@ -26,12 +25,21 @@ export function SchedulesPage() {
   const { query } = useLocation();
   const all = query.show === 'all';
   const list = usePages<Schedule>('/v2/schedules', all ? {} : { state: 'scheduled' });
-  const [asked, setAsked] = useState<Schedule>();
-  const cancel = async (id: string) => {
-    const { message } = await remove<{ readonly message: string }>(`/v2/schedule/${id}`);
-    toast(message);
-    list.reload();
-  };
+  const [dialog, open] = useDialog();
+  const cancel = ({ schedule_id: id, credits }: Schedule) =>
+    open(
+      <Confirm
+        title="Cancel this schedule?"
+        act="Cancel schedule"
+        onConfirm={async () => {
+          const { message } = await remove<{ readonly message: string }>(`/v2/schedule/${id}`);
+          list.reload();
+          return message;
+        }}
+      >
+        It is not sent. {counted(credits, 'credit')} will be refunded.
+      </Confirm>,
+    );
   const send = may('send') && <LinkButton href="/dashboard/send">Schedule a message</LinkButton>;
   return (
     <>
@@ -52,45 +60,24 @@ export function SchedulesPage() {
             {all ? 'Nothing was scheduled yet.' : 'Nothing waits for its time.'}
           </Empty>
         }
-        columns={columnsOf(setAsked)}
+        columns={COLUMNS}
+        acts={may('send') && ((row) => (row.state === 'scheduled' ? [['Cancel', '', () => cancel(row)]] : []))}
       />
-      {asked && (
-        <Confirm
-          title="Cancel this schedule?"
-          act="Cancel schedule"
-          onConfirm={() => cancel(asked.schedule_id)}
-          onClose={() => setAsked(undefined)}
-        >
-          <p>It is not sent. {counted(asked.credits, 'credit')} will be refunded.</p>
-        </Confirm>
-      )}
+      {dialog}
     </>
   );
 }
 
-function columnsOf(ask: (schedule: Schedule) => void): readonly Column<Schedule>[] {
-  return [
-    { head: 'Sent at', cell: ({ scheduled_for }) => <Time at={scheduled_for} full /> },
-    { head: 'Status', cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
-    { head: 'What', cell: (schedule) => <What schedule={schedule} /> },
-    { head: 'Sender', cell: ({ sender }) => sender ?? '' },
-    { head: 'Reference', cell: ({ reference }) => reference ?? '' },
-    { head: 'Credits', cell: ({ credits }) => number(credits), kind: 'number' },
-    { head: 'Booked', cell: ({ created_at }) => <Time at={created_at} /> },
-    { head: 'Id', cell: ({ schedule_id }) => <CopyId id={schedule_id} /> },
-    {
-      head: 'Acts',
-      kind: 'actions',
-      cell: (schedule) =>
-        may('send') &&
-        schedule.state === 'scheduled' && (
-          <Button look="quiet" onClick={() => ask(schedule)}>
-            Cancel
-          </Button>
-        ),
-    },
-  ];
-}
+const COLUMNS: readonly Column<Schedule>[] = [
+  { head: 'Sent at', cell: ({ scheduled_for }) => <Time at={scheduled_for} full /> },
+  { head: 'Status', cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
+  { head: 'What', cell: (schedule) => <What schedule={schedule} /> },
+  { head: 'Sender', cell: ({ sender }) => sender ?? '' },
+  { head: 'Reference', cell: ({ reference }) => reference ?? '' },
+  { head: 'Credits', cell: ({ credits }) => number(credits), kind: 'number' },
+  { head: 'Booked', cell: ({ created_at }) => <Time at={created_at} /> },
+  { head: 'Id', cell: ({ schedule_id }) => <CopyId id={schedule_id} /> },
+];
 
 function What({ schedule }: { readonly schedule: Schedule }) {
   const { kind, to, total, credits, message_id: message, batch_id: batch } = schedule;

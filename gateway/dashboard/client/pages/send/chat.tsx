@@ -5,10 +5,10 @@ import { useChatNumbers } from '../../parts/chat-numbers.ts';
 import { customerAsked } from '../../parts/customer.ts';
 import { Field, Select, TextArea } from '../../parts/field.tsx';
 import type { FormValues } from '../../parts/form.tsx';
-import { Empty, PageHead, Problem, Skeleton } from '../../parts/page.tsx';
+import { Empty, Problem, Skeleton } from '../../parts/page.tsx';
 import { CHAT_TEMPLATES_PATH, type ChatTemplate, filled, Phone, placeholderOf } from '../templates/chat-template.tsx';
 import { ContentFields, smsOf, useTemplates } from './fields.tsx';
-import { type Accepted, SendForm, SendTabs, Sent } from './send-form.tsx';
+import { SendPage } from './send-form.tsx';
 
 const KINDS = [
   ['template', 'Template: at any time'],
@@ -38,39 +38,35 @@ const BUTTONS = [0, 1, 2] as const;
 /** One message on the chat-app channel, of each kind that the API sends. */
 export function SendChatPage() {
   const [kind, setKind] = useState<Kind>('template');
-  const [accepted, setAccepted] = useState<Accepted>();
   const [from, setFrom] = useState('');
   const numbers = useChatNumbers();
   const sender = numbers.find(({ number }) => number === from) ?? numbers[0];
   const choose = (value: string) => setKind(KINDS.find(([one]) => one === value)?.[0] ?? 'template');
   return (
-    <>
-      <PageHead title="Send on the chat-app channel" lead="It is checked before anything is sent." />
-      <SendTabs />
-      {accepted ? (
-        <Sent accepted={accepted} again={() => setAccepted(undefined)} />
-      ) : (
-        <SendForm path={PATHS[kind]} bodyOf={(values) => bodyOf(kind, values)} onDone={setAccepted}>
-          <Field name="to" label="Recipient" type="tel" hint="With its country code: +91 98765 43210." />
-          <Select name="kind" label="What" options={KINDS} value={kind} onInput={choose} />
-          {numbers.length > 1 && (
-            <Select
-              name="from"
-              label="From"
-              options={[['', USUAL], ...numbers.map(({ number }) => [number, number] as const)]}
-              value={from}
-              onInput={setFrom}
-            />
-          )}
-          {kind === 'template' && <ChatTemplateFields business={sender?.business_id} />}
-          {kind === 'text' && <TextArea name="message" label="Text" />}
-          {kind === 'media' && <FileFields />}
-          {kind === 'buttons' && <ButtonFields />}
-          <FallbackFields />
-          <Field name="reference" label="Reference" optional hint="Your own name for it; search finds it." />
-        </SendForm>
+    <SendPage
+      title="Send on the chat-app channel"
+      lead="It is checked before anything is sent."
+      path={PATHS[kind]}
+      bodyOf={(values) => bodyOf(kind, values)}
+    >
+      <Field name="to" label="Recipient" type="tel" hint="With its country code: +91 98765 43210." />
+      <Select name="kind" label="What" options={KINDS} value={kind} onInput={choose} />
+      {numbers.length > 1 && (
+        <Select
+          name="from"
+          label="From"
+          options={[['', USUAL], ...numbers.map(({ number }) => [number, number] as const)]}
+          value={from}
+          onInput={setFrom}
+        />
       )}
-    </>
+      {kind === 'template' && <ChatTemplateFields business={sender?.business_id} />}
+      {kind === 'text' && <TextArea name="message" label="Text" />}
+      {kind === 'media' && <FileFields />}
+      {kind === 'buttons' && <ButtonFields />}
+      <FallbackFields />
+      <Field name="reference" label="Reference" optional hint="Your own name for it; search finds it." />
+    </SendPage>
   );
 }
 
@@ -149,13 +145,11 @@ function ButtonFields() {
 }
 
 function bodyOf(kind: Kind, values: FormValues) {
-  const reference = values.optional('reference');
-  const from = values.optional('from');
   return {
     to: customerAsked(values.text('to')),
-    ...(from === undefined ? {} : { from }),
+    from: values.optional('from'),
     ...contentOf(kind, values),
-    ...(reference === undefined ? {} : { reference }),
+    reference: values.optional('reference'),
     ...fallbackOf(values),
   };
 }
@@ -171,8 +165,7 @@ function contentOf(kind: Kind, values: FormValues): object {
   if (kind === 'template') return chatTemplateOf(values);
   if (kind === 'text') return { message: values.exact('message') };
   if (kind === 'media') {
-    const caption = values.optional('caption');
-    return { type: values.text('type'), url: values.text('url'), ...(caption === undefined ? {} : { caption }) };
+    return { type: values.text('type'), url: values.text('url'), caption: values.optional('caption') };
   }
   const titles = BUTTONS.flatMap((i) => values.optional(`buttons[${i}]`) ?? []);
   return { body: values.exact('body'), buttons: titles.map((title, i) => ({ id: `button-${i + 1}`, title })) };

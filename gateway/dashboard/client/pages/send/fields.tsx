@@ -158,9 +158,9 @@ export interface Content {
   readonly message?: string;
   readonly template_id?: string;
   readonly params?: readonly string[];
-  readonly reference?: string;
+  readonly reference?: string | undefined;
   /** With a time it is a schedule. */
-  readonly schedule_time?: string;
+  readonly schedule_time?: string | undefined;
 }
 
 /** Who sends it, and what: of the fields below `at`. */
@@ -179,11 +179,10 @@ export function smsOf(
 }
 
 export function contentOf(values: FormValues): Content {
-  const reference = values.optional('reference');
   const time = values.optional('schedule_time');
   return {
     ...smsOf(values),
-    ...(reference === undefined ? {} : { reference }),
-    ...(time === undefined ? {} : { schedule_time: instantIn(time, values.text('zone')) }),
+    reference: values.optional('reference'),
+    schedule_time: time && instantIn(time, values.text('zone')),
   };
 }

@@ -4,8 +4,8 @@ import { create, post } from '../../api/http.ts';
 import { ApiProblem, type FieldError, fieldProblem } from '../../api/problem.ts';
 import { Button } from '../../parts/button.tsx';
 import { Form, FormValues } from '../../parts/form.tsx';
-import { Card, Notice, Tabs } from '../../parts/page.tsx';
-import { Badge, CodeBlock, counted, Facts, number, Time } from '../../parts/value.tsx';
+import { Card, Notice, PageHead, Tabs } from '../../parts/page.tsx';
+import { Badge, CodeBlock, counted, type Fact, Facts, number, Time } from '../../parts/value.tsx';
 import { type Message, messageHref, STATUS_TONES } from '../messages/messages.tsx';
 import { useFollowedMessage } from '../messages/show-message.tsx';
 import type { Content } from './fields.tsx';
@@ -32,7 +32,7 @@ interface DryRun {
 }
 
 /** What was accepted: one of these ids. */
-export interface Accepted {
+interface Accepted {
   readonly message_id?: string;
   readonly batch_id?: string;
   readonly schedule_id?: string;
@@ -56,8 +56,35 @@ interface SendFormProps {
 /** How templates mark what is filled in: `{{name}}`, `{#var#}`. A text without a template is sent with it. */
 const PLACEHOLDER = /\{\{[^{}]{1,40}\}\}|\{#[^{}]{1,40}#\}/;
 
+interface SendPageProps extends Omit<SendFormProps, 'onDone'> {
+  readonly title: string;
+  readonly lead: string;
+}
+
+/** A page that sends, and then shows what became of that. */
+export function SendPage({ title, lead, ...form }: SendPageProps) {
+  const [accepted, setAccepted] = useState<Accepted>();
+  return (
+    <>
+      <PageHead title={title} lead={lead} />
+      <Tabs label="Send by" tabs={TABS} />
+      {accepted ? (
+        <Sent accepted={accepted} again={() => setAccepted(undefined)} />
+      ) : (
+        <SendForm {...form} onDone={setAccepted} />
+      )}
+    </>
+  );
+}
+
+const TABS = [
+  { href: '/dashboard/send', label: 'SMS to one' },
+  { href: '/dashboard/send/many', label: 'SMS to many' },
+  { href: '/dashboard/send/chatapp', label: 'Chat-app' },
+] as const;
+
 /** A form that is checked first, by a dry run, and can then be sent as it was checked. Beside it: the price and the curl. */
-export function SendForm({ path, bodyOf, nameOf, onDone, placed, faultOf, children }: SendFormProps) {
+function SendForm({ path, bodyOf, nameOf, onDone, placed, faultOf, children }: SendFormProps) {
   const [body, setBody] = useState<Content>();
   const [checked, setChecked] = useState<{ readonly body: string; readonly says: DryRun }>();
   const isChecked = checked !== undefined && checked.body === JSON.stringify(body);
@@ -137,10 +164,10 @@ function creditsOf(credits: number): string {
   return counted(credits, 'credit');
 }
 
-function factsOf(says: DryRun, nameOf: SendFormProps['nameOf'] = () => undefined) {
+function factsOf(says: DryRun, nameOf: SendFormProps['nameOf'] = () => undefined): readonly Fact[] {
   const { segments, encoding, template_id: template, total, duplicates, skipped, scheduled_for: time, fallback } = says;
   const { deferred_until: until } = says;
-  const facts: readonly (readonly [string, ComponentChildren])[] = [
+  return [
     ['Price', creditsOf(says.credits_required)],
     ['Segments', segments && `${segments}, ${encoding === 'GSM7' ? 'GSM-7' : 'Unicode'}`],
     ['Template', template === null ? 'none needed' : template && `${nameOf(template) ?? ''} ${template}`],
@@ -154,7 +181,6 @@ function factsOf(says: DryRun, nameOf: SendFormProps['nameOf'] = () => undefined
     ['Sent at', time && <Time at={time} full />],
     ['Waits for promotional hours or daytime until', until && <Time at={until} full />],
   ];
-  return facts.filter(([, value]) => value !== undefined);
 }
 
 /** Recipients of a curl that are shown. */
@@ -181,7 +207,7 @@ interface SentProps {
 }
 
 /** What became of what was just sent: it follows a message's state. */
-export function Sent({ accepted, again }: SentProps) {
+function Sent({ accepted, again }: SentProps) {
   const { message_id: message, batch_id: batch, schedule_id: schedule } = accepted;
   return (
     <Notice tone="good">
@@ -213,18 +239,5 @@ function FollowedMessage({ id }: { readonly id: string }) {
     <p>
       Accepted. <a href={messageHref(id)}>Its timeline</a> <Badge tone={STATUS_TONES[status]}>{status}</Badge>
     </p>
-  );
-}
-
-export function SendTabs() {
-  return (
-    <Tabs
-      label="Send by"
-      tabs={[
-        { href: '/dashboard/send', label: 'SMS to one' },
-        { href: '/dashboard/send/many', label: 'SMS to many' },
-        { href: '/dashboard/send/chatapp', label: 'Chat-app' },
-      ]}
-    />
   );
 }

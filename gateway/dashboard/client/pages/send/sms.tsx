@@ -5,36 +5,27 @@ import type { FieldError } from '../../api/problem.ts';
 import { Button } from '../../parts/button.tsx';
 import { Checkbox, Field, FileField, Select, TextArea } from '../../parts/field.tsx';
 import type { FormValues } from '../../parts/form.tsx';
-import { PageHead } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { counted } from '../../parts/value.tsx';
 import { type Content, ContentFields, contentOf, useTemplates, WhenFields } from './fields.tsx';
-import { type Accepted, SendForm, SendTabs, Sent } from './send-form.tsx';
+import { SendPage } from './send-form.tsx';
 import { sheetOf } from './sheet.ts';
 
 /** One SMS to one recipient, now or later. */
 export function SendOnePage() {
   const templates = useTemplates();
-  const [accepted, setAccepted] = useState<Accepted>();
   return (
-    <>
-      <PageHead title="Send" lead="An SMS, now or at its time. It is checked before anything is sent." />
-      <SendTabs />
-      {accepted ? (
-        <Sent accepted={accepted} again={() => setAccepted(undefined)} />
-      ) : (
-        <SendForm
-          path="/v2/send"
-          bodyOf={bodyOfOne}
-          nameOf={(id) => templates.find((one) => one.id === id)?.name}
-          onDone={setAccepted}
-        >
-          <Field name="to" label="Recipient" type="tel" hint="With its country code: +91 98765 43210." />
-          <ContentFields templates={templates} />
-          <WhenFields />
-        </SendForm>
-      )}
-    </>
+    <SendPage
+      title="Send"
+      lead="An SMS, now or at its time. It is checked before anything is sent."
+      path="/v2/send"
+      bodyOf={bodyOfOne}
+      nameOf={(id) => templates.find((one) => one.id === id)?.name}
+    >
+      <Field name="to" label="Recipient" type="tel" hint="With its country code: +91 98765 43210." />
+      <ContentFields templates={templates} />
+      <WhenFields />
+    </SendPage>
   );
 }
 
@@ -45,30 +36,22 @@ function bodyOfOne(values: FormValues) {
 /** One text, or one template, to up to 10,000 recipients. */
 export function SendManyPage() {
   const templates = useTemplates();
-  const [accepted, setAccepted] = useState<Accepted>();
   return (
-    <>
-      <PageHead title="Send to many" lead="Up to 10,000 recipients, now or at its time." />
-      <SendTabs />
-      {accepted ? (
-        <Sent accepted={accepted} again={() => setAccepted(undefined)} />
-      ) : (
-        <SendForm
-          path="/v2/send-bulk"
-          bodyOf={bodyOfMany}
-          nameOf={(id) => templates.find((one) => one.id === id)?.name}
-          onDone={setAccepted}
-          placed={placed}
-          faultOf={faultOf}
-        >
-          <RecipientFields />
-          <ContentFields templates={templates} ownParams />
-          <Checkbox name="dedupe" label="Leave out equal entries" initial />
-          <Checkbox name="skip_opted_out" label="Leave out recipients who opted out" initial />
-          <WhenFields />
-        </SendForm>
-      )}
-    </>
+    <SendPage
+      title="Send to many"
+      lead="Up to 10,000 recipients, now or at its time."
+      path="/v2/send-bulk"
+      bodyOf={bodyOfMany}
+      nameOf={(id) => templates.find((one) => one.id === id)?.name}
+      placed={placed}
+      faultOf={faultOf}
+    >
+      <RecipientFields />
+      <ContentFields templates={templates} ownParams />
+      <Checkbox name="dedupe" label="Leave out equal entries" initial />
+      <Checkbox name="skip_opted_out" label="Leave out recipients who opted out" initial />
+      <WhenFields />
+    </SendPage>
   );
 }
 

@@ -1,14 +1,12 @@
-import { useState } from 'preact/hooks';
 import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
 import type { senders } from '../../../../endpoints/senders/senders.ts';
 import { create, remove } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
-import { Confirm, Dialog, toast } from '../../parts/dialog.tsx';
+import { AddButton } from '../../parts/button.tsx';
+import { Confirm, FormDialog, useDialog } from '../../parts/dialog.tsx';
 import { Checkboxes, Field } from '../../parts/field.tsx';
-import { Form } from '../../parts/form.tsx';
 import { Empty, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
 import { Badge, Time } from '../../parts/value.tsx';
@@ -38,13 +36,43 @@ export function useOwnSenders(): readonly Sender[] {
 /** What recipients see as the sender, and whether it may be used. */
 export function SendersPage() {
   const list = usePages<Sender>(PATH);
-  const [asking, setAsking] = useState(false);
-  const [asked, setAsked] = useState<Sender>();
-  const ask = may('manage') && (
-    <Button look="primary" icon="plus" onClick={() => setAsking(true)}>
-      Request sender
-    </Button>
-  );
+  const [dialog, open] = useDialog();
+  const request = () =>
+    open(
+      <FormDialog
+        title="Request a sender"
+        submit="Request sender"
+        onSubmit={async (values) => {
+          await create(PATH, { sender: values.text('sender'), routes: values.all('routes') });
+          list.reload();
+          return 'Sender requested. It can be used when it is approved.';
+        }}
+      >
+        <Field
+          name="sender"
+          label="Sender"
+          mono
+          hint="1 to 11 characters with a letter, or 3 to 15 digits. Exactly as recipients shall see it; with DLT, as on its platform."
+        />
+        <Checkboxes name="routes" legend="For" options={ROUTES} initial={['transactional']} />
+      </FormDialog>,
+    );
+  const drop = ({ sender_id: id, sender, state }: Sender) =>
+    open(
+      <Confirm
+        title={`Remove the sender ${sender}?`}
+        act="Remove sender"
+        typed={state === 'approved' ? sender : undefined}
+        onConfirm={async () => {
+          await remove(`${PATH}/${id}`);
+          list.reload();
+          return `${sender} is removed.`;
+        }}
+      >
+        Messages with it are refused within seconds. To use it again it must be approved again.
+      </Confirm>,
+    );
+  const ask = may('manage') && <AddButton onClick={request}>Request sender</AddButton>;
   return (
     <>
       <PageHead
@@ -71,67 +99,10 @@ export function SendersPage() {
           { head: 'Requested', cell: (row) => <Time at={row.requested_at} /> },
           { head: 'Decided', cell: (row) => (row.decided_at === null ? '–' : <Time at={row.decided_at} />) },
           { head: 'Reason', cell: ({ reason }) => reason ?? '–' },
-          ...(may('manage')
-            ? [
-                {
-                  head: 'Actions',
-                  kind: 'actions' as const,
-                  cell: (row: Sender) => (
-                    <Button look="quiet" onClick={() => setAsked(row)}>
-                      Remove <span class="hidden">{row.sender}</span>
-                    </Button>
-                  ),
-                },
-              ]
-            : []),
         ]}
+        acts={may('manage') && ((row) => [['Remove', row.sender, () => drop(row)]])}
       />
-      {asking && <RequestDialog onClose={() => setAsking(false)} onDone={list.reload} />}
-      {asked && (
-        <Confirm
-          title={`Remove the sender ${asked.sender}?`}
-          act="Remove sender"
-          {...(asked.state === 'approved' && { typed: asked.sender })}
-          onClose={() => setAsked(undefined)}
-          onConfirm={async () => {
-            await remove(`${PATH}/${asked.sender_id}`);
-            toast(`${asked.sender} is removed.`);
-            list.reload();
-          }}
-        >
-          <p>Messages with it are refused within seconds. To use it again it must be approved again.</p>
-        </Confirm>
-      )}
+      {dialog}
     </>
-  );
-}
-
-interface RequestProps {
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}
-
-function RequestDialog({ onClose, onDone }: RequestProps) {
-  return (
-    <Dialog title="Request a sender" onClose={onClose}>
-      <Form
-        submit="Request sender"
-        onCancel={onClose}
-        onSubmit={async (values) => {
-          await create(PATH, { sender: values.text('sender'), routes: values.all('routes') });
-          toast('Sender requested. It can be used when it is approved.');
-          onDone();
-          onClose();
-        }}
-      >
-        <Field
-          name="sender"
-          label="Sender"
-          mono
-          hint="1 to 11 characters with a letter, or 3 to 15 digits. Exactly as recipients shall see it; with DLT, as on its platform."
-        />
-        <Checkboxes name="routes" legend="For" options={ROUTES} initial={['transactional']} />
-      </Form>
-    </Dialog>
   );
 }

@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks';
 import { create, patch } from '../../api/http.ts';
 import { Button } from '../../parts/button.tsx';
 import { optionsOf, useChatNumbers } from '../../parts/chat-numbers.ts';
-import { Dialog, toast } from '../../parts/dialog.tsx';
+import { FormDialog } from '../../parts/dialog.tsx';
 import { Field, Select, TextArea } from '../../parts/field.tsx';
-import { Form, type FormValues } from '../../parts/form.tsx';
+import type { FormValues } from '../../parts/form.tsx';
 import {
   CHAT_TEMPLATES_PATH,
   type ChatTemplate,
@@ -52,65 +52,71 @@ export function ChatForm({ edits, onClose, onDone }: ChatFormProps) {
       await create(CHAT_TEMPLATES_PATH, { ...about, ...body });
     } else await patch(edits.path, body);
     onDone();
-    toast('Template handed in. The review usually takes 24 to 48 hours.');
+    return 'Template handed in. The review usually takes 24 to 48 hours.';
   };
   return (
-    <Dialog title={of === undefined ? 'Request a chat-app template' : `Edit ${of.name}`} side="right" onClose={onClose}>
-      {of === undefined && (
-        <p>
-          Carousels, limited-time offers, products and codes are asked for by the{' '}
-          <a href="/docs#requestChatTemplate">API</a>.
-        </p>
-      )}
-      <Form submit={of === undefined ? 'Request template' : 'Edit and resend'} onCancel={onClose} onSubmit={send}>
-        {of === undefined && (
+    <FormDialog
+      title={of === undefined ? 'Request a chat-app template' : `Edit ${of.name}`}
+      side="right"
+      onClose={onClose}
+      lead={
+        of === undefined && (
           <>
-            <Field name="name" label="Name" mono hint="Small letters, digits and _: order_left." />
-            <Select name="language" label="Language" options={LANGUAGES} initial="en" />
-            {numbers.length > 1 && (
-              <Select
-                name="from"
-                label="For number"
-                options={optionsOf(numbers)}
-                hint="All numbers of its business account can send it."
-              />
-            )}
+            Carousels, limited-time offers, products and codes are asked for by the{' '}
+            <a href="/docs#requestChatTemplate">API</a>.
           </>
-        )}
-        <Select
-          name="category"
-          label="Category"
-          options={of?.state === 'approved' ? CATEGORIES.filter(([name]) => name === of.category) : CATEGORIES}
-          {...(of?.state === 'approved' && { hint: 'The provider lets nobody change that of an approved template.' })}
-          value={draft.category}
-          onInput={(category) => set({ category })}
+        )
+      }
+      submit={of === undefined ? 'Request template' : 'Edit and resend'}
+      onSubmit={send}
+    >
+      {of === undefined && (
+        <>
+          <Field name="name" label="Name" mono hint="Small letters, digits and _: order_left." />
+          <Select name="language" label="Language" options={LANGUAGES} initial="en" />
+          {numbers.length > 1 && (
+            <Select
+              name="from"
+              label="For number"
+              options={optionsOf(numbers)}
+              hint="All numbers of its business account can send it."
+            />
+          )}
+        </>
+      )}
+      <Select
+        name="category"
+        label="Category"
+        options={of?.state === 'approved' ? CATEGORIES.filter(([name]) => name === of.category) : CATEGORIES}
+        {...(of?.state === 'approved' && { hint: 'The provider lets nobody change that of an approved template.' })}
+        value={draft.category}
+        onInput={(category) => set({ category })}
+      />
+      <HeaderFields draft={draft} set={set} />
+      <BodyFields draft={draft} set={set} variables={variables} />
+      <Field name="footer" label="Footer" optional value={draft.footer} onInput={(footer) => set({ footer })} />
+      {draft.buttons.map((button, i) => (
+        <ChatButtonFields
+          key={i}
+          index={i}
+          of={button}
+          onChange={(next) => set({ buttons: draft.buttons.with(i, next) })}
+          onRemove={() => set({ buttons: draft.buttons.filter((_, at) => at !== i) })}
         />
-        <HeaderFields draft={draft} set={set} />
-        <BodyFields draft={draft} set={set} variables={variables} />
-        <Field name="footer" label="Footer" optional value={draft.footer} onInput={(footer) => set({ footer })} />
-        {draft.buttons.map((button, i) => (
-          <ChatButtonFields
-            key={i}
-            index={i}
-            of={button}
-            onChange={(next) => set({ buttons: draft.buttons.with(i, next) })}
-            onRemove={() => set({ buttons: draft.buttons.filter((_, at) => at !== i) })}
-          />
-        ))}
-        {draft.buttons.length < BUTTONS_MAX && (
-          <Button icon="plus" onClick={() => set({ buttons: [...draft.buttons, NEW_BUTTON] })}>
-            Add button
-          </Button>
-        )}
-        <Phone
-          title="Chat-app"
-          header={headerShown(draft)}
-          body={filled(draft.body, draft.bodyExamples)}
-          footer={draft.footer}
-          buttons={draft.buttons.map(({ type, text }) => (type === 'copy_code' ? 'Copy offer code' : text))}
-        />
-      </Form>
-    </Dialog>
+      ))}
+      {draft.buttons.length < BUTTONS_MAX && (
+        <Button icon="plus" onClick={() => set({ buttons: [...draft.buttons, NEW_BUTTON] })}>
+          Add button
+        </Button>
+      )}
+      <Phone
+        title="Chat-app"
+        header={headerShown(draft)}
+        body={filled(draft.body, draft.bodyExamples)}
+        footer={draft.footer}
+        buttons={draft.buttons.map(({ type, text }) => (type === 'copy_code' ? 'Copy offer code' : text))}
+      />
+    </FormDialog>
   );
 }
 

@@ -3,12 +3,12 @@ import { queryText, remove } from '../../api/http.ts';
 import { useLive } from '../../api/live.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
+import { AddButton, Button } from '../../parts/button.tsx';
 import { optionsOf, useChatNumbers } from '../../parts/chat-numbers.ts';
-import { Confirm, Dialog, toast } from '../../parts/dialog.tsx';
+import { Confirm, Dialog, useDialog } from '../../parts/dialog.tsx';
 import { FilterBar, FilterSelect, FilterText, useUrlFilter } from '../../parts/filter.tsx';
-import { Empty, NoResults, PageHead, Tabs } from '../../parts/page.tsx';
-import { type Column, PagedTable } from '../../parts/table.tsx';
+import { Empty, PageHead, Tabs } from '../../parts/page.tsx';
+import { type Column, PagedTable, RowLink } from '../../parts/table.tsx';
 import { Badge, Facts, Time } from '../../parts/value.tsx';
 import { ChatForm } from './chat-form.tsx';
 import {
@@ -40,11 +40,7 @@ export function ChatTemplatesPage() {
     close();
     list.reload();
   };
-  const ask = may('manage') && (
-    <Button look="primary" icon="plus" onClick={() => setOpen('new')}>
-      Request template
-    </Button>
-  );
+  const ask = may('manage') && <AddButton onClick={() => setOpen('new')}>Request template</AddButton>;
   return (
     <>
       <PageHead
@@ -64,23 +60,16 @@ export function ChatTemplatesPage() {
         list={list}
         caption="Chat-app templates"
         rowKey={({ business_id, name, language }) => `${business_id}:${name}:${language}`}
+        filter={filter}
         empty={
-          filter.isSet ? (
-            <NoResults clear={filter.clear} />
-          ) : (
-            <Empty icon="chat" action={ask}>
-              No chat-app templates yet. Request one: the provider reviews it.
-            </Empty>
-          )
+          <Empty icon="chat" action={ask}>
+            No chat-app templates yet. Request one: the provider reviews it.
+          </Empty>
         }
         columns={[
           {
             head: 'Template',
-            cell: (row) => (
-              <button type="button" class="row-link" onClick={() => setOpen(row)}>
-                {row.name}
-              </button>
-            ),
+            cell: (row) => <RowLink onClick={() => setOpen(row)}>{row.name}</RowLink>,
           },
           ...(isOneBusiness ? [] : [BUSINESS]),
           { head: 'Language', cell: ({ language }) => language },
@@ -113,22 +102,38 @@ interface ChatPanelProps {
 
 /** One chat-app template, and what can be done about it. */
 function ChatPanel({ of, onClose, onChange }: ChatPanelProps) {
-  const [asked, setAsked] = useState<'edit' | 'remove'>();
+  const [edits, setEdits] = useState(false);
+  const [dialog, open] = useDialog();
   const numbers = useChatNumbers();
   const from = numbers.find(({ business_id }) => business_id === of.business_id)?.number;
   // Another business account may have one of the same name.
   const path = `${CHAT_TEMPLATES_PATH}/${of.name}/${of.language}${queryText({ from })}`;
-  if (asked === 'edit') return <ChatForm edits={{ of, path }} onClose={() => setAsked(undefined)} onDone={onChange} />;
+  if (edits) return <ChatForm edits={{ of, path }} onClose={() => setEdits(false)} onDone={onChange} />;
+  const drop = () =>
+    open(
+      <Confirm
+        title={`Delete ${of.name} in ${of.language}?`}
+        act="Delete template"
+        typed={of.name}
+        onConfirm={async () => {
+          const { message } = await remove<{ message: string }>(path);
+          onChange();
+          return message;
+        }}
+      >
+        It cannot be sent any more. The name of an approved template cannot be used again for 30 days.
+      </Confirm>,
+    );
   return (
     <Dialog title={`${of.name}, ${of.language}`} side="right" onClose={onClose}>
       <Facts
         facts={[
           ['Status', <ChatState of={of} />],
           ['Category', of.category],
-          ...(numbers.length > 1 ? [['Business account', <code>{of.business_id}</code>] as const] : []),
+          ['Business account', numbers.length > 1 && <code>{of.business_id}</code>],
           ['Asked for', <Time at={of.submitted_at} none="not here" full />],
           ['Takes', of.params.length === 0 ? 'no values' : of.params.join('; ')],
-          ...(of.cannot_be_sent === null ? [] : [['Cannot be sent', `it has ${of.cannot_be_sent}`] as const]),
+          ['Cannot be sent', of.cannot_be_sent && `it has ${of.cannot_be_sent}`],
         ]}
       />
       <Phone
@@ -146,30 +151,16 @@ function ChatPanel({ of, onClose, onChange }: ChatPanelProps) {
       {may('manage') && of.change === null && from !== undefined && (
         <div class="acts">
           {EDITABLE.includes(of.state) && isOfTheForm(of) && (
-            <Button onClick={() => setAsked('edit')}>
+            <Button onClick={() => setEdits(true)}>
               {of.state === 'rejected' ? 'Edit and resend' : 'Edit template'}
             </Button>
           )}
-          <Button look="danger" onClick={() => setAsked('remove')}>
+          <Button look="danger" onClick={drop}>
             Delete template
           </Button>
         </div>
       )}
-      {asked === 'remove' && (
-        <Confirm
-          title={`Delete ${of.name} in ${of.language}?`}
-          act="Delete template"
-          typed={of.name}
-          onConfirm={async () => {
-            const { message } = await remove<{ message: string }>(path);
-            onChange();
-            toast(message);
-          }}
-          onClose={() => setAsked(undefined)}
-        >
-          <p>It cannot be sent any more. The name of an approved template cannot be used again for 30 days.</p>
-        </Confirm>
-      )}
+      {dialog}
     </Dialog>
   );
 }

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { create, patch, post } from '../../api/http.ts';
-import { Dialog, toast } from '../../parts/dialog.tsx';
+import { FormDialog } from '../../parts/dialog.tsx';
 import { DltIdField, Field, Select, TextArea } from '../../parts/field.tsx';
-import { Form, type FormValues } from '../../parts/form.tsx';
+import type { FormValues } from '../../parts/form.tsx';
 import { counted, number } from '../../parts/value.tsx';
 import { useOwnSenders } from '../senders/senders.tsx';
 import { Phone } from './chat-template.tsx';
@@ -34,47 +34,51 @@ export function TemplateForm({ of, onClose, onDone }: TemplateFormProps) {
     if (of === undefined) await create(TEMPLATES_PATH, { ...text, dlt_id: values.optional('dlt_id') });
     else await patch(`${TEMPLATES_PATH}/${of.template_id}`, text);
     onDone();
-    toast(of === undefined ? 'Template requested.' : 'Template sent again.');
+    return of === undefined ? 'Template requested.' : 'Template sent again.';
   };
   return (
-    <Dialog title={of === undefined ? 'Request a DLT template' : `Edit ${of.name}`} side="right" onClose={onClose}>
-      <Form submit={of === undefined ? 'Request template' : 'Edit and resend'} onCancel={onClose} onSubmit={send}>
-        <Field
-          name="senders"
-          label="Senders"
-          hint="The headers of the DLT platform, such as HARKRA. Several with commas."
-          value={senders ?? of?.senders.join(', ') ?? (others.length === 0 ? only?.sender : undefined) ?? ''}
-          onInput={setSenders}
-          offers={own.map(({ sender }) => sender)}
+    <FormDialog
+      title={of === undefined ? 'Request a DLT template' : `Edit ${of.name}`}
+      side="right"
+      onClose={onClose}
+      submit={of === undefined ? 'Request template' : 'Edit and resend'}
+      onSubmit={send}
+    >
+      <Field
+        name="senders"
+        label="Senders"
+        hint="The headers of the DLT platform, such as HARKRA. Several with commas."
+        value={senders ?? of?.senders.join(', ') ?? (others.length === 0 ? only?.sender : undefined) ?? ''}
+        onInput={setSenders}
+        offers={own.map(({ sender }) => sender)}
+      />
+      <Select
+        name="category"
+        label="Category"
+        options={CATEGORIES}
+        initial={of?.category ?? 'service_implicit'}
+        hint="The one that the DLT platform shows."
+      />
+      <TextArea
+        name="content"
+        label="Text"
+        rows={5}
+        value={content}
+        onInput={setContent}
+        hint="Exactly as on the DLT platform. What changes is a slot: {#var#}, {#numeric#}, {#url#} …"
+      />
+      <CheckResult content={content} />
+      <Field name="name" label="Name" optional hint="For your people." initial={of?.name ?? ''} />
+      {of === undefined && (
+        <DltIdField
+          name="dlt_id"
+          label="DLT template id"
+          optional
+          hint="If the platform has not given it yet, add it later."
         />
-        <Select
-          name="category"
-          label="Category"
-          options={CATEGORIES}
-          initial={of?.category ?? 'service_implicit'}
-          hint="The one that the DLT platform shows."
-        />
-        <TextArea
-          name="content"
-          label="Text"
-          rows={5}
-          value={content}
-          onInput={setContent}
-          hint="Exactly as on the DLT platform. What changes is a slot: {#var#}, {#numeric#}, {#url#} …"
-        />
-        <CheckResult content={content} />
-        <Field name="name" label="Name" optional hint="For your people." initial={of?.name ?? ''} />
-        {of === undefined && (
-          <DltIdField
-            name="dlt_id"
-            label="DLT template id"
-            optional
-            hint="If the platform has not given it yet, add it later."
-          />
-        )}
-        <Phone title="SMS" body={content.replaceAll(/\{#\w+#\}/g, '▁▁▁▁')} />
-      </Form>
-    </Dialog>
+      )}
+      <Phone title="SMS" body={content.replaceAll(/\{#\w+#\}/g, '▁▁▁▁')} />
+    </FormDialog>
   );
 }
 

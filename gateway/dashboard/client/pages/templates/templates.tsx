@@ -2,13 +2,13 @@ import { useState } from 'preact/hooks';
 import { patch, remove } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
-import { Confirm, Dialog, toast } from '../../parts/dialog.tsx';
+import { AddButton, Button } from '../../parts/button.tsx';
+import { Confirm, Dialog, toast, useDialog } from '../../parts/dialog.tsx';
 import { DltIdField } from '../../parts/field.tsx';
 import { FilterBar, FilterSelect, useUrlFilter } from '../../parts/filter.tsx';
 import { Form } from '../../parts/form.tsx';
-import { Empty, NoResults, Notice, PageHead, Tabs } from '../../parts/page.tsx';
-import { PagedTable } from '../../parts/table.tsx';
+import { Empty, Notice, PageHead, Tabs } from '../../parts/page.tsx';
+import { PagedTable, RowLink } from '../../parts/table.tsx';
 import { CopyId, Facts, Time } from '../../parts/value.tsx';
 import { ImportDialog } from './import.tsx';
 import { STATES, TABS, TEMPLATES_PATH, type Template, TemplateState } from './template.tsx';
@@ -25,11 +25,7 @@ export function TemplatesPage() {
     close();
     list.reload();
   };
-  const ask = may('manage') && (
-    <Button look="primary" icon="plus" onClick={() => setOpen('new')}>
-      Request template
-    </Button>
-  );
+  const ask = may('manage') && <AddButton onClick={() => setOpen('new')}>Request template</AddButton>;
   return (
     <>
       <PageHead
@@ -51,23 +47,16 @@ export function TemplatesPage() {
         list={list}
         caption="DLT templates"
         rowKey={({ template_id }) => template_id}
+        filter={filter}
         empty={
-          filter.isSet ? (
-            <NoResults clear={filter.clear} />
-          ) : (
-            <Empty icon="template" action={ask}>
-              No templates yet. Request one, or import the export of your DLT platform.
-            </Empty>
-          )
+          <Empty icon="template" action={ask}>
+            No templates yet. Request one, or import the export of your DLT platform.
+          </Empty>
         }
         columns={[
           {
             head: 'Template',
-            cell: (row) => (
-              <button type="button" class="row-link" onClick={() => setOpen(row)}>
-                {row.name}
-              </button>
-            ),
+            cell: (row) => <RowLink onClick={() => setOpen(row)}>{row.name}</RowLink>,
           },
           { head: 'Status', cell: (row) => <TemplateState of={row} /> },
           { head: 'Senders', cell: ({ senders }) => senders.join(', ') },
@@ -90,9 +79,24 @@ interface TemplatePanelProps {
 
 /** One DLT template, and what can be done about it. */
 function TemplatePanel({ of, onClose, onChange }: TemplatePanelProps) {
-  const [asked, setAsked] = useState<'edit' | 'remove'>();
+  const [edits, setEdits] = useState(false);
+  const [dialog, open] = useDialog();
   const path = `${TEMPLATES_PATH}/${of.template_id}`;
-  if (asked === 'edit') return <TemplateForm of={of} onClose={() => setAsked(undefined)} onDone={onChange} />;
+  if (edits) return <TemplateForm of={of} onClose={() => setEdits(false)} onDone={onChange} />;
+  const drop = () =>
+    open(
+      <Confirm
+        title={`Delete ${of.name}?`}
+        act="Delete template"
+        onConfirm={async () => {
+          const { message } = await remove<{ message: string }>(path);
+          onChange();
+          return message;
+        }}
+      >
+        Messages with its text are refused from then on, also those that wait.
+      </Confirm>,
+    );
   return (
     <Dialog title={of.name} side="right" onClose={onClose}>
       {of.reason !== null && <Notice tone="bad">{of.reason}</Notice>}
@@ -124,26 +128,13 @@ function TemplatePanel({ of, onClose, onChange }: TemplatePanelProps) {
       )}
       {may('manage') && (
         <div class="acts">
-          {of.state === 'rejected' && <Button onClick={() => setAsked('edit')}>Edit and resend</Button>}
-          <Button look="danger" onClick={() => setAsked('remove')}>
+          {of.state === 'rejected' && <Button onClick={() => setEdits(true)}>Edit and resend</Button>}
+          <Button look="danger" onClick={drop}>
             Delete template
           </Button>
         </div>
       )}
-      {asked === 'remove' && (
-        <Confirm
-          title={`Delete ${of.name}?`}
-          act="Delete template"
-          onConfirm={async () => {
-            const { message } = await remove<{ message: string }>(path);
-            onChange();
-            toast(message);
-          }}
-          onClose={() => setAsked(undefined)}
-        >
-          <p>Messages with its text are refused from then on, also those that wait.</p>
-        </Confirm>
-      )}
+      {dialog}
     </Dialog>
   );
 }

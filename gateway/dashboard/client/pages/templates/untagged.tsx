@@ -8,7 +8,7 @@ import { LinkButton } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Select } from '../../parts/field.tsx';
 import { Empty, Loading, Notice, PageHead } from '../../parts/page.tsx';
-import { Table } from '../../parts/table.tsx';
+import { RowLink, Table } from '../../parts/table.tsx';
 import { Badge, counted, Facts, number, Time } from '../../parts/value.tsx';
 import { UNTAGGED_PATH } from './template.tsx';
 
@@ -62,11 +62,7 @@ export function UntaggedPage() {
               columns={[
                 {
                   head: 'Template',
-                  cell: (row) => (
-                    <button type="button" class="row-link" onClick={() => setOpen(row)}>
-                      {row.name}
-                    </button>
-                  ),
+                  cell: (row) => <RowLink onClick={() => setOpen(row)}>{row.name}</RowLink>,
                 },
                 {
                   head: 'Status',

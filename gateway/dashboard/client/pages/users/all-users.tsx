@@ -3,24 +3,46 @@ import { post } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
 import { AccountField, FilterAccount } from '../../parts/account.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { AddButton } from '../../parts/button.tsx';
+import { Dialog, FormDialog, useDialog } from '../../parts/dialog.tsx';
 import { Field, Select } from '../../parts/field.tsx';
 import { FilterBar, useUrlFilter } from '../../parts/filter.tsx';
-import { Form, type FormValues } from '../../parts/form.tsx';
 import { Empty, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
-import { Badge, Time } from '../../parts/value.tsx';
-import { type AnyUser, LinkDialog, ROLES, STATUS_TONES, UserActs, UserFacts, type UserLink } from './user-acts.tsx';
+import { type AnyUser, LinkDialog, ROLES, UserActs, UserFacts, type UserLink, userColumns } from './user-acts.tsx';
 
 /** The operators, or the users of an account, for operators. */
 export function AllUsersPage() {
   const filter = useUrlFilter('account_id');
   const list = usePages<AnyUser>('/v2/admin/users', filter.values);
   const [shown, setShown] = useState<string>();
-  const [inviting, setInviting] = useState(false);
+  const [dialog, open] = useDialog();
   const user = list.rows?.find(({ user_id }) => user_id === shown);
   const account = filter.values.account_id;
+  const invite = () =>
+    open(
+      <FormDialog
+        title="Invite a user"
+        submit="Invite user"
+        onSubmit={async (values) => {
+          const link = await post<UserLink>('/v2/admin/users', {
+            username: values.text('username'),
+            account_id: values.text('account_id'),
+            role: values.text('role'),
+            name: values.optional('name'),
+            email: values.optional('email'),
+          });
+          list.reload();
+          open(<LinkDialog title="Link to set a password" link={link} />);
+        }}
+      >
+        <AccountField name="account_id" label="Account" initial={account} />
+        <Field name="username" label="Sign-in name" type="email" hint="Usually an e-mail address." />
+        <Field name="name" label="Name" optional />
+        <Field name="email" label="Mail address" type="email" hint="If not the sign-in name." optional />
+        <Select name="role" label="Role" options={ROLES} initial="owner" />
+      </FormDialog>,
+    );
   return (
     <>
       <PageHead
@@ -28,13 +50,7 @@ export function AllUsersPage() {
         lead={
           account === '' ? 'These are the operators. Choose an account to see its users.' : 'The users of one account.'
         }
-        actions={
-          may('admin:support', 'admin:money') && (
-            <Button look="primary" icon="plus" onClick={() => setInviting(true)}>
-              Invite a user
-            </Button>
-          )
-        }
+        actions={may('admin:support', 'admin:money') && <AddButton onClick={invite}>Invite a user</AddButton>}
       />
       <FilterBar filter={filter}>
         <FilterAccount filter={filter} />
@@ -44,24 +60,10 @@ export function AllUsersPage() {
         caption="Users of all accounts"
         rowKey={({ user_id }) => user_id}
         empty={<Empty icon="users">The account has no users yet. Invite its first owner.</Empty>}
-        columns={[
-          {
-            head: 'Name',
-            cell: ({ user_id, name, username }) => (
-              <button type="button" class="row-link" onClick={() => setShown(user_id)}>
-                {name ?? username}
-                {name && <span class="soft"> {username}</span>}
-              </button>
-            ),
-          },
-          { head: 'Role', cell: ({ role }) => role },
-          { head: 'Status', cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{status}</Badge> },
-          { head: 'Second factor', cell: (row) => (row.second_factor ? 'on' : <span class="soft">off</span>) },
-          { head: 'Last sign-in', cell: (row) => <Time at={row.last_sign_in_at} none="never" /> },
-        ]}
+        columns={userColumns(setShown)}
       />
       {user && <AnyUserPanel user={user} onClose={() => setShown(undefined)} onChange={list.reload} />}
-      {inviting && <InviteToAccountDialog account={account} onClose={() => setInviting(false)} onDone={list.reload} />}
+      {dialog}
     </>
   );
 }
@@ -94,40 +96,4 @@ function AnyUserPanel({ user, onClose, onChange }: AnyUserPanelProps) {
 /** An operator is let in or out by who may do all that operators do. */
 function mayAct({ account_id: account }: AnyUser): boolean {
   return account === null ? may('admin:support', 'admin:money', 'admin:routing') : may('admin:support');
-}
-
-interface InviteToAccountProps {
-  /** Empty: it is asked for. */
-  readonly account: string;
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}
-
-/** Makes a user of an account, usually its first owner, and shows the link once. */
-function InviteToAccountDialog({ account, onClose, onDone }: InviteToAccountProps) {
-  const [link, setLink] = useState<UserLink>();
-  const invite = async (values: FormValues) => {
-    setLink(
-      await post<UserLink>('/v2/admin/users', {
-        username: values.text('username'),
-        account_id: values.text('account_id'),
-        role: values.text('role'),
-        ...(values.optional('name') && { name: values.text('name') }),
-        ...(values.optional('email') && { email: values.text('email') }),
-      }),
-    );
-    onDone();
-  };
-  if (link !== undefined) return <LinkDialog title="Link to set a password" link={link} onClose={onClose} />;
-  return (
-    <Dialog title="Invite a user" onClose={onClose}>
-      <Form submit="Invite user" onSubmit={invite} onCancel={onClose}>
-        <AccountField name="account_id" label="Account" initial={account} />
-        <Field name="username" label="Sign-in name" type="email" hint="Usually an e-mail address." />
-        <Field name="name" label="Name" optional />
-        <Field name="email" label="Mail address" type="email" hint="If not the sign-in name." optional />
-        <Select name="role" label="Role" options={ROLES} initial="owner" />
-      </Form>
-    </Dialog>
-  );
 }

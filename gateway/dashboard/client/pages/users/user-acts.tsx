@@ -7,9 +7,9 @@ import type { users } from '../../../../endpoints/users/users.ts';
 import { post, remove } from '../../api/http.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { Button } from '../../parts/button.tsx';
-import { Confirm, Dialog, toast, toastProblem } from '../../parts/dialog.tsx';
+import { Confirm, Dialog, FormDialog, toast, toastProblem, useClosing, useDialog } from '../../parts/dialog.tsx';
 import { Select } from '../../parts/field.tsx';
-import { Form } from '../../parts/form.tsx';
+import { type Column, RowLink } from '../../parts/table.tsx';
 import { Badge, Copy, Facts, Time, type Tone } from '../../parts/value.tsx';
 
 /** As `GET /v2/account/users` answers. */
@@ -17,7 +17,7 @@ export type User = EntryOf<typeof users> | AnyUser;
 
 export type UserLink = AnswerOf<typeof userLink>;
 
-export const STATUS_TONES: Readonly<Record<User['status'], Tone>> = {
+const STATUS_TONES: Readonly<Record<User['status'], Tone>> = {
   invited: 'info',
   active: 'good',
   disabled: 'bad',
@@ -32,6 +32,25 @@ export const ROLES = [
 
 /** As `GET /v2/admin/users` answers. */
 export type AnyUser = EntryOf<typeof anyUsers>;
+
+/** Users as rows of a table; `show` opens one. */
+export function userColumns(show: (id: string) => void): readonly Column<User>[] {
+  return [
+    {
+      head: 'Name',
+      cell: ({ user_id, name, username }) => (
+        <RowLink onClick={() => show(user_id)}>
+          {name ?? username}
+          {name && <span class="soft"> {username}</span>}
+        </RowLink>
+      ),
+    },
+    { head: 'Role', cell: ({ role }) => role },
+    { head: 'Status', cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{status}</Badge> },
+    { head: 'Second factor', cell: (row) => (row.second_factor ? 'on' : <span class="soft">off</span>) },
+    { head: 'Last sign-in', cell: (row) => <Time at={row.last_sign_in_at} none="never" /> },
+  ];
+}
 
 /** What everybody who looks after users sees of one. */
 export function UserFacts({ user }: { readonly user: User }) {
@@ -61,8 +80,7 @@ interface UserActsProps {
 
 /** What helps a user who cannot get in, or should not. */
 export function UserActs({ user, path, setStatus, renews, onChange, children }: UserActsProps) {
-  const [asked, setAsked] = useState<'factor' | 'disable'>();
-  const [link, setLink] = useState<UserLink>();
+  const [dialog, open] = useDialog();
   const { attempt, question } = useKeysQuestion();
   const called = user.name ?? user.username;
   const act = async (doing: Promise<unknown>, said: string) => {
@@ -70,7 +88,31 @@ export function UserActs({ user, path, setStatus, renews, onChange, children }: 
     onChange();
     toast(said);
   };
-  const newLink = () => post<UserLink>(`${path}/link`).then(setLink, toastProblem);
+  const newLink = () =>
+    post<UserLink>(`${path}/link`).then(
+      (link) => open(<LinkDialog title={`Link for ${called}`} link={link} />),
+      toastProblem,
+    );
+  const resetFactor = () =>
+    open(
+      <Confirm
+        title={`Reset the second factor of ${called}?`}
+        act="Reset second factor"
+        onConfirm={() => act(remove(`${path}/second-factor`), 'Second factor reset.')}
+      >
+        For a lost authenticator app. Make sure that it is really {called} who asks. All sessions end.
+      </Confirm>,
+    );
+  const disable = () =>
+    open(
+      <Confirm
+        title={`Disable ${called}?`}
+        act="Disable user"
+        onConfirm={() => attempt((keys) => act(setStatus('disabled', keys), `${called} is disabled.`))}
+      >
+        All sessions end at once, and signing in is refused until the user is enabled again.
+      </Confirm>,
+    );
   return (
     <div class="acts">
       {renews && (
@@ -79,37 +121,17 @@ export function UserActs({ user, path, setStatus, renews, onChange, children }: 
       <Button onClick={() => act(remove(`${path}/sessions`), 'All sessions ended.').catch(toastProblem)}>
         End all sessions
       </Button>
-      {renews && user.second_factor && <Button onClick={() => setAsked('factor')}>Reset second factor</Button>}
+      {renews && user.second_factor && <Button onClick={resetFactor}>Reset second factor</Button>}
       {user.status === 'disabled' ? (
         <Button onClick={() => act(setStatus('active'), `${called} may sign in again.`).catch(toastProblem)}>
           Enable user
         </Button>
       ) : (
-        <Button onClick={() => setAsked('disable')}>Disable user</Button>
+        <Button onClick={disable}>Disable user</Button>
       )}
       {children}
       {question}
-      {link && <LinkDialog title={`Link for ${called}`} link={link} onClose={() => setLink(undefined)} />}
-      {asked === 'factor' && (
-        <Confirm
-          title={`Reset the second factor of ${called}?`}
-          act="Reset second factor"
-          onConfirm={() => act(remove(`${path}/second-factor`), 'Second factor reset.')}
-          onClose={() => setAsked(undefined)}
-        >
-          <p>For a lost authenticator app. Make sure that it is really {called} who asks. All sessions end.</p>
-        </Confirm>
-      )}
-      {asked === 'disable' && (
-        <Confirm
-          title={`Disable ${called}?`}
-          act="Disable user"
-          onConfirm={() => attempt((keys) => act(setStatus('disabled', keys), `${called} is disabled.`))}
-          onClose={() => setAsked(undefined)}
-        >
-          <p>All sessions end at once, and signing in is refused until the user is enabled again.</p>
-        </Confirm>
-      )}
+      {dialog}
     </div>
   );
 }
@@ -145,35 +167,29 @@ const FATES = [
 
 function KeysQuestion({ of, onClose }: { readonly of: Asked; readonly onClose: () => void }) {
   return (
-    <Dialog title="What becomes of the keys?" onClose={onClose}>
-      <div class="prose">
-        <p>{of.words}</p>
-      </div>
-      <Form
-        submit="Go on"
-        look="danger"
-        onCancel={onClose}
-        onSubmit={async (values) => {
-          await of.act(values.text('keys') === 'keep' ? 'keep' : 'revoke');
-          onClose();
-        }}
-      >
-        <Select name="keys" label="The keys" options={FATES} initial="revoke" />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="What becomes of the keys?"
+      lead={of.words}
+      submit="Go on"
+      look="danger"
+      onClose={onClose}
+      onSubmit={(values) => of.act(values.text('keys') === 'keep' ? 'keep' : 'revoke')}
+    >
+      <Select name="keys" label="The keys" options={FATES} initial="revoke" />
+    </FormDialog>
   );
 }
 
 interface LinkDialogProps {
   readonly title: string;
   readonly link: UserLink;
-  readonly onClose: () => void;
 }
 
 /** A one-time link to pass on. Whoever has it sets the password. */
-export function LinkDialog({ title, link, onClose }: LinkDialogProps) {
+export function LinkDialog({ title, link }: LinkDialogProps) {
+  const close = useClosing();
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title}>
       <p>
         {link.mailed_to === null
           ? 'Pass this link on, in a way that nobody else reads.'
@@ -185,7 +201,7 @@ export function LinkDialog({ title, link, onClose }: LinkDialogProps) {
         <Copy text={link.link} label="link" />
       </div>
       <div class="dialog-actions">
-        <Button look="primary" onClick={onClose}>
+        <Button look="primary" onClick={close}>
           Close
         </Button>
       </div>

@@ -5,89 +5,40 @@ import { create, patch, queryText, remove } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
 import { may, session } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
-import { Confirm, Dialog, toast, toastProblem } from '../../parts/dialog.tsx';
+import { AddButton, Button } from '../../parts/button.tsx';
+import { Confirm, Dialog, FormDialog, toast, toastProblem, useDialog } from '../../parts/dialog.tsx';
 import { Checkbox, Field, Select } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Card, Empty, Loading, Notice, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
-import { Badge, Time } from '../../parts/value.tsx';
 import {
   LinkDialog,
   ROLES,
-  STATUS_TONES,
   type User,
   UserActs,
   UserFacts,
   type UserLink,
   useKeysQuestion,
+  userColumns,
 } from './user-acts.tsx';
 
 /** Who may sign in to the account. For owners. */
 export function UsersPage() {
   const users = usePages<User>('/v2/account/users');
-  const [inviting, setInviting] = useState(false);
+  const [dialog, open] = useDialog();
   const [shown, setShown] = useState<string>();
   const user = users.rows?.find(({ user_id }) => user_id === shown);
-  const invite = may('owner') && (
-    <Button look="primary" icon="plus" onClick={() => setInviting(true)}>
-      Invite somebody
-    </Button>
-  );
-  return (
-    <>
-      <PageHead title="Users" lead="Who may sign in to this account, and what they may do." actions={invite} />
-      <PagedTable
-        list={users}
-        caption="Users"
-        rowKey={({ user_id }) => user_id}
-        empty={<Empty icon="users">Nobody but you. Invite the people you work with.</Empty>}
-        columns={[
-          {
-            head: 'Name',
-            cell: ({ user_id, name, username }) => (
-              <button type="button" class="row-link" onClick={() => setShown(user_id)}>
-                {name ?? username}
-                {name && <span class="soft"> {username}</span>}
-              </button>
-            ),
-          },
-          { head: 'Role', cell: ({ role }) => role },
-          { head: 'Status', cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{status}</Badge> },
-          {
-            head: 'Second factor',
-            cell: ({ second_factor }) => (second_factor ? 'on' : <span class="soft">off</span>),
-          },
-          { head: 'Last sign-in', cell: (row) => <Time at={row.last_sign_in_at} none="never" /> },
-        ]}
-      />
-      {may('owner') && <SignInPolicy />}
-      {inviting && <InviteDialog onClose={() => setInviting(false)} onDone={users.reload} />}
-      {user && <UserPanel user={user} onClose={() => setShown(undefined)} onChange={users.reload} />}
-    </>
-  );
-}
-
-interface InviteDialogProps {
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}
-
-/** The link is mailed where that can be done, and shown in any case. */
-function InviteDialog({ onClose, onDone }: InviteDialogProps) {
-  const [link, setLink] = useState<UserLink>();
-  if (link !== undefined) return <LinkDialog title="Invitation" link={link} onClose={onClose} />;
-  return (
-    <Dialog title="Invite somebody" onClose={onClose}>
-      <Form
+  const ask = () =>
+    open(
+      <FormDialog
+        title="Invite somebody"
         submit="Make invitation"
-        onCancel={onClose}
         onSubmit={async (values) => {
           const [name, email] = [values.optional('name'), values.optional('email')];
-          const more = { ...(name && { name }), ...(email && { email }) };
-          const body = { username: values.text('username'), role: values.text('role'), ...more };
-          setLink(await create<UserLink>('/v2/account/users', body));
-          onDone();
+          const body = { username: values.text('username'), role: values.text('role'), name, email };
+          const link = await create<UserLink>('/v2/account/users', body);
+          users.reload();
+          open(<LinkDialog title="Invitation" link={link} />);
         }}
       >
         <Field name="username" label="Sign-in name" type="email" hint="Usually an e-mail address." />
@@ -100,8 +51,23 @@ function InviteDialog({ onClose, onDone }: InviteDialogProps) {
           optional
         />
         <Select name="role" label="Role" options={ROLES} initial="viewer" />
-      </Form>
-    </Dialog>
+      </FormDialog>,
+    );
+  const invite = may('owner') && <AddButton onClick={ask}>Invite somebody</AddButton>;
+  return (
+    <>
+      <PageHead title="Users" lead="Who may sign in to this account, and what they may do." actions={invite} />
+      <PagedTable
+        list={users}
+        caption="Users"
+        rowKey={({ user_id }) => user_id}
+        empty={<Empty icon="users">Nobody but you. Invite the people you work with.</Empty>}
+        columns={userColumns(setShown)}
+      />
+      {may('owner') && <SignInPolicy />}
+      {dialog}
+      {user && <UserPanel user={user} onClose={() => setShown(undefined)} onChange={users.reload} />}
+    </>
   );
 }
 
@@ -186,33 +152,34 @@ function UserPanel({ user, onClose, onChange }: UserPanelProps) {
 }
 
 function RemoveUser({ user, path, onClose, onChange }: UserPanelProps & { readonly path: string }) {
-  const [asked, setAsked] = useState(false);
+  const [dialog, open] = useDialog();
   const called = user.name ?? user.username;
   const { attempt, question } = useKeysQuestion();
-  const confirmed = () =>
-    attempt(async (keys) => {
-      await remove(`${path}${queryText({ keys })}`);
-      onChange();
-      toast(`${called} is removed.`);
-      onClose();
-    });
+  const ask = () =>
+    open(
+      <Confirm
+        title={`Remove ${called}?`}
+        act="Remove user"
+        typed={user.username}
+        onConfirm={() =>
+          attempt(async (keys) => {
+            await remove(`${path}${queryText({ keys })}`);
+            onChange();
+            toast(`${called} is removed.`);
+            onClose();
+          })
+        }
+      >
+        All sessions end at once. It cannot be undone; the audit keeps what {called} did.
+      </Confirm>,
+    );
   return (
     <>
-      <Button look="danger" onClick={() => setAsked(true)}>
+      <Button look="danger" onClick={ask}>
         Remove user
       </Button>
       {question}
-      {asked && (
-        <Confirm
-          title={`Remove ${called}?`}
-          act="Remove user"
-          typed={user.username}
-          onConfirm={confirmed}
-          onClose={() => setAsked(false)}
-        >
-          <p>All sessions end at once. It cannot be undone; the audit keeps what {called} did.</p>
-        </Confirm>
-      )}
+      {dialog}
     </>
   );
 }

@@ -3,7 +3,7 @@ import type { verificationRates, verifications } from '../../../../endpoints/ver
 import { useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
 import { FilterBar, FilterText, useUrlFilter } from '../../parts/filter.tsx';
-import { Card, Empty, Loading, NoResults, PageHead } from '../../parts/page.tsx';
+import { Card, Empty, Loading, PageHead } from '../../parts/page.tsx';
 import { PagedTable, Table } from '../../parts/table.tsx';
 import { Badge, CopyId, counted, number, Stat, Stats, Time, type Tone } from '../../parts/value.tsx';
 import { countryName, percent } from '../limits/limits-parts.tsx';
@@ -37,14 +37,11 @@ export function VerificationsPage() {
         list={list}
         caption="Verifications"
         rowKey={({ verification_id }) => verification_id}
+        filter={filter}
         empty={
-          filter.isSet ? (
-            <NoResults clear={filter.clear} />
-          ) : (
-            <Empty>
-              No code was asked for yet. <a href="/docs#verify">POST /v2/verify</a> sends one.
-            </Empty>
-          )
+          <Empty>
+            No code was asked for yet. <a href="/docs#verify">POST /v2/verify</a> sends one.
+          </Empty>
         }
         columns={[
           { head: 'Number', cell: (row) => <a href={`/dashboard/messages/${row.message_id}`}>{row.to}</a> },

@@ -5,13 +5,12 @@ import { useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
 import { mayAny } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
-import { Dialog, toast, toastProblem } from '../../parts/dialog.tsx';
+import { Dialog, FormDialog, toast, toastProblem, useDialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
 import { FilterBar, FilterSelect, FilterText, useUrlFilter } from '../../parts/filter.tsx';
-import { Form } from '../../parts/form.tsx';
-import { Card, Empty, Loading, NoResults } from '../../parts/page.tsx';
-import { PagedTable } from '../../parts/table.tsx';
-import { Badge, CodeBlock, CopyId, Facts, number, Time } from '../../parts/value.tsx';
+import { Card, Empty, Loading } from '../../parts/page.tsx';
+import { PagedTable, RowLink } from '../../parts/table.tsx';
+import { Badge, CodeBlock, CopyId, Facts, number, Progress, Time } from '../../parts/value.tsx';
 import {
   DELIVERY_STATES,
   type ListedDelivery,
@@ -39,21 +38,16 @@ export function Deliveries({ webhook, path }: { readonly webhook: Webhook; reado
         list={list}
         caption="Delivery log"
         rowKey={({ event_id }) => event_id}
-        empty={
-          filter.isSet ? (
-            <NoResults clear={filter.clear} />
-          ) : (
-            <Empty icon="webhook">Nothing was posted yet. Send a message, or a test event.</Empty>
-          )
-        }
+        filter={filter}
+        empty={<Empty icon="webhook">Nothing was posted yet. Send a message, or a test event.</Empty>}
         columns={[
           {
             head: 'Event',
             cell: ({ event, event_id, message_id }) => (
-              <button type="button" class="row-link" onClick={() => setShown(event_id)}>
+              <RowLink onClick={() => setShown(event_id)}>
                 {event}
                 {message_id !== null && <code class="soft">{message_id}</code>}
-              </button>
+              </RowLink>
             ),
           },
           { head: 'Stored', cell: (row) => <Time at={row.created_at} /> },
@@ -138,8 +132,8 @@ function DeliveryFacts({ of }: { readonly of: WholeDelivery }) {
         ['webhook-id', <CopyId id={of.event_id} />],
         ['Message', message ?? '–'],
         ['Stored', <Time at={of.created_at} full />],
-        ...(of.next_try_at === null ? [] : [['Next try', <Time at={of.next_try_at} />] as const]),
-        ...(of.replayed_at === null ? [] : [['Replayed', <Time at={of.replayed_at} full />] as const]),
+        ['Next try', of.next_try_at && <Time at={of.next_try_at} />],
+        ['Replayed', of.replayed_at && <Time at={of.replayed_at} full />],
       ]}
     />
   );
@@ -170,7 +164,27 @@ function curlOf(url: string, { event_id, body }: WholeDelivery): string {
 export function Replays({ path }: { readonly path: string }) {
   const list = usePages<Replay>(`${path}/replays`);
   const live = useLive<{ readonly data: readonly Replay[] }>('replays');
-  const [asking, setAsking] = useState(false);
+  const [dialog, open] = useDialog();
+  const ask = () =>
+    open(
+      <FormDialog
+        title="Replay since a time"
+        submit="Start replay"
+        onSubmit={async (values) => {
+          const since = new Date(values.text('since'));
+          await create(`${path}/replays`, { since: Number.isNaN(+since) ? '' : since.toISOString() });
+          list.reload();
+          return 'The replay is running.';
+        }}
+      >
+        <Field
+          name="since"
+          label="Events from this time on"
+          type="datetime-local"
+          hint="In your time zone, as far back as deliveries are kept: 30 days unless your service provider says otherwise."
+        />
+      </FormDialog>,
+    );
   const known = live?.data.map(({ replay_id }) => replay_id).join() ?? '';
   // One that began elsewhere is not in the list yet.
   useEffect(() => list.follow(), [known]);
@@ -179,7 +193,7 @@ export function Replays({ path }: { readonly path: string }) {
     <Card
       title="Replays"
       lead="Posts again what was lost: events whose tries all failed, or that were due while the webhook was disabled."
-      actions={mayAny('manage', 'admin:support') && <Button onClick={() => setAsking(true)}>Replay since …</Button>}
+      actions={mayAny('manage', 'admin:support') && <Button onClick={ask}>Replay since …</Button>}
     >
       <PagedTable
         list={list}
@@ -189,42 +203,15 @@ export function Replays({ path }: { readonly path: string }) {
         columns={[
           { head: 'Events since', cell: (row) => <Time at={row.since} full /> },
           { head: 'Started', cell: (row) => <Time at={row.started_at} /> },
-          { head: 'Progress', cell: (row) => <Progress of={now(row)} /> },
+          { head: 'Progress', cell: (row) => <Replayed of={now(row)} /> },
           { head: 'Posted again', kind: 'number', cell: (row) => number(now(row).replayed) },
         ]}
       />
-      {asking && (
-        <Dialog title="Replay since a time" onClose={() => setAsking(false)}>
-          <Form
-            submit="Start replay"
-            onCancel={() => setAsking(false)}
-            onSubmit={async (values) => {
-              const since = new Date(values.text('since'));
-              await create(`${path}/replays`, { since: Number.isNaN(+since) ? '' : since.toISOString() });
-              setAsking(false);
-              list.reload();
-              toast('The replay is running.');
-            }}
-          >
-            <Field
-              name="since"
-              label="Events from this time on"
-              type="datetime-local"
-              hint="In your time zone, as far back as deliveries are kept: 30 days unless your service provider says otherwise."
-            />
-          </Form>
-        </Dialog>
-      )}
+      {dialog}
     </Card>
   );
 }
 
-function Progress({ of }: { readonly of: Replay }) {
-  if (of.state !== 'running') return <>{of.state}</>;
-  const percent = Math.round(of.progress * 100);
-  return (
-    <>
-      <progress max={100} value={percent} aria-label="Progress of the replay" /> {percent} %
-    </>
-  );
+function Replayed({ of: { state, progress } }: { readonly of: Replay }) {
+  return state === 'running' ? <Progress part={progress} label="Progress of the replay" /> : state;
 }

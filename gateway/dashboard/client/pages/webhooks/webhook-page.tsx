@@ -6,7 +6,16 @@ import { create, patch, post, remove } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { may, mayAny } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
-import { Confirm, Dialog, SecretDialog, toast, toastProblem } from '../../parts/dialog.tsx';
+import {
+  Confirm,
+  Dialog,
+  FormDialog,
+  SecretDialog,
+  toast,
+  toastProblem,
+  useClosing,
+  useDialog,
+} from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Card, Loading, Notice, PageHead } from '../../parts/page.tsx';
 import { Badge, CodeBlock, CopyId, Facts, number, Time } from '../../parts/value.tsx';
@@ -127,135 +136,105 @@ interface WebhookActsProps {
   readonly onChange: () => void;
 }
 
-type Asked = 'test' | 'events' | 'posting' | 'rotate' | 'disable' | 'remove';
-
 /** What can be done with one webhook. An operator who looks at the account may test it. */
 function WebhookActs({ webhook, path, onChange }: WebhookActsProps) {
-  const [asked, setAsked] = useState<Asked>();
-  const [secret, setSecret] = useState<string>();
+  const [dialog, open] = useDialog();
   const { route } = useLocation();
-  const close = () => setAsked(undefined);
   const setState = async (state: Webhook['state']) => {
     await patch(path, { state });
     onChange();
     toast(state === 'active' ? 'Webhook enabled.' : 'Webhook disabled.');
   };
-  return (
-    <>
-      <Button look="primary" onClick={() => setAsked('test')}>
-        Send test event
-      </Button>
-      {may('manage') && <Changes state={webhook.state} ask={setAsked} enable={() => setState('active')} />}
-      {asked === 'test' && <TestDialog path={path} onClose={close} />}
-      {asked === 'events' && <EventsDialog webhook={webhook} path={path} onClose={close} onChange={onChange} />}
-      {asked === 'posting' && <PostingDialog webhook={webhook} path={path} onClose={close} onChange={onChange} />}
-      {asked === 'rotate' && (
-        <Confirm
-          title="Rotate the secret?"
-          act="Rotate secret"
-          onConfirm={async () => {
-            const rotated = await create<CreatedWebhook>(`${path}/rotate`, {});
-            setSecret(rotated.secret);
-            onChange();
-          }}
-          onClose={close}
-        >
-          <p>You get a new secret. For 24 hours posts have both signatures, so your server can switch at any time.</p>
-        </Confirm>
-      )}
-      {asked === 'disable' && (
-        <Confirm
-          title="Disable the webhook?"
-          act="Disable webhook"
-          onConfirm={() => setState('disabled')}
-          onClose={close}
-        >
-          <p>Nothing is posted until you enable it. What is due now is discarded; you can replay it later.</p>
-        </Confirm>
-      )}
-      {asked === 'remove' && (
-        <Confirm
-          title="Remove the webhook?"
-          act="Remove webhook"
-          typed={new URL(webhook.url).host}
-          onConfirm={async () => {
-            await remove(path);
-            toast('Webhook removed.');
-            route('/dashboard/webhooks');
-          }}
-          onClose={close}
-        >
-          <p>Nothing is posted to it any more. Its secret and its log are gone. It cannot be undone.</p>
-        </Confirm>
-      )}
-      {secret && (
-        <SecretDialog
-          name="webhook secret"
-          text={secret}
-          hint="The old one signs beside it for 24 hours."
-          onDone={() => setSecret(undefined)}
-        />
-      )}
-    </>
-  );
-}
-
-interface ChangesProps {
-  readonly state: Webhook['state'];
-  readonly ask: (what: Asked) => void;
-  readonly enable: () => Promise<void>;
-}
-
-function Changes({ state, ask, enable }: ChangesProps) {
-  return (
-    <>
-      <Button onClick={() => ask('events')}>Change events</Button>
-      <Button onClick={() => ask('posting')}>Change posting</Button>
-      <Button onClick={() => ask('rotate')}>Rotate secret</Button>
-      {state === 'active' ? (
-        <Button onClick={() => ask('disable')}>Disable</Button>
-      ) : (
-        <Button onClick={() => enable().catch(toastProblem)}>Enable</Button>
-      )}
-      <Button look="danger" onClick={() => ask('remove')}>
-        Remove
-      </Button>
-    </>
-  );
-}
-
-function EventsDialog({ webhook, path, onClose, onChange }: WebhookActsProps & { readonly onClose: () => void }) {
-  return (
-    <Dialog title="Change events" onClose={onClose}>
-      <Form
+  const changeEvents = () =>
+    open(
+      <FormDialog
+        title="Change events"
         submit="Save events"
-        onCancel={onClose}
         onSubmit={async (values) => {
           await patch(path, { events: values.all('events') });
           onChange();
-          onClose();
-          toast('Events saved.');
+          return 'Events saved.';
         }}
       >
         <EventBoxes channel={webhook.channel} initial={webhook.events} />
-      </Form>
-    </Dialog>
+      </FormDialog>,
+    );
+  const rotate = () =>
+    open(
+      <Confirm
+        title="Rotate the secret?"
+        act="Rotate secret"
+        onConfirm={async () => {
+          const { secret = '' } = await create<CreatedWebhook>(`${path}/rotate`, {});
+          onChange();
+          open(<SecretDialog name="webhook secret" text={secret} hint="The old one signs beside it for 24 hours." />);
+        }}
+      >
+        You get a new secret. For 24 hours posts have both signatures, so your server can switch at any time.
+      </Confirm>,
+    );
+  const disable = () =>
+    open(
+      <Confirm title="Disable the webhook?" act="Disable webhook" onConfirm={() => setState('disabled')}>
+        Nothing is posted until you enable it. What is due now is discarded; you can replay it later.
+      </Confirm>,
+    );
+  const drop = () =>
+    open(
+      <Confirm
+        title="Remove the webhook?"
+        act="Remove webhook"
+        typed={new URL(webhook.url).host}
+        onConfirm={async () => {
+          await remove(path);
+          route('/dashboard/webhooks');
+          return 'Webhook removed.';
+        }}
+      >
+        Nothing is posted to it any more. Its secret and its log are gone. It cannot be undone.
+      </Confirm>,
+    );
+  return (
+    <>
+      <Button look="primary" onClick={() => open(<TestDialog path={path} />)}>
+        Send test event
+      </Button>
+      {may('manage') && (
+        <>
+          <Button onClick={changeEvents}>Change events</Button>
+          <Button onClick={() => open(<PostingDialog webhook={webhook} path={path} onChange={onChange} />)}>
+            Change posting
+          </Button>
+          <Button onClick={rotate}>Rotate secret</Button>
+          {webhook.state === 'active' ? (
+            <Button onClick={disable}>Disable</Button>
+          ) : (
+            <Button onClick={() => setState('active').catch(toastProblem)}>Enable</Button>
+          )}
+          <Button look="danger" onClick={drop}>
+            Remove
+          </Button>
+        </>
+      )}
+      {dialog}
+    </>
   );
 }
 
 type Tested = AnswerOf<typeof testWebhook>;
 
 /** Posts a test event, and shows what the server answered. */
-function TestDialog({ path, onClose }: { readonly path: string; readonly onClose: () => void }) {
+function TestDialog({ path }: { readonly path: string }) {
+  const close = useClosing();
   const [tested, setTested] = useState<Tested>();
   return (
-    <Dialog title="Send a test event" onClose={onClose}>
+    <Dialog title="Send a test event">
       <p>
         A signed event <code>webhook.test</code> is posted now. It is no delivery: nothing is repeated.
       </p>
       <Form
         submit={tested === undefined ? 'Send test' : 'Send again'}
-        onCancel={onClose}
+        onCancel={close}
         onSubmit={async () => setTested(await post<Tested>(`${path}/test`))}
       />
       {tested && (

@@ -6,10 +6,10 @@ import type { createWebhook, showWebhook } from '../../../../endpoints/webhooks/
 import { create } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog, SecretDialog, toast } from '../../parts/dialog.tsx';
+import { AddButton } from '../../parts/button.tsx';
+import { FormDialog, SecretDialog, toast, useDialog } from '../../parts/dialog.tsx';
 import { Checkboxes, Field, Select } from '../../parts/field.tsx';
-import { Form } from '../../parts/form.tsx';
+import type { FormValues } from '../../parts/form.tsx';
 import { Empty, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
 import { Badge, Time, type Tone } from '../../parts/value.tsx';
@@ -87,12 +87,14 @@ function eventsInWords({ events }: Webhook): string {
 /** Where the account's events are posted to. */
 export function WebhooksPage() {
   const list = usePages<Webhook>('/v2/account/webhooks');
-  const [creating, setCreating] = useState(false);
-  const [secret, setSecret] = useState<string>();
+  const [dialog, open] = useDialog();
+  const show = ({ secret }: CreatedWebhook) => {
+    list.reload();
+    if (secret === undefined) toast('The address was there already. It keeps its secret and is enabled.');
+    else open(<SecretDialog name="webhook secret" text={secret} hint="Your server checks the signatures with it." />);
+  };
   const add = may('manage') && (
-    <Button look="primary" icon="plus" onClick={() => setCreating(true)}>
-      Add webhook
-    </Button>
+    <AddButton onClick={() => open(<CreateWebhookDialog onCreated={show} />)}>Add webhook</AddButton>
   );
   const next = (
     <>
@@ -120,68 +122,39 @@ export function WebhooksPage() {
           { head: 'Made', cell: (row) => <Time at={row.created_at} /> },
         ]}
       />
-      {creating && (
-        <CreateWebhookDialog
-          onClose={() => setCreating(false)}
-          onCreated={(made) => {
-            setCreating(false);
-            list.reload();
-            if (made.secret === undefined) toast('The address was there already. It keeps its secret and is enabled.');
-            else setSecret(made.secret);
-          }}
-        />
-      )}
-      {secret && (
-        <SecretDialog
-          name="webhook secret"
-          text={secret}
-          hint="Your server checks the signatures with it."
-          onDone={() => setSecret(undefined)}
-        />
-      )}
+      {dialog}
     </>
   );
 }
 
 interface CreateWebhookProps {
-  readonly onClose: () => void;
   readonly onCreated: (made: CreatedWebhook) => void;
 }
 
-function CreateWebhookDialog({ onClose, onCreated }: CreateWebhookProps) {
+function CreateWebhookDialog({ onCreated }: CreateWebhookProps) {
   const [channel, setChannel] = useState<Channel>('sms');
+  const send = async (values: FormValues) => {
+    const body = { channel, url: values.text('url'), events: values.all('events') };
+    onCreated(await create<CreatedWebhook>('/v2/account/webhooks', body));
+  };
   return (
-    <Dialog title="Add a webhook" onClose={onClose}>
-      <Form
-        submit="Add webhook"
-        onCancel={onClose}
-        onSubmit={async (values) => {
-          onCreated(
-            await create<CreatedWebhook>('/v2/account/webhooks', {
-              channel,
-              url: values.text('url'),
-              events: values.all('events'),
-            }),
-          );
-        }}
-      >
-        <Select
-          name="channel"
-          label="Channel"
-          options={CHANNELS}
-          value={channel}
-          onInput={(value) => setChannel(value as Channel)} // one of the options
-        />
-        <Field
-          name="url"
-          label="Address"
-          type="url"
-          mono
-          hint="Where your server takes the events: https, reachable from the internet."
-        />
-        <EventBoxes channel={channel} />
-      </Form>
-    </Dialog>
+    <FormDialog title="Add a webhook" submit="Add webhook" onSubmit={send}>
+      <Select
+        name="channel"
+        label="Channel"
+        options={CHANNELS}
+        value={channel}
+        onInput={(value) => setChannel(value as Channel)} // one of the options
+      />
+      <Field
+        name="url"
+        label="Address"
+        type="url"
+        mono
+        hint="Where your server takes the events: https, reachable from the internet."
+      />
+      <EventBoxes channel={channel} />
+    </FormDialog>
   );
 }
 

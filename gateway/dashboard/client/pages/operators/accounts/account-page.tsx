@@ -8,7 +8,7 @@ import type { Looked } from '../../../api/looking.ts';
 import { usePages } from '../../../api/pages.ts';
 import { lookAt, may } from '../../../api/session.ts';
 import { Button } from '../../../parts/button.tsx';
-import { Dialog, toast } from '../../../parts/dialog.tsx';
+import { Dialog, FormDialog, toast, useClosing, useDialog } from '../../../parts/dialog.tsx';
 import { Field, Select } from '../../../parts/field.tsx';
 import { Form, type FormValues } from '../../../parts/form.tsx';
 import { Card, Empty, Loading, Notice, PageHead } from '../../../parts/page.tsx';
@@ -29,11 +29,14 @@ export function AccountPage({ params }: PageProps) {
   const path = `/v2/admin/accounts/${params.account_id}`;
   const { route } = useLocation();
   const loaded = useLoad<AccountDetail>(path);
-  const [asked, setAsked] = useState<'credits' | 'status' | 'close'>();
+  const [dialog, open] = useDialog();
   const [booked, setBooked] = useState(0);
   const account = loaded.data;
-  const close = () => setAsked(undefined);
-  const open = account?.closed === null;
+  const isOpen = account?.closed === null;
+  const reload = () => {
+    loaded.reload();
+    setBooked((count) => count + 1);
+  };
   const actions = account && account.closed?.erased_at == null && (
     <>
       {may('admin:look') && (
@@ -47,13 +50,13 @@ export function AccountPage({ params }: PageProps) {
           Look at the account
         </Button>
       )}
-      {open && may('admin:support') && (
-        <Button onClick={() => setAsked('status')}>
+      {isOpen && may('admin:support') && (
+        <Button onClick={() => open(<StatusDialog account={account} onChange={loaded.setData} />)}>
           {account.status === 'active' ? 'Suspend or pause' : 'Resume account'}
         </Button>
       )}
-      {open && may('admin:money') && (
-        <Button look="primary" onClick={() => setAsked('credits')}>
+      {isOpen && may('admin:money') && (
+        <Button look="primary" onClick={() => open(<CreditDialog account={account} onDone={reload} />)}>
           Top up or correct
         </Button>
       )}
@@ -90,7 +93,7 @@ export function AccountPage({ params }: PageProps) {
             {may('admin:support') && data.closed === null && <SettingsCard account={data} onChange={loaded.setData} />}
             {may('admin:money') && data.closed === null && (
               <Card title="End of this account">
-                <Button look="danger" onClick={() => setAsked('close')}>
+                <Button look="danger" onClick={() => open(<CloseDialog account={data} onChange={loaded.setData} />)}>
                   Close account
                 </Button>
               </Card>
@@ -98,18 +101,7 @@ export function AccountPage({ params }: PageProps) {
           </>
         )}
       </Loading>
-      {account && asked === 'credits' && (
-        <CreditDialog
-          account={account}
-          onClose={close}
-          onDone={() => {
-            loaded.reload();
-            setBooked(booked + 1);
-          }}
-        />
-      )}
-      {account && asked === 'close' && <CloseDialog account={account} onClose={close} onChange={loaded.setData} />}
-      {account && asked === 'status' && <StatusDialog account={account} onClose={close} onChange={loaded.setData} />}
+      {dialog}
     </>
   );
 }
@@ -140,14 +132,12 @@ function Shown({ account }: { readonly account: AccountDetail }) {
               'Chat-app numbers',
               chatapp.map(({ number: one, condition }) => `${one} (${condition})`).join(', ') || 'none',
             ],
-            ...(chatapp.length === 0
-              ? []
-              : [
-                  [
-                    'Opt-ins',
-                    <a href={`/dashboard/admin/accounts/${account.account_id}/opt-ins`}>Who opted in</a>,
-                  ] as const,
-                ]),
+            [
+              'Opt-ins',
+              chatapp.length > 0 && (
+                <a href={`/dashboard/admin/accounts/${account.account_id}/opt-ins`}>Who opted in</a>
+              ),
+            ],
             ['Senders', account.senders.map(({ sender, status: of }) => `${sender} (${of})`).join(', ') || 'none'],
             ['Made', <Time at={account.created_at} full />],
             ['Changes', <a href={`/dashboard/admin/audit?account_id=${account.account_id}`}>Audit of this account</a>],
@@ -158,9 +148,8 @@ function Shown({ account }: { readonly account: AccountDetail }) {
   );
 }
 
-interface StatusDialogProps {
+interface ChangeProps {
   readonly account: AccountDetail;
-  readonly onClose: () => void;
   readonly onChange: (account: AccountDetail) => void;
 }
 
@@ -170,34 +159,31 @@ const STOPS = [
 ] as const;
 
 /** Asks before an account stops sending, or sends again. */
-function StatusDialog({ account, onClose, onChange }: StatusDialogProps) {
-  const isActive = account.status === 'active';
+function StatusDialog({ account: { account_id: id, name, status }, onChange }: ChangeProps) {
+  const isActive = status === 'active';
   const change = async (values: FormValues) => {
-    const { account: changed } = await post<ChangedAccount>(`/v2/admin/accounts/${account.account_id}/status`, {
+    const { account: changed } = await post<ChangedAccount>(`/v2/admin/accounts/${id}/status`, {
       status: isActive ? values.text('status') : 'active',
-      ...(values.optional('reason') && { reason: values.text('reason') }),
+      reason: values.optional('reason'),
     });
     onChange(changed);
-    toast(`${account.name} is ${changed.status}.`);
-    onClose();
+    return `${name} is ${changed.status}.`;
   };
   return (
-    <Dialog title={isActive ? `Stop ${account.name}?` : `Resume ${account.name}?`} onClose={onClose}>
-      <p class="prose">
-        {isActive
+    <FormDialog
+      title={isActive ? `Stop ${name}?` : `Resume ${name}?`}
+      lead={
+        isActive
           ? 'What waits to leave stays where it is until you resume the account. Nothing is lost.'
-          : 'It may send again; what waited leaves first.'}
-      </p>
-      <Form
-        submit={isActive ? 'Stop account' : 'Resume account'}
-        look={isActive ? 'danger' : 'primary'}
-        onSubmit={change}
-        onCancel={onClose}
-      >
-        {isActive && <Select name="status" label="How" options={STOPS} initial="suspended" />}
-        <Field name="reason" label="Reason" optional hint="It stands in the audit, which the account can read." />
-      </Form>
-    </Dialog>
+          : 'It may send again; what waited leaves first.'
+      }
+      submit={isActive ? 'Stop account' : 'Resume account'}
+      look={isActive ? 'danger' : 'primary'}
+      onSubmit={change}
+    >
+      {isActive && <Select name="status" label="How" options={STOPS} initial="suspended" />}
+      <Field name="reason" label="Reason" optional hint="It stands in the audit, which the account can read." />
+    </FormDialog>
   );
 }
 
@@ -209,7 +195,6 @@ interface Credit {
 
 interface CreditDialogProps {
   readonly account: AccountDetail;
-  readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
@@ -219,7 +204,8 @@ const KINDS = [
 ] as const;
 
 /** Two steps: what to book, then a second look at it. Money that is booked wrongly is put right by a correction only. */
-function CreditDialog({ account, onClose, onDone }: CreditDialogProps) {
+function CreditDialog({ account, onDone }: CreditDialogProps) {
+  const close = useClosing();
   const [typed, setTyped] = useState<Credit>();
   const [sure, setSure] = useState(false);
   const look = async (values: FormValues) => {
@@ -233,21 +219,22 @@ function CreditDialog({ account, onClose, onDone }: CreditDialogProps) {
   const book = async () => {
     if (typed === undefined) return;
     await create(`/v2/admin/accounts/${account.account_id}/credits`, typed);
-    toast(typed.amount < 0 ? `Took ${number(-typed.amount)} credits.` : `Added ${number(typed.amount)} credits.`);
     onDone();
-    onClose();
+    toast(typed.amount < 0 ? `Took ${number(-typed.amount)} credits.` : `Added ${number(typed.amount)} credits.`);
+    close();
   };
   if (sure && typed !== undefined) {
+    const title = typed.kind === 'top_up' ? 'Top up these credits?' : 'Make this correction?';
     return (
-      <Dialog title={typed.kind === 'top_up' ? 'Top up these credits?' : 'Make this correction?'} onClose={onClose}>
+      <Dialog title={title}>
         <SecondLook account={account} credit={typed} />
         <Form submit={actOf(typed)} onSubmit={book} onCancel={() => setSure(false)} />
       </Dialog>
     );
   }
   return (
-    <Dialog title={`Credits of ${account.name}`} onClose={onClose}>
-      <Form submit="Look at it again" onSubmit={look} onCancel={onClose}>
+    <Dialog title={`Credits of ${account.name}`}>
+      <Form submit="Look at it again" onSubmit={look} onCancel={close}>
         <Select name="kind" label="What" options={KINDS} initial={typed?.kind ?? 'top_up'} />
         <Field
           name="amount"
@@ -287,45 +274,33 @@ function actOf({ kind, amount }: Credit): string {
   return amount < 0 ? `Take ${number(-amount)} credits` : `Add ${number(amount)} credits`;
 }
 
-interface CloseDialogProps {
-  readonly account: AccountDetail;
-  readonly onClose: () => void;
-  readonly onChange: (account: AccountDetail) => void;
-}
-
 const REMAINING = [
   ['paid_out', 'They are paid out to the customer'],
   ['forfeited', 'They are forfeited'],
 ] as const;
 
 /** Asks for the account's name, because nothing opens it again. */
-function CloseDialog({ account, onClose, onChange }: CloseDialogProps) {
-  const [wrong, setWrong] = useState(false);
+function CloseDialog({ account: { account_id: id, name, balance }, onChange }: ChangeProps) {
   const close = async (values: FormValues) => {
-    if (values.text('name') !== account.name) return setWrong(true);
-    const { account: closed } = await post<ChangedAccount>(`/v2/admin/accounts/${account.account_id}/close`, {
+    const { account: closed } = await post<ChangedAccount>(`/v2/admin/accounts/${id}/close`, {
       remaining: values.text('remaining'),
       reason: values.text('reason'),
     });
     onChange(closed);
-    toast(`${account.name} is closed.`);
-    onClose();
+    return `${name} is closed.`;
   };
   return (
-    <Dialog title={`Close ${account.name} for good?`} onClose={onClose}>
-      <p class="prose">
-        Its keys, users, webhooks and numbers stop working within seconds. What is scheduled is cancelled, batches are
-        stopped, and what waits is refunded. When nothing waits any more, a line in the statement takes the credits that
-        are left
-        {account.balance > 0 && ` (${number(account.balance)} now)`}. Nobody can open the account again.
-      </p>
-      <Form submit="Close account" look="danger" onSubmit={close} onCancel={onClose}>
-        <Select name="remaining" label="Credits that are left" options={REMAINING} initial="paid_out" />
-        <Field name="reason" label="Reason" hint="It stands in the audit." />
-        <Field name="name" label={`Type ${account.name} to close it`} />
-      </Form>
-      {wrong && <Notice tone="warn">That is not its name. Type {account.name}.</Notice>}
-    </Dialog>
+    <FormDialog
+      title={`Close ${name} for good?`}
+      lead={`Its keys, users, webhooks and numbers stop working within seconds. What is scheduled is cancelled, batches are stopped, and what waits is refunded. When nothing waits any more, a line in the statement takes the credits that are left${balance > 0 ? ` (${number(balance)} now)` : ''}. Nobody can open the account again.`}
+      submit="Close account"
+      look="danger"
+      typed={name}
+      onSubmit={close}
+    >
+      <Select name="remaining" label="Credits that are left" options={REMAINING} initial="paid_out" />
+      <Field name="reason" label="Reason" hint="It stands in the audit." />
+    </FormDialog>
   );
 }
 

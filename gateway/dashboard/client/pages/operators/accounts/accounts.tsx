@@ -10,12 +10,12 @@ import type {
 import { create } from '../../../api/http.ts';
 import { usePages } from '../../../api/pages.ts';
 import { may } from '../../../api/session.ts';
-import { Button } from '../../../parts/button.tsx';
-import { Dialog, toast } from '../../../parts/dialog.tsx';
+import { AddButton } from '../../../parts/button.tsx';
+import { FormDialog, toast, useDialog } from '../../../parts/dialog.tsx';
 import { DltIdField, Field, Select } from '../../../parts/field.tsx';
 import { FilterBar, FilterSelect, FilterText, useUrlFilter } from '../../../parts/filter.tsx';
-import { Form, type FormValues } from '../../../parts/form.tsx';
-import { Empty, NoResults, PageHead } from '../../../parts/page.tsx';
+import type { FormValues } from '../../../parts/form.tsx';
+import { Empty, PageHead } from '../../../parts/page.tsx';
 import { PagedTable } from '../../../parts/table.tsx';
 import { Badge, number, Time, type Tone } from '../../../parts/value.tsx';
 
@@ -45,11 +45,9 @@ const STATUSES = [
 export function AccountsPage() {
   const filter = useUrlFilter('search', 'status');
   const list = usePages<Account>('/v2/admin/accounts', filter.values);
-  const [creating, setCreating] = useState(false);
+  const [dialog, open] = useDialog();
   const create = may('admin:support') && (
-    <Button look="primary" icon="plus" onClick={() => setCreating(true)}>
-      Create account
-    </Button>
+    <AddButton onClick={() => open(<CreateAccountDialog />)}>Create account</AddButton>
   );
   return (
     <>
@@ -62,13 +60,8 @@ export function AccountsPage() {
         list={list}
         caption="Accounts"
         rowKey={({ account_id }) => account_id}
-        empty={
-          filter.isSet ? (
-            <NoResults clear={filter.clear} />
-          ) : (
-            <Empty icon="accounts">No accounts yet. Create one, then top it up.</Empty>
-          )
-        }
+        filter={filter}
+        empty={<Empty icon="accounts">No accounts yet. Create one, then top it up.</Empty>}
         columns={[
           { head: 'Name', cell: (row) => <a href={`/dashboard/admin/accounts/${row.account_id}`}>{row.name}</a> },
           { head: 'Status', cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{status}</Badge> },
@@ -77,12 +70,12 @@ export function AccountsPage() {
           { head: 'Made', cell: (row) => <Time at={row.created_at} /> },
         ]}
       />
-      {creating && <CreateAccountDialog onClose={() => setCreating(false)} />}
+      {dialog}
     </>
   );
 }
 
-function CreateAccountDialog({ onClose }: { readonly onClose: () => void }) {
+function CreateAccountDialog() {
   const { route } = useLocation();
   const [dlt, setDlt] = useState('off');
   const make = async (values: FormValues) => {
@@ -91,46 +84,44 @@ function CreateAccountDialog({ onClose }: { readonly onClose: () => void }) {
       senders: values.text('senders'),
       dlt: values.text('dlt'),
       number_check: values.text('number_check'),
-      ...(values.optional('entity_id') && { entity_id: values.text('entity_id') }),
-      ...(values.optional('expiry_date') && { expiry_date: values.text('expiry_date') }),
+      entity_id: values.optional('entity_id'),
+      expiry_date: values.optional('expiry_date'),
     });
     if (warnings) toast(warnings.join(' '), 'bad');
     else toast('Account created. Top it up next.');
     route(`/dashboard/admin/accounts/${account.account_id}`);
   };
   return (
-    <Dialog title="Create account" onClose={onClose}>
-      <Form submit="Create account" onSubmit={make} onCancel={onClose}>
-        <Field name="name" label="Name" hint="What people call it." />
-        <Select
-          name="dlt"
-          label="India's DLT"
-          options={SWITCH}
-          value={dlt}
-          onInput={setDlt}
-          hint="On for accounts that send in India: it brings registered senders and the check of numbers."
-        />
-        {dlt === 'on' && (
-          <DltIdField name="entity_id" label="PE id" optional hint="Of the business on the DLT platform." />
-        )}
-        {/* A new key: the choice that goes with DLT. It can be changed. */}
-        <Select key={`senders ${dlt}`} name="senders" label="Senders" options={SENDER_RULES} initial="registered" />
-        <Select
-          key={`check ${dlt}`}
-          name="number_check"
-          label="Check of recipients"
-          options={NUMBER_CHECKS}
-          initial={dlt}
-        />
-        <Field
-          name="expiry_date"
-          label="Credits may be spent until"
-          type="date"
-          optional
-          hint="A year from now unless given."
-        />
-      </Form>
-    </Dialog>
+    <FormDialog title="Create account" submit="Create account" onSubmit={make}>
+      <Field name="name" label="Name" hint="What people call it." />
+      <Select
+        name="dlt"
+        label="India's DLT"
+        options={SWITCH}
+        value={dlt}
+        onInput={setDlt}
+        hint="On for accounts that send in India: it brings registered senders and the check of numbers."
+      />
+      {dlt === 'on' && (
+        <DltIdField name="entity_id" label="PE id" optional hint="Of the business on the DLT platform." />
+      )}
+      {/* A new key: the choice that goes with DLT. It can be changed. */}
+      <Select key={`senders ${dlt}`} name="senders" label="Senders" options={SENDER_RULES} initial="registered" />
+      <Select
+        key={`check ${dlt}`}
+        name="number_check"
+        label="Check of recipients"
+        options={NUMBER_CHECKS}
+        initial={dlt}
+      />
+      <Field
+        name="expiry_date"
+        label="Credits may be spent until"
+        type="date"
+        optional
+        hint="A year from now unless given."
+      />
+    </FormDialog>
   );
 }
 

@@ -1,13 +1,11 @@
-import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../../../../api/endpoint.ts';
 import type { setLimits } from '../../../../../endpoints/limits/limits.ts';
 import { put } from '../../../api/http.ts';
 import { useLoad } from '../../../api/load.ts';
 import { may } from '../../../api/session.ts';
 import { Button } from '../../../parts/button.tsx';
-import { Dialog, toast } from '../../../parts/dialog.tsx';
+import { FormDialog, useDialog } from '../../../parts/dialog.tsx';
 import { Field, Select } from '../../../parts/field.tsx';
-import { Form } from '../../../parts/form.tsx';
 import { Card, Loading } from '../../../parts/page.tsx';
 import {
   BRAKES,
@@ -30,8 +28,63 @@ interface LimitsCardProps {
 export function LimitsCard({ account, name }: LimitsCardProps) {
   const path = `/v2/admin/accounts/${account}`;
   const loaded = useLoad<Limits>(`${path}/limits`);
-  const [changing, setChanging] = useState(false);
-  const change = may('admin:support') && loaded.data && <Button onClick={() => setChanging(true)}>Set limits</Button>;
+  const [dialog, open] = useDialog();
+  const ask = (shown: Limits) =>
+    open(
+      <FormDialog
+        title={`Limits of ${name}`}
+        submit="Set limits"
+        onSubmit={async (values) => {
+          const countries = countriesIn(values.text('countries'));
+          const { limits } = await put<AnswerOf<typeof setLimits>>(`${path}/limits`, {
+            spend_per_day: values.number('spend_per_day'),
+            spend_per_month: values.number('spend_per_month'),
+            ...(countries.length > 0 && { countries }),
+            ...daytimeOf(values),
+            recipient_per_hour: values.number('recipient_per_hour'),
+            messages_per_conversation: values.number('messages_per_conversation'),
+            brake: values.text('brake'),
+          });
+          loaded.setData(limits);
+          return `The limits of ${name} are set.`;
+        }}
+      >
+        <CapFields day={shown.day} month={shown.month} />
+        <Field
+          name="countries"
+          label="Countries"
+          optional
+          initial={shown.countries?.join(', ') ?? ''}
+          hint="Two letters each: IN, AE. Empty: all."
+        />
+        <DaytimeFields daytime={shown.daytime} />
+        <Field
+          name="recipient_per_hour"
+          label="Messages to one recipient in a clock hour"
+          optional
+          inputMode="numeric"
+          initial={String(shown.recipient_per_hour ?? '')}
+          hint="Empty: any number."
+        />
+        <Field
+          name="messages_per_conversation"
+          label="Messages in a chat-app conversation"
+          optional
+          inputMode="numeric"
+          initial={String(shown.messages_per_conversation ?? '')}
+          hint="The first included. It is paid once, and the provider takes money for each. Empty: any number."
+        />
+        <Select
+          name="brake"
+          label="Traffic that looks like fraud"
+          options={BRAKES}
+          initial={shown.brake}
+          hint="Of a prefix whose messages rise while fewer arrive. It needs three days to know what is usual."
+        />
+      </FormDialog>,
+    );
+  const { data } = loaded;
+  const change = may('admin:support') && data && <Button onClick={() => ask(data)}>Set limits</Button>;
   return (
     <>
       <Card title="Limits" actions={change}>
@@ -44,70 +97,8 @@ export function LimitsCard({ account, name }: LimitsCardProps) {
           )}
         </Loading>
       </Card>
-      {loaded.data && (
-        <HoldsCard
-          holds={loaded.data.holds}
-          path={path}
-          mayRelease={may('admin:support')}
-          onDone={() => loaded.reload()}
-        />
-      )}
-      {changing && loaded.data && (
-        <Dialog title={`Limits of ${name}`} onClose={() => setChanging(false)}>
-          <Form
-            submit="Set limits"
-            onCancel={() => setChanging(false)}
-            onSubmit={async (values) => {
-              const countries = countriesIn(values.text('countries'));
-              const { limits } = await put<AnswerOf<typeof setLimits>>(`${path}/limits`, {
-                spend_per_day: values.number('spend_per_day'),
-                spend_per_month: values.number('spend_per_month'),
-                ...(countries.length > 0 && { countries }),
-                ...daytimeOf(values),
-                recipient_per_hour: values.number('recipient_per_hour'),
-                messages_per_conversation: values.number('messages_per_conversation'),
-                brake: values.text('brake'),
-              });
-              loaded.setData(limits);
-              toast(`The limits of ${name} are set.`);
-              setChanging(false);
-            }}
-          >
-            <CapFields day={loaded.data.day} month={loaded.data.month} />
-            <Field
-              name="countries"
-              label="Countries"
-              optional
-              initial={loaded.data.countries?.join(', ') ?? ''}
-              hint="Two letters each: IN, AE. Empty: all."
-            />
-            <DaytimeFields daytime={loaded.data.daytime} />
-            <Field
-              name="recipient_per_hour"
-              label="Messages to one recipient in a clock hour"
-              optional
-              inputMode="numeric"
-              initial={String(loaded.data.recipient_per_hour ?? '')}
-              hint="Empty: any number."
-            />
-            <Field
-              name="messages_per_conversation"
-              label="Messages in a chat-app conversation"
-              optional
-              inputMode="numeric"
-              initial={String(loaded.data.messages_per_conversation ?? '')}
-              hint="The first included. It is paid once, and the provider takes money for each. Empty: any number."
-            />
-            <Select
-              name="brake"
-              label="Traffic that looks like fraud"
-              options={BRAKES}
-              initial={loaded.data.brake}
-              hint="Of a prefix whose messages rise while fewer arrive. It needs three days to know what is usual."
-            />
-          </Form>
-        </Dialog>
-      )}
+      {data && <HoldsCard holds={data.holds} path={path} mayRelease={may('admin:support')} onDone={loaded.reload} />}
+      {dialog}
     </>
   );
 }

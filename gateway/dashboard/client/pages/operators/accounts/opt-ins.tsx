@@ -1,14 +1,12 @@
-import { useState } from 'preact/hooks';
 import type { AnswerOf, EntryOf } from '../../../../../api/endpoint.ts';
 import type { addToOptIns, optIns } from '../../../../../endpoints/opt-ins/opt-ins.ts';
 import { post, remove } from '../../../api/http.ts';
 import { usePages } from '../../../api/pages.ts';
 import { may } from '../../../api/session.ts';
 import { AccountLink } from '../../../parts/account.tsx';
-import { Button } from '../../../parts/button.tsx';
-import { Confirm, Dialog, toast } from '../../../parts/dialog.tsx';
+import { AddButton } from '../../../parts/button.tsx';
+import { Confirm, FormDialog, useDialog } from '../../../parts/dialog.tsx';
 import { TextArea } from '../../../parts/field.tsx';
-import { Form } from '../../../parts/form.tsx';
 import { Empty, PageHead } from '../../../parts/page.tsx';
 import { PagedTable } from '../../../parts/table.tsx';
 import { number, Time } from '../../../parts/value.tsx';
@@ -20,13 +18,42 @@ type OptIn = EntryOf<typeof optIns>;
 export function OptInsPage({ params: { account_id: account = '' } }: PageProps) {
   const path = `/v2/admin/accounts/${account}/opt-ins`;
   const list = usePages<OptIn>(path);
-  const [adding, setAdding] = useState(false);
-  const [asked, setAsked] = useState<OptIn>();
-  const add = may('admin:support') && (
-    <Button look="primary" icon="plus" onClick={() => setAdding(true)}>
-      Add customers
-    </Button>
-  );
+  const [dialog, open] = useDialog();
+  const ask = () =>
+    open(
+      <FormDialog
+        title="Add customers"
+        submit="Add to the list"
+        onSubmit={async (values) => {
+          const body = { customers: values.lines('customers') };
+          const { added, known } = await post<AnswerOf<typeof addToOptIns>>(path, body);
+          list.reload();
+          return `${number(added)} added${known > 0 ? `, ${number(known)} were on the list` : ''}.`;
+        }}
+      >
+        <TextArea
+          name="customers"
+          label="Customers"
+          rows={6}
+          hint="One on each line: numbers as people write them, up to 10,000."
+        />
+      </FormDialog>,
+    );
+  const drop = ({ customer }: OptIn) =>
+    open(
+      <Confirm
+        title={`Take ${customer} off the list?`}
+        act="Take off"
+        onConfirm={async () => {
+          await remove(`${path}/${encodeURIComponent(customer)}`);
+          list.reload();
+          return `${customer} is off the list.`;
+        }}
+      >
+        Templates to this customer are refused from then on.
+      </Confirm>,
+    );
+  const add = may('admin:support') && <AddButton onClick={ask}>Add customers</AddButton>;
   return (
     <>
       <PageHead
@@ -52,68 +79,10 @@ export function OptInsPage({ params: { account_id: account = '' } }: PageProps) 
         columns={[
           { head: 'Customer', cell: ({ customer }) => customer },
           { head: 'Since', cell: ({ since }) => <Time at={since} /> },
-          ...(may('admin:support')
-            ? [
-                {
-                  head: 'Actions',
-                  kind: 'actions' as const,
-                  cell: (row: OptIn) => (
-                    <Button look="quiet" onClick={() => setAsked(row)}>
-                      Take off <span class="hidden">{row.customer}</span>
-                    </Button>
-                  ),
-                },
-              ]
-            : []),
         ]}
+        acts={may('admin:support') && ((row) => [['Take off', row.customer, () => drop(row)]])}
       />
-      {adding && <AddDialog path={path} onClose={() => setAdding(false)} onDone={list.reload} />}
-      {asked && (
-        <Confirm
-          title={`Take ${asked.customer} off the list?`}
-          act="Take off"
-          onClose={() => setAsked(undefined)}
-          onConfirm={async () => {
-            await remove(`${path}/${encodeURIComponent(asked.customer)}`);
-            toast(`${asked.customer} is off the list.`);
-            list.reload();
-          }}
-        >
-          <p>Templates to this customer are refused from then on.</p>
-        </Confirm>
-      )}
+      {dialog}
     </>
-  );
-}
-
-interface AddProps {
-  readonly path: string;
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}
-
-function AddDialog({ path, onClose, onDone }: AddProps) {
-  return (
-    <Dialog title="Add customers" onClose={onClose}>
-      <Form
-        submit="Add to the list"
-        onCancel={onClose}
-        onSubmit={async (values) => {
-          const { added, known } = await post<AnswerOf<typeof addToOptIns>>(path, {
-            customers: values.lines('customers'),
-          });
-          toast(`${number(added)} added${known > 0 ? `, ${number(known)} were on the list` : ''}.`);
-          onDone();
-          onClose();
-        }}
-      >
-        <TextArea
-          name="customers"
-          label="Customers"
-          rows={6}
-          hint="One on each line: numbers as people write them, up to 10,000."
-        />
-      </Form>
-    </Dialog>
   );
 }

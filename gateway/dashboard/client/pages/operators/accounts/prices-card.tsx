@@ -3,9 +3,9 @@ import { put } from '../../../api/http.ts';
 import { useLoad } from '../../../api/load.ts';
 import { may } from '../../../api/session.ts';
 import { Button } from '../../../parts/button.tsx';
-import { Dialog, toast } from '../../../parts/dialog.tsx';
+import { FormDialog, useDialog } from '../../../parts/dialog.tsx';
 import { Field, Select } from '../../../parts/field.tsx';
-import { Form, type FormValues } from '../../../parts/form.tsx';
+import type { FormValues } from '../../../parts/form.tsx';
 import { Card, Loading } from '../../../parts/page.tsx';
 import { type Price, type Prices, PricesTable } from '../../credits/credits.tsx';
 
@@ -19,9 +19,17 @@ interface PricesCardProps {
 export function PricesCard({ account, name, currency }: PricesCardProps) {
   const path = `/v2/admin/accounts/${account}/prices`;
   const loaded = useLoad<Prices>(path);
-  const [changing, setChanging] = useState(false);
-  const close = () => setChanging(false);
-  const change = may('admin:money') && loaded.data && <Button onClick={() => setChanging(true)}>Set prices</Button>;
+  const [dialog, open] = useDialog();
+  const save = async (body: object) => {
+    loaded.setData(await put<Prices>(path, body));
+    return `The prices of ${name} are set. Gateways see them within seconds.`;
+  };
+  const { data } = loaded;
+  const change = may('admin:money') && data && (
+    <Button onClick={() => open(<PricesDialog title={`Prices of ${name}`} {...{ currency, prices: data, save }} />)}>
+      Set prices
+    </Button>
+  );
   return (
     <Card title="Prices" lead="In credits. The first line that fits decides." actions={change}>
       <Loading of={loaded}>
@@ -36,19 +44,7 @@ export function PricesCard({ account, name, currency }: PricesCardProps) {
           </>
         )}
       </Loading>
-      {changing && loaded.data && (
-        <Dialog title={`Prices of ${name}`} side="right" onClose={close}>
-          <PricesForm
-            {...{ path, currency, prices: loaded.data }}
-            onCancel={close}
-            onSaved={(prices) => {
-              loaded.setData(prices);
-              toast(`The prices of ${name} are set. Gateways see them within seconds.`);
-              close();
-            }}
-          />
-        </Dialog>
-      )}
+      {dialog}
     </Card>
   );
 }
@@ -75,18 +71,18 @@ interface Line {
   readonly price?: Price;
 }
 
-interface PricesFormProps {
-  readonly path: string;
+interface PricesDialogProps {
+  readonly title: string;
   readonly currency: string;
   readonly prices: Prices;
-  readonly onCancel: () => void;
-  readonly onSaved: (prices: Prices) => void;
+  /** Says what was done. */
+  readonly save: (body: object) => Promise<string>;
 }
 
-function PricesForm({ path, currency, prices, onCancel, onSaved }: PricesFormProps) {
+function PricesDialog({ title, currency, prices, save }: PricesDialogProps) {
   const [lines, setLines] = useState<readonly Line[]>(prices.prices.map((price, key) => ({ key, price })));
-  const save = async (values: FormValues) => {
-    const body = {
+  const send = (values: FormValues) =>
+    save({
       prices: lines.map((_, i) => {
         const [channel, route, by, per] = values.text(`prices[${i}].channel`).split('/');
         const country = values.text(`prices[${i}].country`).toUpperCase();
@@ -98,11 +94,9 @@ function PricesForm({ path, currency, prices, onCancel, onSaved }: PricesFormPro
         };
       }),
       credit_price: values.text('credit_price') || '0',
-    };
-    onSaved(await put<Prices>(path, body));
-  };
+    });
   return (
-    <Form submit="Set prices" onSubmit={save} onCancel={onCancel}>
+    <FormDialog title={title} side="right" submit="Set prices" onSubmit={send}>
       {lines.map(({ key, price }, i) => (
         <fieldset key={key} class="price-line">
           <legend>Line {i + 1}</legend>
@@ -139,6 +133,6 @@ function PricesForm({ path, currency, prices, onCancel, onSaved }: PricesFormPro
         placeholder="0.20"
         hint="For statements: amounts and tax. Empty: statements have credits alone."
       />
-    </Form>
+    </FormDialog>
   );
 }

@@ -5,11 +5,11 @@ import { useLive } from '../../../api/live.ts';
 import { useLoad } from '../../../api/load.ts';
 import { may } from '../../../api/session.ts';
 import { Button } from '../../../parts/button.tsx';
-import { Confirm, Dialog, toast } from '../../../parts/dialog.tsx';
+import { Confirm, Dialog, FormDialog, toast, useClosing, useDialog } from '../../../parts/dialog.tsx';
 import { Field } from '../../../parts/field.tsx';
 import { Form, type FormValues } from '../../../parts/form.tsx';
 import { Card, Empty, Loading, PageHead } from '../../../parts/page.tsx';
-import { Table } from '../../../parts/table.tsx';
+import { RowLink, Table } from '../../../parts/table.tsx';
 import { Badge, Facts, number, Time } from '../../../parts/value.tsx';
 import type { PageProps } from '../../../router/route.tsx';
 import {
@@ -35,9 +35,24 @@ export function CarrierPage({ params }: PageProps) {
   const loaded = useLoad<CarrierDetail>(`/v2/admin/carriers/${params.carrier_id}`);
   const live = useLive<Carriers>('carriers');
   const { route } = useLocation();
-  const [asked, setAsked] = useState<'status' | 'test' | 'remove'>();
+  const [dialog, open] = useDialog();
   const carrier = loaded.data;
   const now = live?.carriers.find(({ carrier_id: id }) => id === params.carrier_id) ?? carrier;
+  const drop = (id: string, name: string) =>
+    open(
+      <Confirm
+        title={`Remove ${name}?`}
+        act="Remove carrier"
+        typed={id}
+        onConfirm={async () => {
+          await remove(`/v2/admin/carriers/${id}`);
+          route('/dashboard/admin/carriers', true);
+          return `${name} is removed.`;
+        }}
+      >
+        Receipts that it sends later find nobody: messages that wait for one keep their status.
+      </Confirm>,
+    );
   return (
     <>
       <PageHead
@@ -47,9 +62,13 @@ export function CarrierPage({ params }: PageProps) {
           now &&
           may('admin:routing') && (
             <>
-              {now.status === 'paused' && <Button onClick={() => setAsked('remove')}>Remove carrier</Button>}
-              {carrier && <Button onClick={() => setAsked('test')}>{WORDS[carrier.kind].test}</Button>}
-              <Button onClick={() => setAsked('status')}>
+              {now.status === 'paused' && (
+                <Button onClick={() => drop(now.carrier_id, now.name)}>Remove carrier</Button>
+              )}
+              {carrier && (
+                <Button onClick={() => open(<TestDialog carrier={carrier} />)}>{WORDS[carrier.kind].test}</Button>
+              )}
+              <Button onClick={() => open(<PauseDialog carrier={now} onChange={loaded.setData} />)}>
                 {now.status === 'active' ? 'Pause carrier' : 'Resume carrier'}
               </Button>
             </>
@@ -64,39 +83,17 @@ export function CarrierPage({ params }: PageProps) {
           </>
         )}
       </Loading>
-      {carrier && now && asked === 'status' && (
-        <PauseDialog carrier={now} onClose={() => setAsked(undefined)} onChange={loaded.setData} />
-      )}
-      {carrier && asked === 'test' && <TestDialog carrier={carrier} onClose={() => setAsked(undefined)} />}
-      {carrier && asked === 'remove' && (
-        <Confirm
-          title={`Remove ${carrier.name}?`}
-          act="Remove carrier"
-          typed={carrier.carrier_id}
-          onClose={() => setAsked(undefined)}
-          onConfirm={async () => {
-            await remove(`/v2/admin/carriers/${carrier.carrier_id}`);
-            toast(`${carrier.name} is removed.`);
-            route('/dashboard/admin/carriers', true);
-          }}
-        >
-          <p>Receipts that it sends later find nobody: messages that wait for one keep their status.</p>
-        </Confirm>
-      )}
+      {dialog}
     </>
   );
 }
 
-interface TestDialogProps {
-  readonly carrier: CarrierDetail;
-  readonly onClose: () => void;
-}
-
-function TestDialog({ carrier, onClose }: TestDialogProps) {
+function TestDialog({ carrier }: { readonly carrier: CarrierDetail }) {
+  const close = useClosing();
   const words = WORDS[carrier.kind];
   const [tested, setTested] = useState<BindTest>();
   return (
-    <Dialog title={`${words.test} of ${carrier.name}`} side="right" onClose={onClose}>
+    <Dialog title={`${words.test} of ${carrier.name}`} side="right">
       <p class="prose">
         {carrier.kind === 'http'
           ? "Connects from this gateway's machine with the stored settings. Sends no message, so the password is not tried."
@@ -104,7 +101,7 @@ function TestDialog({ carrier, onClose }: TestDialogProps) {
       </p>
       <Form
         submit={words.test}
-        onCancel={onClose}
+        onCancel={close}
         sendsAgain
         onSubmit={async () => setTested(await testBind({ carrier_id: carrier.carrier_id }))}
       >
@@ -127,7 +124,7 @@ function Now({ carrier }: { readonly carrier: Carrier }) {
         facts={[
           ['Status', <Badge tone={toneOf(condition)}>{condition.replaceAll('_', ' ')}</Badge>],
           ['In words', readable(words)],
-          ...(callback === null ? [] : [['Receipts come in at', <code>{location.origin + callback}</code>] as const]),
+          ['Receipts come in at', callback && <code>{location.origin + callback}</code>],
           ['Rate', rateOf(carrier)],
           ['Answers', counts(measured?.answers)],
           ['Receipts', counts(measured?.receipts)],
@@ -163,37 +160,33 @@ function Now({ carrier }: { readonly carrier: Carrier }) {
 
 interface PauseDialogProps {
   readonly carrier: Carrier;
-  readonly onClose: () => void;
   readonly onChange: (carrier: CarrierDetail) => void;
 }
 
-function PauseDialog({ carrier, onClose, onChange }: PauseDialogProps) {
-  const isActive = carrier.status === 'active';
+function PauseDialog({ carrier: { carrier_id: id, name, status }, onChange }: PauseDialogProps) {
+  const isActive = status === 'active';
   const change = async (values: FormValues) => {
-    const { carrier: changed } = await post<ChangedCarrier>(`/v2/admin/carriers/${carrier.carrier_id}/status`, {
+    const { carrier: changed } = await post<ChangedCarrier>(`/v2/admin/carriers/${id}/status`, {
       status: isActive ? 'paused' : 'active',
-      ...(values.optional('reason') && { reason: values.text('reason') }),
+      reason: values.optional('reason'),
     });
     onChange(changed);
-    toast(isActive ? `${carrier.name} is paused.` : `${carrier.name} is active again.`);
-    onClose();
+    return isActive ? `${name} is paused.` : `${name} is active again.`;
   };
   return (
-    <Dialog title={isActive ? `Pause ${carrier.name}?` : `Resume ${carrier.name}?`} onClose={onClose}>
-      <p class="prose">
-        {isActive
+    <FormDialog
+      title={isActive ? `Pause ${name}?` : `Resume ${name}?`}
+      lead={
+        isActive
           ? 'Its binds end gracefully. What waits for it waits, or goes by another carrier of its routes.'
-          : 'A worker binds to it again within seconds.'}
-      </p>
-      <Form
-        submit={isActive ? 'Pause carrier' : 'Resume carrier'}
-        look={isActive ? 'danger' : 'primary'}
-        onSubmit={change}
-        onCancel={onClose}
-      >
-        <Field name="reason" label="Reason" optional hint="It stands in the audit." />
-      </Form>
-    </Dialog>
+          : 'A worker binds to it again within seconds.'
+      }
+      submit={isActive ? 'Pause carrier' : 'Resume carrier'}
+      look={isActive ? 'danger' : 'primary'}
+      onSubmit={change}
+    >
+      <Field name="reason" label="Reason" optional hint="It stands in the audit." />
+    </FormDialog>
   );
 }
 
@@ -204,13 +197,32 @@ interface SettingsCardProps {
 
 /** All settings that its kind has a use for, as the gateway lists them: a new one appears by itself. */
 function SettingsCard({ carrier, onChange }: SettingsCardProps) {
-  const [shown, setShown] = useState<Setting>();
-  const [password, setPassword] = useState(false);
+  const [dialog, open] = useDialog();
+  const edit = (setting: Setting) => open(<ChangeDialog {...{ setting, carrier, onChange }} />);
+  const changePassword = () =>
+    open(
+      <FormDialog
+        title={`Change the password of ${carrier.name}`}
+        submit="Change password"
+        onSubmit={async (values) => {
+          await change(carrier, { password: values.exact('password') }, onChange);
+          return 'The password is changed.';
+        }}
+      >
+        <Field
+          name="password"
+          label={WORDS[carrier.kind].newPassword}
+          type="password"
+          autoComplete="new-password"
+          hint="It is stored encrypted and never shown."
+        />
+      </FormDialog>,
+    );
   return (
     <Card
       title="Settings"
       lead="After a change the binds end gracefully and start again with the new settings."
-      actions={may('admin:routing') && <Button onClick={() => setPassword(true)}>Change password</Button>}
+      actions={may('admin:routing') && <Button onClick={changePassword}>Change password</Button>}
     >
       <Table
         caption="Settings"
@@ -221,9 +233,7 @@ function SettingsCard({ carrier, onChange }: SettingsCardProps) {
             head: 'Setting',
             cell: (row) =>
               may('admin:routing') ? (
-                <button type="button" class="row-link" onClick={() => setShown(row)}>
-                  {settingName(row.name)}
-                </button>
+                <RowLink onClick={() => edit(row)}>{settingName(row.name)}</RowLink>
               ) : (
                 settingName(row.name)
               ),
@@ -240,21 +250,19 @@ function SettingsCard({ carrier, onChange }: SettingsCardProps) {
           { head: 'What it is', cell: ({ about }) => about },
         ]}
       />
-      {shown && (
-        <ChangeDialog setting={shown} carrier={carrier} onChange={onChange} onClose={() => setShown(undefined)} />
-      )}
-      {password && <PasswordDialog carrier={carrier} onChange={onChange} onClose={() => setPassword(false)} />}
+      {dialog}
     </Card>
   );
 }
 
 interface ChangeProps extends SettingsCardProps {
-  readonly onClose: () => void;
+  readonly setting: Setting;
 }
 
-function ChangeDialog({ setting, carrier, onChange, onClose }: ChangeProps & { readonly setting: Setting }) {
+function ChangeDialog({ setting, carrier, onChange }: ChangeProps) {
   const { name, secret, default: standard, needs_password: needsPassword } = setting;
   const words = WORDS[carrier.kind];
+  const close = useClosing();
   const [tested, setTested] = useState<BindTest>();
   const asked = (values: FormValues) => {
     const field = `settings.${name}`;
@@ -265,14 +273,14 @@ function ChangeDialog({ setting, carrier, onChange, onClose }: ChangeProps & { r
   const save = async (values: FormValues) => {
     await change(carrier, asked(values), onChange);
     toast(`${settingName(name)} is changed.`);
-    onClose();
+    close();
   };
   const test = async (values: FormValues) => {
     setTested(undefined);
     setTested(await testBind({ carrier_id: carrier.carrier_id, ...asked(values) }));
   };
   return (
-    <Dialog title={`${settingName(name)} of ${carrier.name}`} onClose={onClose}>
+    <Dialog title={`${settingName(name)} of ${carrier.name}`}>
       {standard !== null && !secret && <p class="soft">Default: {standard === '' ? 'empty' : standard}</p>}
       {/* What decides where the password goes can be tried before it is saved. */}
       <Form
@@ -284,7 +292,7 @@ function ChangeDialog({ setting, carrier, onChange, onClose }: ChangeProps & { r
               next: { words: 'Change setting', act: save },
             }
           : { submit: 'Change setting', onSubmit: save })}
-        onCancel={onClose}
+        onCancel={close}
       >
         <SettingField setting={setting} />
         {needsPassword && (
@@ -297,27 +305,6 @@ function ChangeDialog({ setting, carrier, onChange, onClose }: ChangeProps & { r
           />
         )}
         {tested && <BindTestResult of={tested} />}
-      </Form>
-    </Dialog>
-  );
-}
-
-function PasswordDialog({ carrier, onChange, onClose }: ChangeProps) {
-  const save = async (values: FormValues) => {
-    await change(carrier, { password: values.exact('password') }, onChange);
-    toast('The password is changed.');
-    onClose();
-  };
-  return (
-    <Dialog title={`Change the password of ${carrier.name}`} onClose={onClose}>
-      <Form submit="Change password" onSubmit={save} onCancel={onClose}>
-        <Field
-          name="password"
-          label={WORDS[carrier.kind].newPassword}
-          type="password"
-          autoComplete="new-password"
-          hint="It is stored encrypted and never shown."
-        />
       </Form>
     </Dialog>
   );

@@ -6,8 +6,8 @@ import { post } from '../../../api/http.ts';
 import { useLive } from '../../../api/live.ts';
 import { useLoad } from '../../../api/load.ts';
 import { may } from '../../../api/session.ts';
-import { Button } from '../../../parts/button.tsx';
-import { Dialog, toast } from '../../../parts/dialog.tsx';
+import { AddButton } from '../../../parts/button.tsx';
+import { Dialog, toast, useClosing, useDialog } from '../../../parts/dialog.tsx';
 import { Field, Select } from '../../../parts/field.tsx';
 import { Form, type FormValues } from '../../../parts/form.tsx';
 import { Empty, Loading, PageHead } from '../../../parts/page.tsx';
@@ -36,12 +36,8 @@ import {
 export function CarriersPage() {
   const loaded = useLoad<Carriers>('/v2/admin/carriers');
   const live = useLive<Carriers>('carriers');
-  const [creating, setCreating] = useState(false);
-  const add = may('admin:routing') && (
-    <Button look="primary" icon="plus" onClick={() => setCreating(true)}>
-      Add carrier
-    </Button>
-  );
+  const [dialog, open] = useDialog();
+  const add = may('admin:routing') && <AddButton onClick={() => open(<CreateCarrierDialog />)}>Add carrier</AddButton>;
   return (
     <>
       <PageHead
@@ -61,7 +57,7 @@ export function CarriersPage() {
           );
         }}
       </Loading>
-      {creating && <CreateCarrierDialog onClose={() => setCreating(false)} />}
+      {dialog}
     </>
   );
 }
@@ -111,16 +107,17 @@ type CarrierForm = AnswerOf<typeof carrierForm>;
 const INDIAN_TIME = '330';
 
 /** Adds a carrier; its bind can be tested before it is saved. */
-function CreateCarrierDialog({ onClose }: { readonly onClose: () => void }) {
+function CreateCarrierDialog() {
   const form = useLoad<CarrierForm>('/v2/admin/carrier-form');
   return (
-    <Dialog title="Add a carrier" side="right" onClose={onClose}>
-      <Loading of={form}>{(data) => <CarrierFields form={data} onClose={onClose} />}</Loading>
+    <Dialog title="Add a carrier" side="right">
+      <Loading of={form}>{(data) => <CarrierFields form={data} />}</Loading>
     </Dialog>
   );
 }
 
-function CarrierFields({ form, onClose }: { readonly form: CarrierForm; readonly onClose: () => void }) {
+function CarrierFields({ form }: { readonly form: CarrierForm }) {
+  const onCancel = useClosing();
   const { route } = useLocation();
   const [preset, setPreset] = useState('');
   const [kind, setKind] = useState<Kind>('smpp');
@@ -139,10 +136,9 @@ function CarrierFields({ form, onClose }: { readonly form: CarrierForm; readonly
     setTested(await testBind(asked(values)));
   };
   const save = async (values: FormValues) => {
-    const name = values.optional('name');
     const { carrier } = await post<ChangedCarrier>('/v2/admin/carriers', {
       carrier_id: values.text('carrier_id'),
-      ...(name && { name }),
+      name: values.optional('name'),
       ...asked(values),
     });
     toast(`${carrier.name} is added. A worker connects to it within seconds.`);
@@ -160,7 +156,7 @@ function CarrierFields({ form, onClose }: { readonly form: CarrierForm; readonly
       look="plain"
       onSubmit={test}
       next={{ words: 'Add carrier', act: save }}
-      onCancel={onClose}
+      onCancel={onCancel}
     >
       <Field
         name="carrier_id"

@@ -5,21 +5,20 @@ import { put } from '../../../api/http.ts';
 import { useLoad } from '../../../api/load.ts';
 import { AccountsField } from '../../../parts/account.tsx';
 import { Button } from '../../../parts/button.tsx';
-import { Dialog, toast } from '../../../parts/dialog.tsx';
+import { FormDialog, toast } from '../../../parts/dialog.tsx';
 import { Checkboxes, Field, Select } from '../../../parts/field.tsx';
-import { Form, type FormValues, useFieldError } from '../../../parts/form.tsx';
+import { type FormValues, useFieldError } from '../../../parts/form.tsx';
 import { Loading } from '../../../parts/page.tsx';
 import { DaytimeFields, daytimeOf } from '../../limits/limits-parts.tsx';
 import type { Carriers } from '../carriers/carrier.tsx';
 
 interface RouteDialogProps {
   /** Absent: a new one. */
-  readonly route?: Route;
-  readonly onClose: () => void;
+  readonly route: Route | undefined;
   readonly onDone: () => void;
 }
 
-export function RouteDialog({ route, onClose, onDone }: RouteDialogProps) {
+export function RouteDialog({ route, onDone }: RouteDialogProps) {
   const carriers = useLoad<Carriers>('/v2/admin/carriers');
   const [groups, setGroups] = useState<Route['groups']>(route?.groups ?? []);
   const save = async (values: FormValues) => {
@@ -33,7 +32,6 @@ export function RouteDialog({ route, onClose, onDone }: RouteDialogProps) {
       return given.length === 0 ? [] : [[member, given] as const];
     });
     const accounts = several(values.text('matches.accounts'));
-    const price = values.optional('price');
     const { warning } = await put<ChangedRoute>(`/v2/admin/routes/${encodeURIComponent(name)}`, {
       matches: { ...Object.fromEntries([...asked, ...ticked]), ...(accounts.length > 0 && { accounts }) },
       groups,
@@ -41,72 +39,67 @@ export function RouteDialog({ route, onClose, onDone }: RouteDialogProps) {
       wait_seconds: values.number('wait_seconds') ?? 30,
       receipt_failover_seconds: values.number('receipt_failover_seconds') ?? 0,
       ...daytimeOf(values),
-      ...(price && { price }),
+      price: values.optional('price'),
     });
     toast(warning ?? 'Saved. Everybody follows it within two seconds.', warning === null ? 'good' : 'bad');
     onDone();
-    onClose();
   };
   return (
-    <Dialog title={route === undefined ? 'Add route' : `Change the route ${route.route_id}`} onClose={onClose}>
-      <Form submit={route === undefined ? 'Add route' : 'Change route'} onSubmit={save} onCancel={onClose}>
-        {route === undefined && <Field name="name" label="Name" hint="1 to 32 of a-z, 0-9 and -." />}
-        <Loading of={carriers}>
-          {(data) => <GroupFields groups={groups} carriers={data.carriers} onChange={setGroups} />}
-        </Loading>
-        <p class="hint">
-          Which messages: of each condition that is given, one of its words must fit. None: all messages.
-        </p>
-        {CONDITIONS.map(([member, label, hint]) => (
-          <Field
-            key={member}
-            name={`matches.${member}`}
-            label={label}
-            optional
-            hint={hint}
-            initial={(route?.matches[member] ?? []).join(', ')}
-          />
-        ))}
-        <AccountsField name="matches.accounts" label="Accounts" optional initial={route?.matches.accounts ?? []} />
-        {CHOICES.map(([member, legend, options]) => (
-          <Checkboxes
-            key={member}
-            name={`matches.${member}`}
-            legend={legend}
-            options={options.map(([value, label]) => ({ value, label }))}
-            initial={route?.matches[member] ?? []}
-          />
-        ))}
+    <FormDialog
+      title={route === undefined ? 'Add route' : `Change the route ${route.route_id}`}
+      submit={route === undefined ? 'Add route' : 'Change route'}
+      onSubmit={save}
+    >
+      {route === undefined && <Field name="name" label="Name" hint="1 to 32 of a-z, 0-9 and -." />}
+      <Loading of={carriers}>
+        {(data) => <GroupFields groups={groups} carriers={data.carriers} onChange={setGroups} />}
+      </Loading>
+      <p class="hint">
+        Which messages: of each condition that is given, one of its words must fit. None: all messages.
+      </p>
+      {CONDITIONS.map(([member, label, hint]) => (
         <Field
-          name="order"
-          label="Order"
-          inputMode="numeric"
-          initial={String(route?.order ?? 0)}
-          hint="A higher one is looked at first."
-        />
-        <Field
-          name="wait_seconds"
-          label="Seconds until the next carrier helps"
-          inputMode="numeric"
-          initial={String(route?.wait_seconds ?? 30)}
-        />
-        <Field
-          name="receipt_failover_seconds"
-          label="Seconds in which a receipt sends it to the next carrier"
-          inputMode="numeric"
-          initial={String(route?.receipt_failover_seconds ?? 0)}
-          hint="0: never. Once, for errors of the carrier's setting “receiptFailover”. The recipient may get it twice."
-        />
-        <DaytimeFields daytime={route?.daytime ?? null} />
-        <Field
-          name="price"
-          label="Price"
+          key={member}
+          name={`matches.${member}`}
+          label={label}
           optional
-          hint="Like 0.12 INR. For reports only."
-          initial={route?.price ?? ''}
+          hint={hint}
+          initial={(route?.matches[member] ?? []).join(', ')}
         />
-      </Form>
-    </Dialog>
+      ))}
+      <AccountsField name="matches.accounts" label="Accounts" optional initial={route?.matches.accounts ?? []} />
+      {CHOICES.map(([member, legend, options]) => (
+        <Checkboxes
+          key={member}
+          name={`matches.${member}`}
+          legend={legend}
+          options={options.map(([value, label]) => ({ value, label }))}
+          initial={route?.matches[member] ?? []}
+        />
+      ))}
+      <Field
+        name="order"
+        label="Order"
+        inputMode="numeric"
+        initial={String(route?.order ?? 0)}
+        hint="A higher one is looked at first."
+      />
+      <Field
+        name="wait_seconds"
+        label="Seconds until the next carrier helps"
+        inputMode="numeric"
+        initial={String(route?.wait_seconds ?? 30)}
+      />
+      <Field
+        name="receipt_failover_seconds"
+        label="Seconds in which a receipt sends it to the next carrier"
+        inputMode="numeric"
+        initial={String(route?.receipt_failover_seconds ?? 0)}
+        hint="0: never. Once, for errors of the carrier's setting “receiptFailover”. The recipient may get it twice."
+      />
+      <DaytimeFields daytime={route?.daytime ?? null} />
+      <Field name="price" label="Price" optional hint="Like 0.12 INR. For reports only." initial={route?.price ?? ''} />
+    </FormDialog>
   );
 }
 

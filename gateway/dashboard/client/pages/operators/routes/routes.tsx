@@ -6,8 +6,8 @@ import { get, remove } from '../../../api/http.ts';
 import { useLoad } from '../../../api/load.ts';
 import { may } from '../../../api/session.ts';
 import { AccountField, AccountLink } from '../../../parts/account.tsx';
-import { Button } from '../../../parts/button.tsx';
-import { Confirm, toast } from '../../../parts/dialog.tsx';
+import { AddButton } from '../../../parts/button.tsx';
+import { Confirm, useDialog } from '../../../parts/dialog.tsx';
 import { Field, Select } from '../../../parts/field.tsx';
 import { Form, type FormValues } from '../../../parts/form.tsx';
 import { Card, Empty, Loading, PageHead } from '../../../parts/page.tsx';
@@ -17,13 +17,24 @@ import { type Route, RouteDialog, type Routes } from './route-dialog.tsx';
 /** Which carriers take which messages. */
 export function RoutesPage() {
   const loaded = useLoad<Routes>('/v2/admin/routes');
-  const [edited, setEdited] = useState<Route | 'new'>();
-  const [removed, setRemoved] = useState<Route>();
-  const add = may('admin:routing') && (
-    <Button look="primary" icon="plus" onClick={() => setEdited('new')}>
-      Add route
-    </Button>
-  );
+  const [dialog, open] = useDialog();
+  const edit = (route?: Route) => open(<RouteDialog route={route} onDone={loaded.reload} />);
+  const drop = (id: string) =>
+    open(
+      <Confirm
+        title={`Remove the route ${id}?`}
+        act="Remove route"
+        typed={id}
+        onConfirm={async () => {
+          await remove(`/v2/admin/routes/${id}`);
+          loaded.reload();
+          return 'Route removed.';
+        }}
+      >
+        What waits goes by the other routes. What no route matches is refused with no_route.
+      </Confirm>,
+    );
+  const add = may('admin:routing') && <AddButton onClick={() => edit()}>Add route</AddButton>;
   return (
     <>
       <PageHead title="Routes" lead="Which carriers take which messages, in which order." actions={add} />
@@ -32,74 +43,30 @@ export function RoutesPage() {
           routes.length === 0 ? (
             <Empty icon="carrier">No routes: each carrier takes what its setting “Paths” says.</Empty>
           ) : (
-            <RouteTable routes={routes} edit={setEdited} remove={setRemoved} />
+            <Table
+              caption="Routes"
+              rows={routes}
+              rowKey={({ route_id }) => route_id}
+              columns={[
+                { head: 'Route', cell: ({ route_id }) => route_id },
+                { head: 'Matches → carriers', cell: ({ words }) => <Words of={words} /> },
+                { head: 'Order', kind: 'number', cell: ({ order }) => order },
+                { head: 'Next one after', cell: ({ wait_seconds }) => `${wait_seconds} s` },
+              ]}
+              acts={
+                may('admin:routing') &&
+                ((row) => [
+                  ['Change', row.route_id, () => edit(row)],
+                  ['Remove', row.route_id, () => drop(row.route_id)],
+                ])
+              }
+            />
           )
         }
       </Loading>
       <ExplainCard />
-      {edited && (
-        <RouteDialog
-          {...(edited !== 'new' && { route: edited })}
-          onClose={() => setEdited(undefined)}
-          onDone={loaded.reload}
-        />
-      )}
-      {removed && (
-        <Confirm
-          title={`Remove the route ${removed.route_id}?`}
-          act="Remove route"
-          typed={removed.route_id}
-          onConfirm={async () => {
-            await remove(`/v2/admin/routes/${removed.route_id}`);
-            toast('Route removed.');
-            loaded.reload();
-          }}
-          onClose={() => setRemoved(undefined)}
-        >
-          What waits goes by the other routes. What no route matches is refused with no_route.
-        </Confirm>
-      )}
+      {dialog}
     </>
-  );
-}
-
-interface RouteTableProps {
-  readonly routes: readonly Route[];
-  readonly edit: (route: Route) => void;
-  readonly remove: (route: Route) => void;
-}
-
-function RouteTable({ routes, edit, remove: ask }: RouteTableProps) {
-  return (
-    <Table
-      caption="Routes"
-      rows={routes}
-      rowKey={({ route_id }) => route_id}
-      columns={[
-        { head: 'Route', cell: ({ route_id }) => route_id },
-        { head: 'Matches → carriers', cell: ({ words }) => <Words of={words} /> },
-        { head: 'Order', kind: 'number', cell: ({ order }) => order },
-        { head: 'Next one after', cell: ({ wait_seconds }) => `${wait_seconds} s` },
-        ...(may('admin:routing')
-          ? [
-              {
-                head: 'Actions',
-                kind: 'actions' as const,
-                cell: (row: Route) => (
-                  <>
-                    <Button look="quiet" onClick={() => edit(row)}>
-                      Change <span class="hidden">{row.route_id}</span>
-                    </Button>
-                    <Button look="quiet" onClick={() => ask(row)}>
-                      Remove <span class="hidden">{row.route_id}</span>
-                    </Button>
-                  </>
-                ),
-              },
-            ]
-          : []),
-      ]}
-    />
   );
 }
 

@@ -6,7 +6,7 @@ import type { providers } from '../../../../../endpoints/providers/providers.ts'
 import { patch, post } from '../../../api/http.ts';
 import { AccountField } from '../../../parts/account.tsx';
 import { customerAsked } from '../../../parts/customer.ts';
-import { Dialog, SecretDialog, toast } from '../../../parts/dialog.tsx';
+import { Dialog, FormDialog, SecretDialog, useClosing } from '../../../parts/dialog.tsx';
 import { Field, Select, TextArea } from '../../../parts/field.tsx';
 import { changed, Form, type FormValues } from '../../../parts/form.tsx';
 import { Notice } from '../../../parts/page.tsx';
@@ -36,11 +36,17 @@ export function LastError({ of: { stopped_reason: stopped, troubles } }: { reado
   );
 }
 
+/** What the provider is to be told of a new number. */
+export interface Made {
+  readonly provider: Provider;
+  readonly token: string;
+}
+
 interface ProviderDialogProps {
   /** Absent: a number that no account has yet. */
-  readonly of?: Provider;
-  readonly onClose: () => void;
+  readonly of: Provider | undefined;
   readonly onDone: () => void;
+  readonly onSecret: (made: Made) => void;
 }
 
 const OPT_IN = [
@@ -58,8 +64,7 @@ const NUMBERS = [
 ] as const;
 
 /** Gives an account a chat-app number, or changes it. Tokens are written, and never shown. */
-export function ProviderDialog({ of, onClose, onDone }: ProviderDialogProps) {
-  const [made, setMade] = useState<{ readonly provider: Provider; readonly token: string }>();
+export function ProviderDialog({ of, onDone, onSecret }: ProviderDialogProps) {
   const shown = {
     base_url: of?.base_url ?? '',
     phone_number_id: of?.phone_number_id ?? '',
@@ -84,101 +89,100 @@ export function ProviderDialog({ of, onClose, onDone }: ProviderDialogProps) {
       ...Object.fromEntries(secrets),
     });
     onDone();
-    if (answer.verify_token !== null) return setMade({ provider: answer.provider, token: answer.verify_token });
-    toast('The number is changed. Workers know it within seconds.');
-    onClose();
+    if (answer.verify_token === null) return 'The number is changed. Workers know it within seconds.';
+    return onSecret({ provider: answer.provider, token: answer.verify_token });
   };
-  if (made !== undefined) {
-    return (
-      <SecretDialog
-        name="verify token"
-        text={made.token}
-        hint="Enter it at the provider, with this address for its callbacks."
-        onDone={onClose}
-      >
-        <p>
-          <CopyId id={location.origin + made.provider.callback} />
-        </p>
-        <p class="hint">
-          Then subscribe the business account to the app (<code>POST /{made.provider.business_id}/subscribed_apps</code>
-          ), or nothing is posted.
-        </p>
-      </SecretDialog>
-    );
-  }
   const isNew = of === undefined;
   return (
-    <Dialog title={isNew ? 'Give an account a number' : `Change ${of.number}`} side="right" onClose={onClose}>
-      <Form submit={isNew ? 'Give number' : 'Change number'} onSubmit={save} onCancel={onClose}>
-        {isNew && <AccountField name="account_id" label="Account" />}
-        {isNew && <Field name="number" label="Number" type="tel" hint="Country code first: 919000000001." />}
-        <Field
-          name="base_url"
-          label="Address of the provider's API"
-          type="url"
-          initial={shown.base_url}
-          hint="With its version, such as /v23.0 at the end. Another address needs the token again."
-        />
-        <Field
-          name="phone_number_id"
-          label="Id of the number"
-          mono
-          initial={shown.phone_number_id}
-          hint="The provider's, not the number itself."
-        />
-        <Field
-          name="business_id"
-          label="Id of the business account"
-          mono
-          initial={shown.business_id}
-          hint="WABA: it has the templates."
-        />
-        <Field
-          name="app_id"
-          label="Id of the app"
-          mono
-          optional
-          initial={shown.app_id}
-          hint="Templates with a file in their header need it."
-        />
-        <Field
-          name="token"
-          label="Access token"
-          type="password"
-          autoComplete="off"
-          optional={!isNew}
-          hint={isNew ? undefined : 'Empty: as stored.'}
-        />
-        <Field
-          name="app_secret"
-          label="App secret"
-          type="password"
-          autoComplete="off"
-          optional={!isNew}
-          hint="It signs callbacks."
-        />
-        <Select name="opt_in" label="Opt-in" options={OPT_IN} initial={shown.opt_in} />
-        {NUMBERS.map(([name, label]) => (
-          <Field key={name} {...{ name, label }} inputMode="numeric" optional initial={String(of?.[name] ?? '')} />
-        ))}
-        <Select
-          name="unknown_policy"
-          label="A send without an answer"
-          options={POLICIES}
-          initial={shown.unknown_policy}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={isNew ? 'Give an account a number' : `Change ${of.number}`}
+      side="right"
+      submit={isNew ? 'Give number' : 'Change number'}
+      onSubmit={save}
+    >
+      {isNew && <AccountField name="account_id" label="Account" />}
+      {isNew && <Field name="number" label="Number" type="tel" hint="Country code first: 919000000001." />}
+      <Field
+        name="base_url"
+        label="Address of the provider's API"
+        type="url"
+        initial={shown.base_url}
+        hint="With its version, such as /v23.0 at the end. Another address needs the token again."
+      />
+      <Field
+        name="phone_number_id"
+        label="Id of the number"
+        mono
+        initial={shown.phone_number_id}
+        hint="The provider's, not the number itself."
+      />
+      <Field
+        name="business_id"
+        label="Id of the business account"
+        mono
+        initial={shown.business_id}
+        hint="WABA: it has the templates."
+      />
+      <Field
+        name="app_id"
+        label="Id of the app"
+        mono
+        optional
+        initial={shown.app_id}
+        hint="Templates with a file in their header need it."
+      />
+      <Field
+        name="token"
+        label="Access token"
+        type="password"
+        autoComplete="off"
+        optional={!isNew}
+        hint={isNew ? undefined : 'Empty: as stored.'}
+      />
+      <Field
+        name="app_secret"
+        label="App secret"
+        type="password"
+        autoComplete="off"
+        optional={!isNew}
+        hint="It signs callbacks."
+      />
+      <Select name="opt_in" label="Opt-in" options={OPT_IN} initial={shown.opt_in} />
+      {NUMBERS.map(([name, label]) => (
+        <Field key={name} {...{ name, label }} inputMode="numeric" optional initial={String(of?.[name] ?? '')} />
+      ))}
+      <Select
+        name="unknown_policy"
+        label="A send without an answer"
+        options={POLICIES}
+        initial={shown.unknown_policy}
+      />
+    </FormDialog>
   );
 }
 
-interface TestSendProps {
-  readonly of: Provider;
-  readonly onClose: () => void;
+/** The token and the address that the provider's callbacks need. */
+export function VerifyTokenDialog({ provider, token }: Made) {
+  return (
+    <SecretDialog
+      name="verify token"
+      text={token}
+      hint="Enter it at the provider, with this address for its callbacks."
+    >
+      <p>
+        <CopyId id={location.origin + provider.callback} />
+      </p>
+      <p class="hint">
+        Then subscribe the business account to the app (<code>POST /{provider.business_id}/subscribed_apps</code>), or
+        nothing is posted.
+      </p>
+    </SecretDialog>
+  );
 }
 
 /** One template message to a phone of one's own, past all queues. */
-export function TestSendDialog({ of, onClose }: TestSendProps) {
+export function TestSendDialog({ of }: { readonly of: Provider }) {
+  const close = useClosing();
   const [result, setResult] = useState<{ readonly ok: boolean; readonly words: string }>();
   const send = async (values: FormValues) => {
     setResult(undefined);
@@ -192,9 +196,9 @@ export function TestSendDialog({ of, onClose }: TestSendProps) {
     );
   };
   return (
-    <Dialog title={`Send a test over ${of.number}`} onClose={onClose}>
+    <Dialog title={`Send a test over ${of.number}`}>
       <p class="prose">It is charged to nobody here and stands in no list. The provider may bill it.</p>
-      <Form submit="Send test" onSubmit={send} onCancel={onClose} sendsAgain>
+      <Form submit="Send test" onSubmit={send} onCancel={close} sendsAgain>
         <Field name="to" label="Your own number" type="tel" hint="With its country code." />
         <Field name="template" label="Template" initial="hello_world" mono />
         <Field name="language" label="Language" initial="en_US" mono />

@@ -7,9 +7,8 @@ import { useLoad } from '../../../api/load.ts';
 import { may } from '../../../api/session.ts';
 import { AccountLink } from '../../../parts/account.tsx';
 import { Button } from '../../../parts/button.tsx';
-import { Confirm, Dialog, toast } from '../../../parts/dialog.tsx';
+import { Confirm, FormDialog, useDialog } from '../../../parts/dialog.tsx';
 import { Field, FileField, TextArea } from '../../../parts/field.tsx';
-import { Form } from '../../../parts/form.tsx';
 import { Card, Empty, Loading, PageHead } from '../../../parts/page.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { Badge, counted, Facts, Time } from '../../../parts/value.tsx';
@@ -23,21 +22,51 @@ export function ProviderPage({ params: { number = '' } }: PageProps) {
   const path = `/v2/admin/providers/${number}`;
   const loaded = useLoad<Provider>(path);
   const { route } = useLocation();
-  const [asked, setAsked] = useState<'test' | 'default' | 'remove'>();
-  const close = () => setAsked(undefined);
+  const [dialog, open] = useDialog();
+  const makeDefault = () =>
+    open(
+      <Confirm
+        title={`Make ${number} the default?`}
+        act="Make it the default"
+        onConfirm={async () => {
+          await post(`${path}/default`);
+          loaded.reload();
+          return `${number} is the default.`;
+        }}
+      >
+        Templates of the account that name no number leave from it.
+      </Confirm>,
+    );
+  const drop = () =>
+    open(
+      <Confirm
+        title={`Take ${number} from its account?`}
+        act="Remove number"
+        typed={number}
+        onConfirm={async () => {
+          await remove(path);
+          route('/dashboard/admin/providers', true);
+          return `${number} is removed.`;
+        }}
+      >
+        What the provider posts for it from now on is refused. Messages that wait to leave from it are rejected, and
+        their conversations are given back. What was sent and received stays.
+      </Confirm>,
+    );
+  const { data } = loaded;
   return (
     <>
       <PageHead
         title={number}
-        lead={loaded.data && <AccountLink id={loaded.data.account_id} />}
+        lead={data && <AccountLink id={data.account_id} />}
         back={{ href: '/dashboard/admin/providers', label: 'Chat-app providers' }}
         actions={
-          loaded.data &&
+          data &&
           may('admin:routing') && (
             <>
-              <Button onClick={() => setAsked('test')}>Send a test</Button>
-              {!loaded.data.default && <Button onClick={() => setAsked('default')}>Make it the default</Button>}
-              <Button look="danger" onClick={() => setAsked('remove')}>
+              <Button onClick={() => open(<TestSendDialog of={data} />)}>Send a test</Button>
+              {!data.default && <Button onClick={makeDefault}>Make it the default</Button>}
+              <Button look="danger" onClick={drop}>
                 Remove number
               </Button>
             </>
@@ -61,42 +90,10 @@ export function ProviderPage({ params: { number = '' } }: PageProps) {
             </Card>
             <PricesCard account={provider.account_id} />
             <Tiers tiers={provider.tiers} />
-            {asked === 'test' && <TestSendDialog of={provider} onClose={close} />}
           </>
         )}
       </Loading>
-      {asked === 'default' && (
-        <Confirm
-          title={`Make ${number} the default?`}
-          act="Make it the default"
-          onConfirm={async () => {
-            await post(`${path}/default`);
-            loaded.reload();
-            toast(`${number} is the default.`);
-          }}
-          onClose={close}
-        >
-          <p>Templates of the account that name no number leave from it.</p>
-        </Confirm>
-      )}
-      {asked === 'remove' && (
-        <Confirm
-          title={`Take ${number} from its account?`}
-          act="Remove number"
-          typed={number}
-          onConfirm={async () => {
-            await remove(path);
-            toast(`${number} is removed.`);
-            route('/dashboard/admin/providers', true);
-          }}
-          onClose={close}
-        >
-          <p>
-            What the provider posts for it from now on is refused. Messages that wait to leave from it are rejected, and
-            their conversations are given back. What was sent and received stays.
-          </p>
-        </Confirm>
-      )}
+      {dialog}
     </>
   );
 }
@@ -104,9 +101,14 @@ export function ProviderPage({ params: { number = '' } }: PageProps) {
 function PricesCard({ account }: { readonly account: string }) {
   const path = `/v2/admin/accounts/${account}/provider-prices`;
   const loaded = useLoad<Prices>(path);
-  const [changing, setChanging] = useState(false);
-  const change = may('admin:routing') && loaded.data && (
-    <Button onClick={() => setChanging(true)}>Set the price list</Button>
+  const [dialog, open] = useDialog();
+  const save = async (body: object) => {
+    loaded.setData(await put<Prices>(path, body));
+    return 'The price list is set. What is delivered from now on has its cost.';
+  };
+  const { data } = loaded;
+  const change = may('admin:routing') && data && (
+    <Button onClick={() => open(<PricesDialog of={data} save={save} />)}>Set the price list</Button>
   );
   return (
     <Card
@@ -143,30 +145,18 @@ function PricesCard({ account }: { readonly account: string }) {
           )
         }
       </Loading>
-      {changing && loaded.data && (
-        <PricesDialog
-          path={path}
-          of={loaded.data}
-          onClose={() => setChanging(false)}
-          onSaved={(prices) => {
-            loaded.setData(prices);
-            toast('The price list is set. What is delivered from now on has its cost.');
-            setChanging(false);
-          }}
-        />
-      )}
+      {dialog}
     </Card>
   );
 }
 
 interface PricesDialogProps {
-  readonly path: string;
   readonly of: Prices;
-  readonly onClose: () => void;
-  readonly onSaved: (prices: Prices) => void;
+  /** Says what was done. */
+  readonly save: (body: object) => Promise<string>;
 }
 
-function PricesDialog({ path, of: { currency, credit_value: value, prices }, onClose, onSaved }: PricesDialogProps) {
+function PricesDialog({ of: { currency, credit_value: value, prices }, save }: PricesDialogProps) {
   const [csv, setCsv] = useState(
     [
       'market,category,price',
@@ -174,38 +164,35 @@ function PricesDialog({ path, of: { currency, credit_value: value, prices }, onC
     ].join('\n'),
   );
   return (
-    <Dialog title="Price list of the provider" side="right" onClose={onClose}>
-      <Form
-        submit="Set price list"
-        onCancel={onClose}
-        onSubmit={async (values) =>
-          onSaved(
-            await put<Prices>(path, {
-              ...{ currency: values.text('currency'), csv: values.exact('csv') },
-              credit_value: values.optional('credit_value'),
-            }),
-          )
-        }
-      >
-        <Field name="currency" label="Currency" initial={currency ?? ''} hint="What the provider bills in: USD." />
-        <FileField label="Rate card" onRead={(octets) => setCsv(new TextDecoder().decode(octets))} />
-        <TextArea
-          name="csv"
-          label="Prices"
-          rows={12}
-          value={csv}
-          onInput={setCsv}
-          hint="The first column is market: a country, a prefix, or other. Then a column for each category, as in the provider's rate card; or the columns category and price."
-        />
-        <Field
-          name="credit_value"
-          label="What a credit earns"
-          optional
-          initial={value ?? ''}
-          hint="In this currency: 0.0025. Empty: the account's price per credit, if it is in this currency."
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Price list of the provider"
+      side="right"
+      submit="Set price list"
+      onSubmit={(values) =>
+        save({
+          ...{ currency: values.text('currency'), csv: values.exact('csv') },
+          credit_value: values.optional('credit_value'),
+        })
+      }
+    >
+      <Field name="currency" label="Currency" initial={currency ?? ''} hint="What the provider bills in: USD." />
+      <FileField label="Rate card" onRead={(octets) => setCsv(new TextDecoder().decode(octets))} />
+      <TextArea
+        name="csv"
+        label="Prices"
+        rows={12}
+        value={csv}
+        onInput={setCsv}
+        hint="The first column is market: a country, a prefix, or other. Then a column for each category, as in the provider's rate card; or the columns category and price."
+      />
+      <Field
+        name="credit_value"
+        label="What a credit earns"
+        optional
+        initial={value ?? ''}
+        hint="In this currency: 0.0025. Empty: the account's price per credit, if it is in this currency."
+      />
+    </FormDialog>
   );
 }
 

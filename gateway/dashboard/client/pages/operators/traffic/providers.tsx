@@ -1,26 +1,47 @@
-import { useState } from 'preact/hooks';
 import { post } from '../../../api/http.ts';
 import { usePages } from '../../../api/pages.ts';
 import { may } from '../../../api/session.ts';
 import { AccountLink } from '../../../parts/account.tsx';
-import { Button } from '../../../parts/button.tsx';
-import { Confirm, toast } from '../../../parts/dialog.tsx';
+import { AddButton } from '../../../parts/button.tsx';
+import { Confirm, useDialog } from '../../../parts/dialog.tsx';
 import { Empty, PageHead } from '../../../parts/page.tsx';
 import { PagedTable } from '../../../parts/table.tsx';
 import { Badge } from '../../../parts/value.tsx';
-import { LastError, type Provider, ProviderDialog, TestSendDialog, TONES } from './provider-dialogs.tsx';
+import {
+  LastError,
+  type Made,
+  type Provider,
+  ProviderDialog,
+  TestSendDialog,
+  TONES,
+  VerifyTokenDialog,
+} from './provider-dialogs.tsx';
 
 /** The accounts' numbers on the chat-app channel. */
 export function ProvidersPage() {
   const list = usePages<Provider>('/v2/admin/providers');
-  const [asked, setAsked] = useState<Provider>();
-  const [edited, setEdited] = useState<Provider | 'new'>();
-  const [tested, setTested] = useState<Provider>();
-  const give = may('admin:routing') && (
-    <Button look="primary" icon="plus" onClick={() => setEdited('new')}>
-      Give a number
-    </Button>
-  );
+  const [dialog, open] = useDialog();
+  const secret = (made: Made) => open(<VerifyTokenDialog {...made} />);
+  const edit = (of?: Provider) => open(<ProviderDialog of={of} onDone={list.reload} onSecret={secret} />);
+  const setGoing = (of: Provider) => {
+    const isPause = isGoing(of);
+    open(
+      <Confirm
+        title={isPause ? `Pause ${of.number}?` : `Start ${of.number}?`}
+        act={isPause ? 'Pause number' : 'Start number'}
+        onConfirm={async () => {
+          await post(`/v2/admin/providers/${of.number}/status`, { status: isPause ? 'paused' : 'active' });
+          list.reload();
+          return isPause ? `${of.number} is paused.` : `${of.number} sends again.`;
+        }}
+      >
+        {isPause
+          ? 'Sends are accepted and wait. What customers write comes in all the same.'
+          : 'What waits is sent. If the provider still refuses the account, it stops again.'}
+      </Confirm>,
+    );
+  };
+  const give = may('admin:routing') && <AddButton onClick={() => edit()}>Give a number</AddButton>;
   return (
     <>
       <PageHead
@@ -52,69 +73,21 @@ export function ProvidersPage() {
           },
           { head: 'Last error', cell: (row) => <LastError of={row} /> },
           { head: 'Address', cell: ({ base_url }) => <code>{base_url}</code> },
-          ...(may('admin:routing')
-            ? [
-                {
-                  head: 'Actions',
-                  kind: 'actions' as const,
-                  cell: (row: Provider) => (
-                    <>
-                      <Button look="quiet" onClick={() => setTested(row)}>
-                        Send a test <span class="hidden">over {row.number}</span>
-                      </Button>
-                      <Button look="quiet" onClick={() => setEdited(row)}>
-                        Change <span class="hidden">{row.number}</span>
-                      </Button>
-                      <Button look="quiet" onClick={() => setAsked(row)}>
-                        {isGoing(row) ? 'Pause' : 'Start'} <span class="hidden">{row.number}</span>
-                      </Button>
-                    </>
-                  ),
-                },
-              ]
-            : []),
         ]}
+        acts={
+          may('admin:routing') &&
+          ((row) => [
+            ['Send a test', `over ${row.number}`, () => open(<TestSendDialog of={row} />)],
+            ['Change', row.number, () => edit(row)],
+            [isGoing(row) ? 'Pause' : 'Start', row.number, () => setGoing(row)],
+          ])
+        }
       />
-      {edited && (
-        <ProviderDialog
-          {...(edited !== 'new' && { of: edited })}
-          onClose={() => setEdited(undefined)}
-          onDone={list.reload}
-        />
-      )}
-      {tested && <TestSendDialog of={tested} onClose={() => setTested(undefined)} />}
-      {asked && <GoingDialog of={asked} onClose={() => setAsked(undefined)} onDone={list.reload} />}
+      {dialog}
     </>
   );
 }
 
 function isGoing({ condition }: Provider): boolean {
   return condition === 'active' || condition === 'failing';
-}
-
-interface GoingProps {
-  readonly of: Provider;
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}
-
-function GoingDialog({ of, onClose, onDone }: GoingProps) {
-  const isPause = isGoing(of);
-  const act = async () => {
-    await post(`/v2/admin/providers/${of.number}/status`, { status: isPause ? 'paused' : 'active' });
-    toast(isPause ? `${of.number} is paused.` : `${of.number} sends again.`);
-    onDone();
-  };
-  return (
-    <Confirm
-      title={isPause ? `Pause ${of.number}?` : `Start ${of.number}?`}
-      act={isPause ? 'Pause number' : 'Start number'}
-      onConfirm={act}
-      onClose={onClose}
-    >
-      {isPause
-        ? 'Sends are accepted and wait. What customers write comes in all the same.'
-        : 'What waits is sent. If the provider still refuses the account, it stops again.'}
-    </Confirm>
-  );
 }

@@ -2,7 +2,7 @@ import type { EntryOf } from '../../../../../api/endpoint.ts';
 import type { unassignedSms, unmatchedReceipts } from '../../../../../endpoints/traffic/unclaimed.ts';
 import { usePages } from '../../../api/pages.ts';
 import { FilterBar, FilterText, useUrlFilter } from '../../../parts/filter.tsx';
-import { Card, Empty, NoResults, PageHead } from '../../../parts/page.tsx';
+import { Card, Empty, PageHead } from '../../../parts/page.tsx';
 import { PagedTable } from '../../../parts/table.tsx';
 import { Time } from '../../../parts/value.tsx';
 
@@ -38,13 +38,8 @@ export function UnmatchedPage() {
           list={list}
           caption="Receipts without a message"
           rowKey={({ receipt_id }) => receipt_id}
-          empty={
-            filter.isSet ? (
-              <NoResults clear={filter.clear} />
-            ) : (
-              <Empty icon="orphan">Every receipt found its message.</Empty>
-            )
-          }
+          filter={filter}
+          empty={<Empty icon="orphan">Every receipt found its message.</Empty>}
           columns={[
             { head: 'When', cell: (row) => <Time at={row.at} /> },
             { head: 'Carrier', cell: ({ carrier_id }) => carrier_id },
