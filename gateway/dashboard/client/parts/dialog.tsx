@@ -78,7 +78,7 @@ export function Dialog({ title, onClose: given, locked = false, side, children }
 }
 
 interface FormDialogProps
-  extends Omit<FormProps, 'onSubmit' | 'onCancel'>,
+  extends Omit<FormProps, 'onSubmit' | 'onCancel' | 'disabled'>,
     Pick<DialogProps, 'title' | 'side' | 'onClose'> {
   /** What stands above the form. */
   readonly lead?: ComponentChildren;
