@@ -54,7 +54,8 @@ export const providerPrices = endpoint({
   },
 });
 
-const CSV_MAX = 200_000;
+/** A body has 64 KB. */
+const CSV_MAX = 60_000;
 
 export const setProviderPrices = endpoint({
   id: 'setProviderPrices',
@@ -65,7 +66,6 @@ export const setProviderPrices = endpoint({
   description: `Extension. The whole list, as a rate card. What is delivered from then on has its cost, in reports and with the message; what was delivered before stays as it was. Categories are the provider's words, as statuses name them; a message whose category the list does not have counts as \`unpriced\` in reports. A card without a price removes the list. ${PROVIDER_PRICES_MAX} prices at most.`,
   scopes: ['admin:routing'],
   params: ACCOUNT_IN_PATH,
-  bodyMax: 'bulk',
   body: request({
     currency: required(currency.describe('ISO 4217: what the provider bills in.')),
     csv: required(
