@@ -106,6 +106,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'a rule whose cases are too many to be told apart from outside': [
     'gateway/endpoints/messages/event-list.ts reachedBetween',
+    'scripts/ops/opt-in.ts customersOf',
     'gateway/endpoints/messages/obstacle.ts refusedBy',
     'gateway/endpoints/messages/obstacle.ts waitsFor',
     'shared/messages/settlement/unknowns.ts decideByPolicy',
@@ -120,9 +121,9 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'workers/webhooks/judge.ts nextTry',
   ],
   'a page that is compared with the file in the repository': [
-    'scripts/ops/carrier-page.ts carrierPage',
-    'scripts/ops/crash-points.ts crashPointsPage',
-    'scripts/ops/env-example.ts envExample',
+    'scripts/ops/pages.ts carrierPage',
+    'scripts/ops/pages.ts crashPointsPage',
+    'scripts/ops/pages.ts envExample',
   ],
   'the tests start parts of the product themselves': [
     'gateway/metrics.ts createMetricsServer',

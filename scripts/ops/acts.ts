@@ -4,8 +4,7 @@ import { type AccountId, newId, optOutId } from '../../shared/platform/runtime/i
 import { phoneDigits } from '../../shared/platform/sheets/cell.ts';
 import { type Act, perform, type Request, type Told, type Values } from './act.ts';
 import { answerText, listText, recordText } from './answer-text.ts';
-import { bindsText } from './bind-text.ts';
-import { SETTING_OPTIONS, settingsText, withSettings } from './carrier-settings.ts';
+import { bindsText, SETTING_OPTIONS, settingsText, withSettings } from './carrier-settings.ts';
 import { type Context, Failure } from './command.ts';
 import { existingUser, NAMED_USER, ownerOfKey, ownerOfWebhook } from './owners.ts';
 import { daytime, flag, optional, ownNumber, required, words } from './parameters.ts';

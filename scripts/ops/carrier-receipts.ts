@@ -6,9 +6,9 @@ import { candidateKeys } from '../../workers/smpp/dialect/message-ids.ts';
 import { PROFILES } from '../../workers/smpp/dialect/profiles.ts';
 import { ReceiptDialect } from '../../workers/smpp/dialect/receipt-dialect.ts';
 import { incomingReceipt, type ParsedReceipt, parseReceipt } from '../../workers/smpp/receipts/receipt.ts';
+import { sheet, table } from './answer-text.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { flag, integer, optional, required, words } from './parameters.ts';
-import { sheet, table } from './show.ts';
 
 const carrier = required(words('CARRIER', '1 to 32 of a-z, 0-9 and -', /^[a-z0-9-]{1,32}$/), 'its short name');
 const text = required(words('TEXT', 'at most 2,000 characters', /^[\s\S]{0,2000}$/), 'the text of the deliver_sm');

@@ -1,9 +1,9 @@
 import { listAccounts } from '../../shared/money/accounts/store.ts';
 import { type LedgerVerdict, verifyLedger } from '../../shared/money/ledger/verify.ts';
+import { table } from './answer-text.ts';
 import { type Command, defineCommand } from './command.ts';
 import { existing } from './owners.ts';
 import { accountId, optional } from './parameters.ts';
-import { table } from './show.ts';
 
 export const LEDGER_COMMANDS: readonly Command[] = [
   defineCommand({

@@ -4,19 +4,17 @@ import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import { commandOf, nameRequests, unnamedActs } from './act.ts';
 import { ACTS } from './acts.ts';
 import { runAudited } from './audited.ts';
-import { CARRIER_PAGE_COMMANDS } from './carrier-page.ts';
 import { RECEIPT_COMMANDS } from './carrier-receipts.ts';
 import { CARRIER_TEST_COMMANDS } from './carrier-test.ts';
 import { CHAT_TEMPLATE_COMMAND } from './chat-template.ts';
 import { type Command, Failure, UsageError } from './command.ts';
 import { openContext } from './context.ts';
-import { CRASH_POINTS_COMMANDS } from './crash-points.ts';
-import { ENV_EXAMPLE_COMMANDS } from './env-example.ts';
 import { LEDGER_COMMANDS } from './ledger.ts';
 import { OPERATOR_KEY_COMMANDS } from './operator-key.ts';
 import { OPT_IN_COMMANDS } from './opt-in.ts';
 import { OPT_OUT_COMMANDS } from './opt-out.ts';
 import { OPT_OUT_WORDS_COMMAND } from './opt-out-words.ts';
+import { PAGE_COMMANDS } from './pages.ts';
 import { readWords } from './read-words.ts';
 import { SECRETS_COMMANDS } from './secrets.ts';
 import type { Canvas } from './store/progress.ts';
@@ -34,7 +32,6 @@ export const COMMANDS: readonly Command[] = [
   ...USER_COMMANDS,
   ...TEMPLATE_COMMANDS,
   ...RECEIPT_COMMANDS,
-  ...CARRIER_PAGE_COMMANDS,
   ...CARRIER_TEST_COMMANDS,
   CHAT_TEMPLATE_COMMAND,
   ...OPT_IN_COMMANDS,
@@ -44,8 +41,7 @@ export const COMMANDS: readonly Command[] = [
   ...LEDGER_COMMANDS,
   ...STORE_COMMANDS,
   ...STORE_MOVE_COMMANDS,
-  ...ENV_EXAMPLE_COMMANDS,
-  ...CRASH_POINTS_COMMANDS,
+  ...PAGE_COMMANDS,
 ];
 
 /** Outputs of a command: for answers and for errors. */

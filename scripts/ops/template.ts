@@ -9,11 +9,11 @@ import {
 import { createTemplate, setTemplatePaused, TemplateExists } from '../../shared/templates/sms/store.ts';
 import { type NewTemplate, type TemplateDocument, templateVersion } from '../../shared/templates/sms/template.ts';
 import { routesOfSenders, templateFaults } from '../../shared/templates/sms/template-form.ts';
+import { table } from './answer-text.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { existing } from './owners.ts';
 import { accountId, choice, flag, list, name, optional, required, withDefault, words } from './parameters.ts';
 import { readOctets } from './read-file.ts';
-import { table } from './show.ts';
 
 const account = required(accountId, 'the account');
 const dltId = words('ID', '10 to 20 digits', /^[0-9]{10,20}$/);

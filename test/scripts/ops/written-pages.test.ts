@@ -2,9 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { expect } from 'chai';
-import { carrierPage } from '../../../scripts/ops/carrier-page.ts';
-import { crashPointsPage } from '../../../scripts/ops/crash-points.ts';
-import { envExample } from '../../../scripts/ops/env-example.ts';
+import { carrierPage, crashPointsPage, envExample } from '../../../scripts/ops/pages.ts';
 import { loadConfig } from '../../../shared/platform/config/settings.ts';
 import { parseCrashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 
