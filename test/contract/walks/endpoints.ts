@@ -165,7 +165,7 @@ function walkFields(row: EndpointRow, fields: readonly Field[], world: () => Wor
 
 /** Values that must be refused in place of a good value. */
 function wrongValues({ type, values, of }: Field): readonly unknown[] {
-  const noString = [null, 7, true, [], {}, ''];
+  const noString = [null, 7, true, [], {}, { $gt: '' }, '', '\ud800'];
   switch (type) {
     case 'phone':
       return [...noString, 919876500921, '+919876500921', '0919876500', '1234567', '1234567890123456', '98765 43210'];

@@ -6,7 +6,7 @@ import { sendPayload } from '../../../../workers/chatapp/provider/payload.ts';
 import { templatePayload } from '../../../../workers/chatapp/provider/template-draft.ts';
 
 interface Sample {
-  /** The page of the Cloud API's documentation whose sample request this is, without its `to`. */
+  /** The page of the Cloud API's documentation whose sample request this is, without its `to`; or what is in it, as v23 shows it. */
   readonly page: string;
   readonly content: ChatContent;
   readonly json: object;
@@ -302,20 +302,107 @@ const SAMPLES: readonly Sample[] = [
     content: { kind: 'reaction', emoji: '\u{1f600}', reactsTo: ANSWERED },
     json: { type: 'reaction', reaction: { message_id: WAMID, emoji: '\u{1f600}' } },
   },
+  {
+    page: 'a text',
+    content: { kind: 'text', text: 'hi' },
+    json: { type: 'text', text: { body: 'hi', preview_url: false } },
+  },
+  {
+    page: 'a template with values',
+    content: { kind: 'template', name: 'order_update', language: 'en_US', params: ['Asha', '#1234'] },
+    json: {
+      type: 'template',
+      template: {
+        name: 'order_update',
+        language: { code: 'en_US', policy: 'deterministic' },
+        components: [
+          {
+            type: 'body',
+            parameters: [
+              { type: 'text', text: 'Asha' },
+              { type: 'text', text: '#1234' },
+            ],
+          },
+        ],
+      },
+    },
+  },
+  {
+    page: 'a template without variables, which has no components',
+    content: { kind: 'template', name: 'hello_world', language: 'en', params: [] },
+    json: { type: 'template', template: { name: 'hello_world', language: { code: 'en', policy: 'deterministic' } } },
+  },
+  {
+    page: 'an image with its caption',
+    content: { kind: 'media', type: 'image', url: 'https://example.com/i.jpg', caption: 'Invoice' },
+    json: { type: 'image', image: { link: 'https://example.com/i.jpg', caption: 'Invoice' } },
+  },
+  {
+    page: 'a document without one, with the name that its link has',
+    content: { kind: 'media', type: 'document', url: 'https://example.com/invoices/0815.pdf?key=1' },
+    json: { type: 'document', document: { link: 'https://example.com/invoices/0815.pdf?key=1', filename: '0815.pdf' } },
+  },
+  {
+    page: 'a document whose link has no name',
+    content: { kind: 'media', type: 'document', url: 'https://example.com/invoices/0815', caption: 'Invoice' },
+    json: {
+      type: 'document',
+      document: { link: 'https://example.com/invoices/0815', filename: 'document.pdf', caption: 'Invoice' },
+    },
+  },
+  {
+    page: 'audio',
+    content: { kind: 'media', type: 'audio', url: 'https://example.com/a.mp3' },
+    json: { type: 'audio', audio: { link: 'https://example.com/a.mp3' } },
+  },
+  {
+    page: 'a sticker',
+    content: { kind: 'media', type: 'sticker', url: 'https://example.com/s.webp' },
+    json: { type: 'sticker', sticker: { link: 'https://example.com/s.webp' } },
+  },
+  {
+    page: 'buttons',
+    content: {
+      kind: 'buttons',
+      body: 'Confirm?',
+      buttons: [
+        { id: 'yes', title: 'Yes' },
+        { id: 'no', title: 'No' },
+      ],
+    },
+    json: {
+      type: 'interactive',
+      interactive: {
+        type: 'button',
+        body: { text: 'Confirm?' },
+        action: {
+          buttons: [
+            { type: 'reply', reply: { id: 'yes', title: 'Yes' } },
+            { type: 'reply', reply: { id: 'no', title: 'No' } },
+          ],
+        },
+      },
+    },
+  },
 ];
 
 describe('sendPayload, against the samples of the provider’s documentation', () => {
-  const payloadOf = (content: ChatContent, replyTo?: Answered) => {
+  const payloadOf = (content: ChatContent, replyTo?: Answered, to = '16505551234') => {
     const _id = newId('msg');
-    const message = { _id, to: '16505551234', content, ...(replyTo && { replyTo }) };
+    const message = { _id, to, content, ...(replyTo && { replyTo }) };
     const { biz_opaque_callback_data: opaque, ...payload } = JSON.parse(sendPayload(message).toString('utf8'));
     expect(opaque).to.equal(_id);
     return payload;
   };
+  const USER_ID = 'US.13491208655302741918';
   const HEAD = { messaging_product: 'whatsapp', recipient_type: 'individual', to: '+16505551234' };
 
   for (const { page, content, json } of SAMPLES) {
-    it(page, () => expect(payloadOf(content)).to.deep.equal({ ...HEAD, ...json }));
+    it(page, () => {
+      expect(payloadOf(content)).to.deep.equal({ ...HEAD, ...json });
+      const { to: _, ...nameless } = { ...HEAD, recipient: USER_ID, ...json };
+      expect(payloadOf(content, undefined, USER_ID), 'to who shows no number').to.deep.equal(nameless);
+    });
   }
 
   it('Contextual replies', () => {
