@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { endsByItself } from '../../../shared/carriers/providers/error-table.ts';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
@@ -11,37 +10,34 @@ import type {
 } from '../../../shared/messages/document/chat-message.ts';
 import { creditsOf } from '../../../shared/money/accounts/prices.ts';
 import type { ChatAcceptOutcome } from '../../../shared/money/conversations/accept-outcome.ts';
+import { endChatAttempt, findAcceptedChat } from '../../../shared/money/conversations/accepted.ts';
 import type { ChatDraft } from '../../../shared/money/conversations/draft.ts';
-import { neverStore, TOO_LATE_V } from '../../../shared/money/conversations/included-store.ts';
 import { wouldOpen } from '../../../shared/money/conversations/open.ts';
 import { keysOf } from '../../../shared/money/ledger/spending.ts';
 import { wouldRefuse } from '../../../shared/money/payment/debit.ts';
-import { declareOver } from '../../../shared/money/payment/pay-by.ts';
-import { readPaid } from '../../../shared/money/payment/read-paid.ts';
-import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { isoDate, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import {
-  type AccountId,
   isTestAccount,
   liveAccountOf,
   type MessageId,
   type VerificationId,
 } from '../../../shared/platform/runtime/ids.ts';
-import { type Call, type Gateway, type OnceAction, refused } from '../../api/endpoint.ts';
+import { type Call, type Gateway, type OnceAction, refused, type Shown } from '../../api/endpoint.ts';
 import { id, named, success, whole } from '../../api/shapes.ts';
 import type { ProblemAnswer } from '../../http/answer.ts';
 import type { Caller } from '../../http/context.ts';
 import type { Fields } from '../../http/fields/field.ts';
 import { invalidUrlRequest } from '../../http/fields/public-url.ts';
 import { type Given, type ReadRequest, whole as wholeOf } from '../../http/fields/request.ts';
-import type { Refused, Verdict } from '../../http/idempotency/action.ts';
+import type { Refused } from '../../http/idempotency/action.ts';
 import { notAccepted } from '../../http/idempotency/not-accepted.ts';
 import { refusal } from '../../http/payment-refusal.ts';
 import { PROBLEMS, type ProblemSlug } from '../../http/problem.ts';
 import {
   type AroundPayment,
   beyondLimits,
+  type PlaceOf,
   RECIPIENT_LIMITS,
   tooManyNow,
   withinRecipientLimit,
@@ -129,71 +125,40 @@ export interface ChatOrder {
   askNetwork?(): Promise<void>;
 }
 
+/** A send of the chat-app channel, and what is foreseen of one. */
+export interface ChatSendAction<Body extends Fields> extends OnceAction<MessageId, Asked<Body>> {
+  /** Makes all checks that a send makes, also whether the account could pay now. Stores and charges nothing. */
+  foresee(asked: Asked<Body>, id: MessageId): Promise<Refused | Foreseen>;
+}
+
+interface Foreseen {
+  readonly kind: 'foreseen';
+  readonly draft: ChatDraft;
+  readonly credits: number;
+}
+
 /** shared/money/conversations/open.ts decides who pays for what. */
 export function chatSend<Body extends Fields & ChatFields>(
   deps: Gateway,
   { order: orderOf, result, anytime }: ChatSend<Body>,
   { verification, around }: Partial<CodeSend> = {},
-): OnceAction<MessageId, Asked<Body>> {
+): ChatSendAction<Body> {
   const { chatAccepter, clock, config, db } = deps;
   const numbers = numbersOf(deps);
   const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits, countryOf };
   return {
     async act(asked, { id, payBy }) {
-      const account = asked.caller.account._id;
-      const own = (await numbers.get(liveAccountOf(account))) ?? [];
-      const { from, to: recipient }: Given<ChatFields> = asked.read.given;
-      const isTest = isTestAccount(account);
-      const provider = await numberFor(db, account, own, { from, to: recipient, inSession: anytime === undefined });
-      // Tests need no number.
-      const number = provider?._id ?? (isTest && own.length === 0 ? TEST_NUMBER : undefined);
-      const order = await orderOf(asked, provider, number);
-      const { given, problems } = order.read;
-      if (number === undefined && own.length > 0) problems.add('from', 'invalid_value', noSuchNumber(own));
-      if (given.to !== undefined && given.to === number) {
-        problems.add('to', 'invalid_value', 'It is the number of the business itself.');
-      }
-      const replyTo =
-        given.to === undefined || order.replyTo === undefined || number === undefined
-          ? undefined
-          : await findAnswered(db, account, given.to, number, 'reply_to', order.replyTo, problems);
-      const instead = await orderFallback(deps, asked.caller, order.read);
-      if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
-      // No provider gets a test message.
-      const stopped = isTest ? undefined : refusedByProvider(provider);
-      const why = stopped ?? order.refused ?? (instead?.kind === 'refused' ? instead : undefined);
-      if (why !== undefined) return why;
+      const checked = await check(asked, id);
+      if (checked.kind === 'refused') return checked;
+      const { draft, dry } = checked;
       const { caller } = asked;
-      const recipients = given.to === undefined ? [] : [given.to];
-      const placeOf = () => 'to';
-      const beyond = await beyondLimits(caller.account, recipients, placeOf);
-      if (beyond !== undefined) return { kind: 'refused', problem: beyond };
-
-      const { content } = order;
-      assert(content !== undefined && number !== undefined, 'there is content and a number, or a problem');
-      const { to, reference, valid_until: validUntil, dry_run: dry } = wholeOf(order.read);
-      const fallback = instead?.kind === 'fallback' ? instead.fallback : undefined;
-      const more = defined({ replyTo, reference, fallback, verification });
-      const draft: ChatDraft = {
-        _id: id,
-        from: number,
-        to,
-        content,
-        validUntil,
-        ...more,
-        ...keysOf(caller.caps),
-      };
-      if (order.askNetwork !== undefined || fallback !== undefined) {
-        // Nothing is reserved for a fallback. But who could not pay for it now is told so.
-        const early = await dryRun(caller, draft);
-        if (early.kind === 'refused') return early;
-        await order.askNetwork?.();
-        if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
+      if (dry) {
+        const foreseen = await price(caller, draft);
+        return foreseen.kind === 'refused' ? foreseen : { kind: 'dry_run', body: chatDryRun(foreseen) };
       }
-      if (dry) return dryRun(caller, draft);
       asked.told.messageId = id;
-      const pay = () => chatAccepter.accept(account, draft, payBy, caller.caps);
-      const outcome = await withinRecipientLimit(deps, caller.account, recipients, placeOf, () =>
+      const pay = () => chatAccepter.accept(caller.account._id, draft, payBy, caller.caps);
+      const outcome = await withinRecipientLimit(deps, caller.account, [draft.to], TO, () =>
         around === undefined ? pay() : around(pay),
       );
       if (outcome.kind === 'refused') return outcome;
@@ -202,6 +167,10 @@ export function chatSend<Body extends Fields & ChatFields>(
       }
       return notAccepted(outcome, (shown) => chatRefusal(shown, id));
     },
+    async foresee(asked, id) {
+      const checked = await check(asked, id);
+      return checked.kind === 'refused' ? checked : price(asked.caller, checked.draft);
+    },
     end: (account, id, payBy) => endChatAttempt(db, account, id, payBy),
     async recover(account, id) {
       const message = await findAcceptedChat(db, account, id);
@@ -209,8 +178,58 @@ export function chatSend<Body extends Fields & ChatFields>(
     },
   };
 
-  async function dryRun({ account, caps }: Caller, draft: ChatDraft): Promise<Verdict> {
-    const over = await tooManyNow(deps, account, [draft.to], () => 'to');
+  /** Everything but the payment. */
+  async function check(
+    asked: Asked<Body>,
+    id: MessageId,
+  ): Promise<Refused | { readonly kind: 'checked'; readonly draft: ChatDraft; readonly dry: boolean }> {
+    const { caller } = asked;
+    const account = caller.account._id;
+    const own = (await numbers.get(liveAccountOf(account))) ?? [];
+    const { from, to: recipient }: Given<ChatFields> = asked.read.given;
+    const isTest = isTestAccount(account);
+    const provider = await numberFor(db, account, own, { from, to: recipient, inSession: anytime === undefined });
+    // Tests need no number.
+    const number = provider?._id ?? (isTest && own.length === 0 ? TEST_NUMBER : undefined);
+    const order = await orderOf(asked, provider, number);
+    const { given, problems } = order.read;
+    if (number === undefined && own.length > 0) problems.add('from', 'invalid_value', noSuchNumber(own));
+    if (given.to !== undefined && given.to === number) {
+      problems.add('to', 'invalid_value', 'It is the number of the business itself.');
+    }
+    const replyTo =
+      given.to === undefined || order.replyTo === undefined || number === undefined
+        ? undefined
+        : await findAnswered(db, account, given.to, number, 'reply_to', order.replyTo, problems);
+    const instead = await orderFallback(deps, caller, order.read);
+    if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
+    // No provider gets a test message.
+    const stopped = isTest ? undefined : refusedByProvider(provider);
+    const why = stopped ?? order.refused ?? (instead?.kind === 'refused' ? instead : undefined);
+    if (why !== undefined) return why;
+    const recipients = given.to === undefined ? [] : [given.to];
+    const beyond = await beyondLimits(caller.account, recipients, TO);
+    if (beyond !== undefined) return { kind: 'refused', problem: beyond };
+
+    const { content } = order;
+    assert(content !== undefined && number !== undefined, 'there is content and a number, or a problem');
+    const { to, reference, valid_until: validUntil, dry_run: dry } = wholeOf(order.read);
+    const fallback = instead?.kind === 'fallback' ? instead.fallback : undefined;
+    const more = defined({ replyTo, reference, fallback, verification });
+    const draft: ChatDraft = { _id: id, from: number, to, content, validUntil, ...more, ...keysOf(caller.caps) };
+    if (order.askNetwork !== undefined || fallback !== undefined) {
+      // Nothing is reserved for a fallback. But who could not pay for it now is told so.
+      const early = await price(caller, draft);
+      if (early.kind === 'refused') return early;
+      await order.askNetwork?.();
+      if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
+    }
+    return { kind: 'checked', draft, dry };
+  }
+
+  /** What it would cost now, unless the account could not pay, or a limit forbids it. */
+  async function price({ account, caps }: Caller, draft: ChatDraft): Promise<Refused | Foreseen> {
+    const over = await tooManyNow(deps, account, [draft.to], TO);
     if (over !== undefined) return { kind: 'refused', problem: over };
     const outcome = await wouldOpen(db, account._id, draft, clock.now(), prices, caps);
     if (outcome.kind !== 'would_accept') return { kind: 'refused', problem: chatRefusal(outcome, draft._id) };
@@ -218,10 +237,15 @@ export function chatSend<Body extends Fields & ChatFields>(
     const both = fallback && outcome.credits + creditsOf(fallback.sms);
     const short = both && (await wouldRefuse(db, account._id, both, isoDate(clock.now()), caps));
     if (short) return { kind: 'refused', problem: refusal(short, draft._id) };
-    const credits = { credits_used: 0, credits_required: outcome.credits };
-    const instead = fallback && { fallback: fallbackDryRun(fallback) };
-    return { kind: 'dry_run', body: { status: 'success', dry_run: true, ...credits, ...instead } };
+    return { kind: 'foreseen', draft, credits: outcome.credits };
   }
+}
+
+const TO: PlaceOf = () => 'to';
+
+function chatDryRun({ draft: { fallback }, credits }: Foreseen): Shown<typeof ChatDryRun> {
+  const instead = fallback && { fallback: fallbackDryRun(fallback) };
+  return { status: 'success', dry_run: true, credits_used: 0, credits_required: credits, ...instead };
 }
 
 function refusedByProvider(provider: ProviderDocument | undefined): Refused | undefined {
@@ -265,31 +289,4 @@ function chatRefusal(outcome: NotAccepted, id: MessageId): readonly [ProblemSlug
     outcome.kind,
     { detail, extra: { session_closed_at: closedAt === undefined ? null : isoTimestamp(closedAt) } },
   ];
-}
-
-/**
- * `Action.end` of a chat-app message. An opener is paid for, so it is enough to declare its time over. A rider is only stored, so a
- * placeholder gets its id (`neverStore`). An opener that is paid for and not stored yet must get none: if its process has died, the
- * sweep stores it, and would find its id taken.
- */
-export async function endChatAttempt(db: Db, account: AccountId, id: MessageId, payBy: Date): Promise<boolean> {
-  if (!(await declareOver(db, account, payBy))) return false;
-  if ((await findAcceptedChat(db, account, id)) === undefined) await neverStore(db, id);
-  return true;
-}
-
-export type AcceptedChat = Pick<ChatMessageDocument, '_id' | 'to' | 'conversation' | 'content' | 'opened'>;
-
-/**
- * A message that was accepted: it is stored, or is still in the account's pending changes. After `payBy`, undefined
- * is final.
- */
-export async function findAcceptedChat(db: Db, account: AccountId, id: MessageId): Promise<AcceptedChat | undefined> {
-  for (const { chatMessages } of (await readPaid(db, account, findCommitted)).values()) {
-    const pending = chatMessages.find((message) => message._id === id);
-    if (pending !== undefined) return pending;
-  }
-  const messages = db.collection<ChatMessageDocument>('messages');
-  const shown = { to: 1, conversation: 1, content: 1, opened: 1 };
-  return (await findCommitted(messages, { _id: id, account, v: { $gt: TOO_LATE_V } }, shown)) ?? undefined;
 }

@@ -5,6 +5,7 @@ import {
   type VerificationDocument,
   verificationsOf,
 } from '../../../shared/messages/document/verification.ts';
+import { endChatAttempt, findAcceptedChat } from '../../../shared/money/conversations/accepted.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
@@ -38,7 +39,7 @@ import type { Attempt, Verdict } from '../../http/idempotency/action.ts';
 import { PROBLEMS, type ProblemSlug } from '../../http/problem.ts';
 import { fallback } from '../chatapp/fallback.ts';
 import { EXTENSIONS, text } from '../chatapp/fields.ts';
-import { ChatDryRun, endChatAttempt, findAcceptedChat } from '../chatapp/send.ts';
+import { ChatDryRun } from '../chatapp/send.ts';
 import { chatappSend, TEMPLATE, templateSend } from '../chatapp/send-template.ts';
 import { recipientsOver } from '../limits/recipient-hours.ts';
 import { type AroundPayment, countedWithin, type HourlyLimit, mayBeSent } from '../limits/recipients.ts';

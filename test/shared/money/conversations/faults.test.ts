@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MongoServerSelectionError } from 'mongodb';
-import { endChatAttempt, findAcceptedChat } from '../../../../gateway/endpoints/chatapp/send.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
+import { endChatAttempt, findAcceptedChat } from '../../../../shared/money/conversations/accepted.ts';
 import { type ConversationDocument, conversationKey } from '../../../../shared/money/conversations/conversation.ts';
 import { createChatAccepter } from '../../../../shared/money/conversations/open.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findAcceptedChat } from '../../../../gateway/endpoints/chatapp/send.ts';
+import { findAcceptedChat } from '../../../../shared/money/conversations/accepted.ts';
 import type { ConversationDocument } from '../../../../shared/money/conversations/conversation.ts';
 import { createChatAccepter, wouldOpen } from '../../../../shared/money/conversations/open.ts';
 import { topUp } from '../../../../shared/money/ledger/change.ts';
