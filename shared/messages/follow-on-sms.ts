@@ -48,7 +48,7 @@ export async function acceptFollowOn(
 }
 
 /** Whoever fakes traffic can make such messages too. So they go no farther than what the account sends itself. */
-function isBeyond({ countries, brake, heldPrefixes = [] }: SendingRules, to: string): boolean {
+export function isBeyond({ countries, brake, heldPrefixes = [] }: SendingRules, to: string): boolean {
   if (countries !== undefined && !countries.includes(countryOf(to) ?? '')) return true;
   return brake === 'hold' && heldPrefixes.includes(prefixOf(to));
 }

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { expect } from 'chai';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
+import { verificationsOf } from '../../shared/messages/document/verification.ts';
 import type { AuditDocument } from '../../shared/people/audit/entry.ts';
 import { createKey } from '../../shared/people/keys/store.ts';
 import type { AppName } from '../../shared/platform/processes/apps.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import type { CrashPoint } from '../../shared/platform/runtime/crash-point.ts';
-import { newId } from '../../shared/platform/runtime/ids.ts';
+import { newId, type VerificationId } from '../../shared/platform/runtime/ids.ts';
 import { eventually } from './eventually.ts';
 import { makeAccount } from './make.ts';
 import { type Answer, ask, type Product } from './product.ts';
@@ -131,6 +132,25 @@ export function crashCases(product: () => Product): readonly Case[] {
     ends: [
       { count: 1, state: 'rejected', refunded: true },
       { count: 1, state: DELIVERED },
+    ],
+  };
+  /** A code by SMS, then by the chat app. */
+  const triesAgain: Pick<Case, 'act' | 'ends'> = {
+    act: async (numbers) => {
+      const template = { template: 'order_update', language: 'en_US', params: ['Asha', '{code}'] };
+      const { account, db, url } = product();
+      const { key } = await createKey(db, systemClock, { account, name: 'Codes', scopes: ['send', 'otp'] });
+      const { status, body } = await ask(`${url}/v2/verify`, key, {
+        ...{ to: numbers(1)[0], sender: words.sender, message: 'Your code is {code}', expires_in: 3_600 },
+        fallback: { channel: 'chatapp', after_seconds: 3_000, ...template },
+      });
+      expect(status, JSON.stringify(body)).equal(200);
+      const _id = body.verification_id as VerificationId; // as it was answered
+      await verificationsOf(db).updateOne({ _id }, { $set: { 'second.due': new Date() } });
+    },
+    ends: [
+      { count: 1, state: DELIVERED },
+      { count: 1, state: 'read', price: 2 },
     ],
   };
   const customerWrites: Pick<Case, 'act' | 'ends'> = {
@@ -325,6 +345,8 @@ export function crashCases(product: () => Product): readonly Case[] {
     },
     { point: 'fallback:decided', app: 'chatapp', ...fallsBack },
     { point: 'fallback:paid', app: 'chatapp', ...fallsBack },
+    { point: 'second_try:decided', app: 'chatapp', ...triesAgain },
+    { point: 'second_try:paid', app: 'chatapp', ...triesAgain },
     // The provider took the message, but the worker died before it stored that: the status settles it.
     { point: 'chat:answered', app: 'chatapp', ...sendsTemplate() },
     { point: 'callback:heard', app: 'gateway', ...customerWrites },

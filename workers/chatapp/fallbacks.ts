@@ -4,12 +4,14 @@ import type { ChatMessageDocument, FallbackEnd } from '../../shared/messages/doc
 import { decideFallback, endFallback } from '../../shared/messages/document/fallback.ts';
 import { acceptFollowOn, type FollowOnOutcome } from '../../shared/messages/follow-on-sms.ts';
 import type { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
+import type { ConversationLimitReached } from '../../shared/money/conversations/accept-outcome.ts';
 import { FollowUp } from '../../shared/money/payment/follow-up.ts';
 import { readCapsOfLines } from '../../shared/people/keys/store.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import { type AccountId, fallbackId } from '../../shared/platform/runtime/ids.ts';
-import { type Log, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
+import type { Log } from '../../shared/platform/runtime/log.ts';
+import { BesideRounds, inTurns, ofAccounts } from './beside-rounds.ts';
 import type { HeldPartition } from './held-partition.ts';
 import type { ChatMetrics } from './metrics.ts';
 
@@ -25,14 +27,6 @@ interface FallbacksOptions {
 
 type Decided = ChatMessageDocument & { readonly fallback: { readonly decided: { readonly at: Date } } };
 
-/** How often it is looked whether anything is due: one read of an index that has messages with a fallback alone. */
-const LOOK_MS = 500;
-const PAGE = 100;
-/** Messages of one account in one turn, so that nobody waits behind the thousands of another. */
-const QUOTA = 20;
-/** Reads in one turn. Each passes over the accounts that the one before has served, or may not serve. */
-const LOOKS_MAX = 4;
-
 /**
  * Sends the SMS in whose favour a chat-app message was decided, or is decided now because its time has come
  * (shared/messages/document/fallback.ts). Three steps, each of which may be repeated by any later holder of the partition: the
@@ -43,43 +37,13 @@ export class Fallbacks {
   readonly #options: FallbacksOptions;
   readonly #routes: Routes;
   readonly #followUp: FollowUp;
-  #running: Promise<void> | undefined;
-  #lookedMs = Number.NEGATIVE_INFINITY;
-  #closed = false;
+  readonly work: BesideRounds;
 
   constructor(options: FallbacksOptions) {
     this.#options = options;
     this.#routes = new Routes(options);
     this.#followUp = new FollowUp(options);
-  }
-
-  get busy(): boolean {
-    return this.#running !== undefined;
-  }
-
-  /** Begins with what is due, unless that is going on, or was done just now. Never rejects. */
-  look(): void {
-    const nowMs = this.#options.clock.monotonicMs();
-    if (this.#closed || this.#running !== undefined || nowMs - this.#lookedMs < LOOK_MS) return;
-    this.#lookedMs = nowMs;
-    this.#running = this.#work().finally(() => {
-      this.#running = undefined;
-    });
-  }
-
-  /** Begins nothing new. Resolves when what was begun is done, or left to the next holder. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    await this.#running;
-  }
-
-  async #work(): Promise<void> {
-    try {
-      let more = true;
-      while (more && !this.#closed) more = await this.#turn();
-    } catch (error) {
-      this.#options.log.warn('fallbacks_failed', unexpectedErrorFields(error));
-    }
+    this.work = new BesideRounds({ ...options, failed: 'fallbacks_failed', turn: () => this.#turn() });
   }
 
   /** Whether anything was settled, so that there may be more. */
@@ -106,31 +70,21 @@ export class Fallbacks {
     const any = await messages.findOne({ 'fallback.due': { $lte: now } }, { projection: { _id: 1 } });
     if (any === null) return [];
     await gates.refresh();
-    const counts = new Map<AccountId, number>();
-    const passed = new Set<AccountId>();
-    const due: ChatMessageDocument[] = [];
-    for (let looks = 0; looks < LOOKS_MAX; looks++) {
-      const found = await messages
-        .find({
-          'fallback.due': { $lte: now },
-          account: { $nin: [...passed] },
-          ...(gates.held.size > 0 && {
-            $or: [{ account: { $nin: [...gates.held] as AccountId[] } }, { validUntil: { $lte: now } }],
-          }),
-        })
-        .sort({ 'fallback.due': 1 })
-        .limit(PAGE)
-        .toArray();
-      for (const message of found) {
-        const { account } = message;
-        const count = counts.get(account) ?? 0;
-        counts.set(account, count + 1);
-        if (count < QUOTA && partitionOf(account) !== undefined) due.push(message);
-        passed.add(account);
-      }
-      if (found.length < PAGE) break;
-    }
-    return due;
+    return inTurns(
+      (passed, limit) =>
+        messages
+          .find({
+            'fallback.due': { $lte: now },
+            account: { $nin: [...passed] },
+            ...(gates.held.size > 0 && {
+              $or: [{ account: { $nin: [...gates.held] as AccountId[] } }, { validUntil: { $lte: now } }],
+            }),
+          })
+          .sort({ 'fallback.due': 1 })
+          .limit(limit)
+          .toArray(),
+      (account) => partitionOf(account) !== undefined,
+    );
   }
 
   async #settle({ fallbacks: settler }: HeldPartition, messages: readonly ChatMessageDocument[]): Promise<boolean> {
@@ -156,11 +110,8 @@ export class Fallbacks {
 
   /** Accounts at once, the messages of each in turn: their debits would only be in each other's way. */
   async #payForAll(messages: readonly Decided[]): Promise<readonly { message: Decided; end: FallbackEnd }[]> {
-    const byAccount = new Map<AccountId, Decided[]>();
-    for (const message of messages)
-      byAccount.set(message.account, [...(byAccount.get(message.account) ?? []), message]);
     const ends = await Promise.all(
-      [...byAccount.values()].map(async (own) => {
+      ofAccounts(messages).map(async (own) => {
         const ended: { message: Decided; end: FallbackEnd }[] = [];
         for (const message of own) {
           const end = await this.#pay(message);
@@ -203,8 +154,11 @@ function isDecided(message: ChatMessageDocument): message is Decided {
   return message.fallback?.due !== undefined && message.fallback.decided !== undefined;
 }
 
-function refusedFor(
-  outcome: Exclude<FollowOnOutcome, { readonly kind: 'accepted' | 'outcome_unknown' | 'too_late' }>,
+type NotPaid = FollowOnOutcome | ConversationLimitReached;
+
+/** Why what goes in place of a message, or after it, does not go. */
+export function refusedFor(
+  outcome: Exclude<NotPaid, { readonly kind: 'accepted' | 'outcome_unknown' | 'too_late' }>,
 ): FallbackEnd {
   const { kind } = outcome;
   switch (kind) {
@@ -224,9 +178,11 @@ function refusedFor(
       return refused(kind, 'The account may not send to this country or prefix any more.');
     case 'no_route':
       return refused(kind, 'No carrier takes SMS to this number any more.');
+    case 'conversation_limit_reached':
+      return refused(kind, `The conversation has ${outcome.most} messages of the account already.`);
   }
 }
 
-function refused(code: string, reason: string): FallbackEnd {
+export function refused(code: string, reason: string): FallbackEnd {
   return { kind: 'refused', code, reason };
 }

@@ -24,6 +24,7 @@ runLeased('chatapp', PARTITIONS, async (deps) => {
     gates: new ClaimGates({ db, clock, hours: DEFAULT_PROMOTIONAL_HOURS }),
     samples: new HeaderSamples(new AddressGuard(guardOptions(config))),
     messageLog: new MessageLog({ db, clock, log, days: config.messageLogDays }),
+    accepter,
     depart: (messages) => checkDeparture({ db, clock, accepter }, messages),
     random: Math.random,
   });

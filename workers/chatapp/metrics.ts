@@ -33,6 +33,11 @@ export function createChatMetrics(metrics: Metrics) {
     policy: metrics.counter('chatapp_unknown_decided_total', 'Sends of unknown fate that the policy decided.', [
       'policy',
     ]),
+    secondTries: metrics.counter(
+      'chatapp_second_tries_total',
+      'Chat-app messages that were due because a code was not given back.',
+      ['result'],
+    ),
     fallbacks: metrics.counter('chatapp_fallbacks_total', 'SMS that were due in place of a chat-app message.', [
       'result',
     ]),

@@ -6,6 +6,7 @@ import { finishItems, retryItem } from '../../shared/messages/chat-inbox-store.t
 import type { BusinessNumber } from '../../shared/messages/document/chat-message.ts';
 import type { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
 import type { MessageLog } from '../../shared/messages/settlement/log-store.ts';
+import type { ChatAccepter } from '../../shared/money/conversations/open.ts';
 import { LeasedWorker, type LeasedWorkerOptions } from '../../shared/platform/leases/leased-worker.ts';
 import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
 import { type AccountId, isTestAccount } from '../../shared/platform/runtime/ids.ts';
@@ -23,6 +24,7 @@ import { type ChatMetrics, createChatMetrics } from './metrics.ts';
 import { type KnownNumber, NumberRuns } from './number-runs.ts';
 import { refuseRemoved } from './removed-numbers.ts';
 import type { HeaderSamples } from './samples/header-samples.ts';
+import { SecondTries } from './second-tries.ts';
 import type { SendLoopOptions } from './send-loop.ts';
 import { decideUnknownsOf, isAnyClaimed } from './unknowns.ts';
 
@@ -32,6 +34,7 @@ export interface ChatWorkerOptions extends LeasedWorkerOptions {
   readonly gates: ClaimGates;
   readonly samples: HeaderSamples;
   readonly messageLog: MessageLog;
+  readonly accepter: ChatAccepter;
   /** Whether messages may leave (workers/chatapp/depart.ts). */
   readonly depart: SendLoopOptions['depart'];
   /** From 0 to 1. */
@@ -83,6 +86,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
   readonly #inbox: InboxRotation;
   readonly #held: HeldPartitions;
   readonly #fallbacks: Fallbacks;
+  readonly #secondTries: SecondTries;
   #numbers: ReadonlyMap<BusinessNumber, KnownNumber> = new Map();
   /** The accounts that have numbers. */
   #accounts: readonly AccountId[] = [];
@@ -141,10 +145,12 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     });
     this.#held = new HeldPartitions({ ...options, partitions: this.partitions, metrics, announcer });
     this.#fallbacks = new Fallbacks({ ...options, metrics, partitionOf: (account) => this.#held.of(account) });
+    const serves = (account: AccountId) => this.#held.of(account) !== undefined;
+    this.#secondTries = new SecondTries({ ...options, metrics, serves });
   }
 
   protected hasInHand(fits: (account: AccountId) => boolean): boolean {
-    return this.#fallbacks.busy || this.#runs.hasInHand(fits);
+    return this.#fallbacks.work.busy || this.#runs.hasInHand(fits);
   }
 
   /** SMS change `messages` too, so a worker without any number ignores those changes. */
@@ -153,7 +159,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
   }
 
   protected override async drain(): Promise<void> {
-    await Promise.all([this.#runs.drain(), this.#fallbacks.close()]);
+    await Promise.all([this.#runs.drain(), this.#fallbacks.work.close(), this.#secondTries.work.close()]);
   }
 
   protected override async cutOff(): Promise<void> {
@@ -170,7 +176,8 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     this.#runs.update(this.#numbers, (account) => this.#held.of(account));
     this.#runs.probe(this.#numbers, (account) => this.#held.of(account));
     this.#gauges();
-    this.#fallbacks.look();
+    this.#fallbacks.work.look();
+    this.#secondTries.work.look();
     if (this.#numbers.size === 0) {
       await this.#refuseRemoved();
       return 'idle';

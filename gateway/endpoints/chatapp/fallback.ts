@@ -19,7 +19,7 @@ import { MESSAGE_FIELDS, MESSAGE_RULES, orderMessage } from '../sms/message-orde
 /** The SMS that goes in place of a chat-app message which fails, or is not delivered in time (docs/decisions/0055). */
 
 /** Shorter: statuses of messages that arrive come later than that. Longer: nobody waits for a day. */
-const AFTER_SECONDS = { minimum: 10, maximum: 86_400 };
+export const AFTER_SECONDS = { minimum: 10, maximum: 86_400 };
 
 const { sender, message, template_id, params, route, priority } = MESSAGE_FIELDS;
 
@@ -121,11 +121,11 @@ export function fallbackDryRun({ sms }: Fallback): Shown<typeof FallbackDryRun> 
 }
 
 /** The problem with its fields where they stand in this request. The recipient is that of both. */
-function below([slug, answer]: Problem): Problem {
+export function below([slug, answer]: Problem): Problem {
   const errors = answer.errors?.map((error) => ({ ...error, field: placeOf(error.field) }));
   return [slug, { ...answer, ...(errors && { errors }) }];
 }
 
-function placeOf(field: string): string {
+export function placeOf(field: string): string {
   return field === 'to' ? field : `fallback.${field}`;
 }

@@ -3,6 +3,7 @@ import type { MessageDocument } from '../../../shared/messages/document/message.
 import { ERASED } from '../../../shared/messages/document/recipient.ts';
 import { isBeforeSent } from '../../../shared/messages/document/status.ts';
 import { creditsOf } from '../../../shared/money/accounts/prices.ts';
+import { findAccepted } from '../../../shared/money/payment/find-accepted.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { isMessageId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, invalid, refused } from '../../api/endpoint.ts';
@@ -10,7 +11,7 @@ import type { JsonObject } from '../../http/context.ts';
 import { readRequest } from '../../http/fields/request.ts';
 import { IN_PATH } from '../messages/shapes.ts';
 import { REFUSALS } from './message-order.ts';
-import { findAccepted, SEND_BODY, SendResult, sendOne, sendResult } from './send.ts';
+import { SEND_BODY, SendResult, sendOne, sendResult } from './send.ts';
 
 /** A new message with the text, sender and recipient of an earlier one. It takes the same way as `POST /v2/send`. */
 export const resend = endpoint({

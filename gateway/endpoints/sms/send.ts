@@ -1,14 +1,10 @@
-import type { Db } from 'mongodb';
 import { z } from 'zod';
 import type { MessageDraft } from '../../../shared/messages/document/draft.ts';
-import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { promotionalHours } from '../../../shared/messages/document/promotional-hours.ts';
-import { findInQueue } from '../../../shared/messages/queue/queue-store.ts';
 import { creditsOf } from '../../../shared/money/accounts/prices.ts';
+import { findAccepted } from '../../../shared/money/payment/find-accepted.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
-import { readPaid } from '../../../shared/money/payment/read-paid.ts';
-import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
-import { type AccountId, type MessageId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { type MessageId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { type Call, endpoint, type Gateway, type Shown } from '../../api/endpoint.ts';
 import { id, success } from '../../api/shapes.ts';
 import { messageOrTemplate } from '../../http/fields/message-fields.ts';
@@ -153,23 +149,4 @@ export async function sendOne(
 /** "SMS send result": exactly five fields. 1000 means accepted and queued (docs/specification/decisions.md, Errors). */
 export function sendResult({ _id, to }: Pick<MessageDraft, '_id' | 'to'>, credits: number): Shown<typeof SendResult> {
   return { status: 'success', message_id: _id, to, status_code: '1000', credits_used: credits };
-}
-
-/**
- * Whether an account has paid for a message: it is in the account's pending changes, in the queue, or stored.
- * After the time to pay is over, undefined is final.
- */
-export async function findAccepted(
-  db: Db,
-  account: AccountId,
-  id: MessageId,
-): Promise<Pick<MessageDocument, '_id' | 'to' | 'credits'> | undefined> {
-  for (const { messages } of (await readPaid(db, account, findCommitted)).values()) {
-    const pending = messages.find((message) => message._id === id);
-    if (pending !== undefined) return pending;
-  }
-  const waiting = await findInQueue(db, account, id, true);
-  if (waiting !== undefined) return waiting;
-  const messages = db.collection<MessageDocument>('messages');
-  return (await findCommitted(messages, { _id: id, account }, { to: 1, credits: 1 })) ?? undefined;
 }

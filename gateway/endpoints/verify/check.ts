@@ -1,7 +1,12 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
-import { stateAt, type VerificationDocument, verificationsOf } from '../../../shared/messages/document/verification.ts';
+import {
+  type SecondTry,
+  stateAt,
+  type VerificationDocument,
+  verificationsOf,
+} from '../../../shared/messages/document/verification.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import {
   isVerificationId,
@@ -109,22 +114,33 @@ async function check(
     }
     const late = refusedLate(clock, payBy);
     if (late !== undefined) return late;
-    const { _id, codeHash = '', expiresAt, maxAttempts } = found;
+    const { _id, codeHash = '', expiresAt, maxAttempts, second } = found;
     const attempts = found.attempts + 1;
     const isRight = box.matches(code, codeHash, _id);
     const state = isRight ? 'approved' : attempts < maxAttempts ? 'pending' : 'failed';
     const over = state !== 'pending';
     const { matchedCount } = await verifications.updateOne(
-      { _id, state: 'pending', attempts: found.attempts, expiresAt },
+      {
+        ...{ _id, state: 'pending', attempts: found.attempts, expiresAt },
+        ...(second && { 'second.due': second.due ?? { $exists: false } }),
+      },
       {
         $set: { state, attempts, check: id, ...(over && { decidedAt: now }) },
-        ...(over && { $unset: { codeHash: '' }, $push: { unannounced: { event: state, at: now } } }),
+        ...(over && {
+          $unset: { codeHash: '', ...(second && withoutSecond(second)) },
+          $push: { unannounced: { event: state, at: now } },
+        }),
       },
     );
     if (matchedCount === 0) continue;
     if (isRight && found.channel === 'chatapp') await arrived(db, found.message);
     return { kind: 'accepted', body: checkResult({ ...found, state, attempts }) };
   }
+}
+
+/** Nor does a second try go. What became of one that is decided already must still be found out. */
+function withoutSecond({ decided }: SecondTry) {
+  return { 'second.sealed': '', ...(decided === undefined && ({ 'second.due': '' } as const)) } as const;
 }
 
 /** Whoever has the code needs no SMS in place of the message. If a crash prevents this, the SMS goes. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
 import {
+  type SecondTry,
   stateAt,
   VERIFICATION_DAYS,
   type VerificationDocument,
@@ -35,6 +36,24 @@ const Verification = named('Verification', {
   expires_at: time('Until when the code is taken.', '2026-11-22T14:12:11+00:00'),
   decided_at: time('When it was approved or failed. Null: neither.', '2026-11-22T14:02:40+00:00').nullable(),
   message_id: MessageId.describe('The message that had the code. It is kept as long as other messages.'),
+  fallback: z
+    .strictObject({
+      channel: z.literal('chatapp'),
+      after_seconds: whole('How long the code had to be given back.', { minimum: 10, example: 45 }),
+      state: z.enum(['waiting', 'not_needed', 'going', 'sent', 'refused']).meta({
+        description:
+          '`waiting`: the code may still be given back. `not_needed`: it was, or too many were wrong. `going`: it is decided that the message goes. `sent`: it is paid for; it has an id and a status of its own. `refused`: it could not go.',
+      }),
+      due_at: time('While it waits: when it goes.').optional(),
+      message_id: MessageId.describe('Id of the chat-app message.').optional(),
+      error_code: text('Why it could not go, as a code.').optional(),
+      error_reason: text('Why it could not go, in words.').optional(),
+    })
+    .meta({
+      description:
+        'The chat-app message that is the second try of an SMS. The SMS that may go in place of a chat-app message is shown with that message.',
+    })
+    .optional(),
   reference: text('As it was given.').optional(),
 });
 
@@ -166,13 +185,24 @@ export const verificationRates = endpoint({
 });
 
 function record(one: VerificationDocument, now: Date): Shown<typeof Verification> {
-  const { _id, to, channel, attempts, maxAttempts, expiresAt, decidedAt, message, reference } = one;
+  const { _id, to, channel, attempts, maxAttempts, expiresAt, decidedAt, message, second, reference } = one;
   return {
     ...{ verification_id: _id, to, channel, state: stateAt(one, now), attempts, max_attempts: maxAttempts },
     created_at: isoTimestamp(idTime(_id)),
     expires_at: isoTimestamp(expiresAt),
     decided_at: decidedAt === undefined ? null : isoTimestamp(decidedAt),
     message_id: message,
+    ...(second && { fallback: secondRecord(second) }),
     ...(reference !== undefined && { reference }),
+  };
+}
+
+function secondRecord({ afterSeconds, due, decided, ended }: SecondTry): Shown<typeof Verification>['fallback'] {
+  const state = ended?.kind ?? (due === undefined ? 'not_needed' : decided ? 'going' : 'waiting');
+  return {
+    ...{ channel: 'chatapp', after_seconds: afterSeconds, state },
+    ...(state === 'waiting' && due && { due_at: isoTimestamp(due) }),
+    ...(ended?.kind === 'sent' && { message_id: ended.message }),
+    ...(ended?.kind === 'refused' && { error_code: ended.code, error_reason: ended.reason }),
   };
 }

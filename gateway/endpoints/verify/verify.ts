@@ -1,11 +1,16 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
+import { PRIORITIES, ROUTES } from '../../../shared/messages/document/routing.ts';
 import {
+  type SecondMessage,
+  type SecondTry,
   VERIFICATION_DAYS,
   type VerificationDocument,
   verificationsOf,
 } from '../../../shared/messages/document/verification.ts';
 import { endChatAttempt, findAcceptedChat } from '../../../shared/money/conversations/accepted.ts';
+import type { ChatDraft } from '../../../shared/money/conversations/draft.ts';
+import { findAccepted } from '../../../shared/money/payment/find-accepted.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
@@ -18,13 +23,15 @@ import {
   verificationMessageId,
 } from '../../../shared/platform/runtime/ids.ts';
 import { type Call, endpoint, type Gateway, type Shown } from '../../api/endpoint.ts';
-import { id, success, text as textShape, time } from '../../api/shapes.ts';
+import { id, named, success, text as textShape, time, whole } from '../../api/shapes.ts';
 import { callerNetwork, plainAddress } from '../../http/caller-address.ts';
 import type { JsonObject } from '../../http/context.ts';
+import { FieldProblems } from '../../http/field-problems.ts';
 import {
   choice,
   Fault,
   type Fields,
+  type Kind,
   list,
   number,
   optional,
@@ -34,10 +41,10 @@ import {
   withDefault,
 } from '../../http/fields/field.ts';
 import { dryRun, recipient, reference, sender, templateId } from '../../http/fields/message-fields.ts';
-import { type Rule, readRequest, request } from '../../http/fields/request.ts';
+import { nested, type Rule, readRequest, request } from '../../http/fields/request.ts';
 import type { Attempt, Verdict } from '../../http/idempotency/action.ts';
 import { PROBLEMS, type ProblemSlug } from '../../http/problem.ts';
-import { fallback } from '../chatapp/fallback.ts';
+import { AFTER_SECONDS, below, placeOf } from '../chatapp/fallback.ts';
 import { EXTENSIONS, text } from '../chatapp/fields.ts';
 import { ChatDryRun } from '../chatapp/send.ts';
 import { chatappSend, TEMPLATE, templateSend } from '../chatapp/send-template.ts';
@@ -45,14 +52,14 @@ import { recipientsOver } from '../limits/recipient-hours.ts';
 import { type AroundPayment, countedWithin, type HourlyLimit, mayBeSent } from '../limits/recipients.ts';
 import { MessageId } from '../messages/shapes.ts';
 import { RECIPIENT, REFUSALS, SendDryRun } from '../sms/message-order.ts';
-import { findAccepted, SEND_BODY, sendOne } from '../sms/send.ts';
+import { SEND_BODY, sendOne } from '../sms/send.ts';
 
 /** Stands in texts and values where the code goes. */
 const CODE = '{code}';
 /** The code of tests is the beginning of this, so that whoever tests can give it, and a wrong one. */
 const TEST_DIGITS = '1234567890';
 const DAY_MS = 86_400_000;
-/** Of the life of a code, for the SMS in place of a chat-app message. */
+/** Of the life of a code, for the second try. */
 const LAST_SECONDS = 30;
 
 export const VerificationIdShape = id('vrf', 'Id of the verification.', 'vrf_01m7znjn7hdb5pft3awkb6pgvz');
@@ -67,10 +74,23 @@ const VerifyResult = success('VerifyResult', 'A code is on its way.', {
   test_code: textShape('With a test key: the code.', { pattern: '^[0-9]{4,10}$', example: '123456' }).optional(),
 });
 
-const VerifyAnswer = z.union([VerifyResult, SendDryRun, ChatDryRun]).meta({
+const VerifySmsDryRun = named('VerifySmsDryRun', 'The answer to `dry_run` of a code that goes by SMS first.', {
+  ...SendDryRun.shape,
+  fallback: z
+    .strictObject({
+      credits_required: whole('What it costs beside the SMS, if it goes: 0 in a conversation that is paid already.', {
+        minimum: 0,
+        example: 2,
+      }),
+    })
+    .meta({ description: 'Of the chat-app message that is the second try.' })
+    .optional(),
+});
+
+const VerifyAnswer = z.union([VerifyResult, VerifySmsDryRun, ChatDryRun]).meta({
   id: 'VerifyAnswer',
   description:
-    '`VerifyResult`; to a request with `dry_run`, `SendDryRun` or `ChatDryRun`: they alone have the member `dry_run`.',
+    '`VerifyResult`; to a request with `dry_run`, `VerifySmsDryRun` or `ChatDryRun`: they alone have the member `dry_run`.',
 });
 
 const within = (description: string, minimum: number, maximum: number) =>
@@ -78,13 +98,12 @@ const within = (description: string, minimum: number, maximum: number) =>
 
 const NO_CODE = 'It must have `{code}` where the code goes.';
 const MESSAGE_MAX = 1_600;
+const EXPIRES_MAX = 3_600;
 
-const FIELDS = {
-  to: required(recipient('sms')),
-  channel: withDefault(
-    choice(['sms', 'chatapp'], 'Where the code goes first. With `chatapp`, `fallback` is the second try, by SMS.'),
-    'sms',
-  ),
+const CHANNELS = ['sms', 'chatapp'] as const;
+
+/** What is said, by channel: in the request by where the code goes first, in `fallback` by where it goes second. */
+const WORDS = {
   sender: optional(sender),
   message: optional(
     string(
@@ -95,12 +114,8 @@ const FIELDS = {
         maxLength: MESSAGE_MAX,
         pattern: '\\{code\\}',
       },
-      (given) => {
-        if (given.length > MESSAGE_MAX) {
-          return new Fault('too_long', `It may have at most ${MESSAGE_MAX} characters.`);
-        }
-        return given.includes(CODE) ? given : new Fault('invalid_value', NO_CODE);
-      },
+      (given) =>
+        given.length > MESSAGE_MAX ? new Fault('too_long', `It may have at most ${MESSAGE_MAX} characters.`) : given,
     ),
   ),
   template_id: templateId,
@@ -122,9 +137,51 @@ const FIELDS = {
     ),
   ),
   from: EXTENSIONS.from,
-  fallback,
+};
+
+const OF_CHANNEL = {
+  sms: ['sender', 'message', 'template_id', 'route', 'priority'],
+  chatapp: ['template', 'language', 'from'],
+} as const;
+
+type WordsByChannel = typeof WORDS & { readonly channel: Kind<(typeof CHANNELS)[number]> };
+
+const wordsOfChannel: Rule<WordsByChannel> = ({ channel, message, params }, has, problems) => {
+  if (message?.includes(CODE) === false) problems.add('message', 'invalid_value', NO_CODE);
+  if (params?.some((one) => one.includes(CODE)) === false) problems.add('params', 'invalid_value', NO_CODE);
+  if (channel === undefined) return;
+  const other = channel === 'sms' ? 'chatapp' : 'sms';
+  for (const name of OF_CHANNEL[other].filter(has)) {
+    problems.add(name, 'conflict', `It belongs to the channel ${other}. What goes second stands in \`fallback\`.`);
+  }
+};
+
+const SECOND = {
+  channel: required(choice(CHANNELS, 'The other channel.')),
+  after_seconds: required(
+    within(
+      `How long the first try has, from now: a chat-app message to be delivered, an SMS until its code is given back. Ends ${LAST_SECONDS} seconds before the code ends.`,
+      AFTER_SECONDS.minimum,
+      EXPIRES_MAX - LAST_SECONDS,
+    ),
+  ),
+  ...WORDS,
+  route: optional(choice(ROUTES, 'SMS: kind of traffic. Codes go as `transactional`.')),
+  priority: optional(choice(PRIORITIES, 'SMS: codes go as `otp`, whatever is given.')),
+};
+
+type Second = Values<typeof SECOND>;
+
+const FIELDS = {
+  to: required(recipient('sms')),
+  channel: withDefault(
+    choice(CHANNELS, 'Where the code goes first. `fallback` says what goes second, if anything.'),
+    'sms',
+  ),
+  ...WORDS,
+  fallback: optional(nested(request(SECOND))),
   code_length: withDefault(within('Digits of the code.', 4, 10), 6),
-  expires_in: withDefault(within('How long the code is taken, in seconds.', 60, 3_600), 600),
+  expires_in: withDefault(within('How long the code is taken, in seconds.', 60, EXPIRES_MAX), 600),
   max_attempts: withDefault(within('How many codes may be tried; the right one counts too.', 1, 10), 5),
   client_ip: optional(
     string(
@@ -145,32 +202,19 @@ const FIELDS = {
 
 type VerifyFields = typeof FIELDS;
 
-const OF_CHANNEL = {
-  sms: ['sender', 'message', 'template_id'],
-  chatapp: ['template', 'language', 'from', 'fallback'],
-} as const;
-
-const fieldsOfChannel: Rule<VerifyFields> = ({ channel }, has, problems) => {
-  if (channel === undefined) return;
-  const other = channel === 'sms' ? 'chatapp' : 'sms';
-  for (const name of OF_CHANNEL[other].filter(has)) {
-    const place = other === 'sms' ? ' The SMS that may go in its place is in `fallback`.' : '';
-    problems.add(name, 'conflict', `It belongs to the channel ${other}.${place}`);
+/** A rule of the request: those of `fallback` itself are told only when its fields are right. */
+const secondIsSecond: Rule<VerifyFields> = ({ channel, fallback, expires_in: expires }, _has, problems) => {
+  if (fallback === undefined) return;
+  const own = new FieldProblems();
+  wordsOfChannel(fallback, (name) => Object.hasOwn(fallback, name), own);
+  if (fallback.channel === channel) {
+    own.add('channel', 'conflict', 'The code goes there first. Give the other channel.');
   }
-};
-
-const codeHasPlace: Rule<VerifyFields> = ({ params, fallback: sms, expires_in: expires }, _has, problems) => {
-  if (params?.some((one) => one.includes(CODE)) === false) problems.add('params', 'invalid_value', NO_CODE);
-  if (sms === undefined) return;
-  if (expires !== undefined && sms.after_seconds > expires - LAST_SECONDS) {
-    const detail = `The SMS needs ${LAST_SECONDS} seconds before the code ends: it must be ${expires - LAST_SECONDS} at most, or \`expires_in\` longer.`;
-    problems.add('fallback.after_seconds', 'out_of_range', detail);
+  if (expires !== undefined && fallback.after_seconds > expires - LAST_SECONDS) {
+    const detail = `The second try needs ${LAST_SECONDS} seconds before the code ends: it must be ${expires - LAST_SECONDS} at most, or \`expires_in\` longer.`;
+    own.add('after_seconds', 'out_of_range', detail);
   }
-  const { message, template_id: template, params: values } = sms;
-  if (message?.text.includes(CODE) === false) problems.add('fallback.message', 'invalid_value', NO_CODE);
-  if (template !== undefined && values.length > 0 && !values.some((one) => one.includes(CODE))) {
-    problems.add('fallback.params', 'invalid_value', NO_CODE);
-  }
+  for (const { field, code, detail } of own.listed) problems.add(`fallback.${field}`, code, detail);
 };
 
 /** A code made by the gateway, sent as the most urgent message, and known to nobody but who gets it. */
@@ -182,10 +226,10 @@ export const verify = endpoint({
   tag: 'SMS',
   summary: 'Send a code that is to be given back',
   description:
-    'Extension. The gateway makes a code, sends it with the priority `otp`, and keeps a keyed hash of it; `POST /v2/verify/check` says whether a code is right. It is checked and charged like a send of that channel. A number gets 5 codes of an account in a clock hour, a `client_ip` 20 (settings); what is beyond is refused before it is charged. The message expires with the code, its text is shown masked to everybody, and it cannot be sent again. With a test key the code is 1234567890, cut to `code_length`, the answer has it (`test_code`), and the hourly limits do not hold.',
+    'Extension. The gateway makes a code, sends it with the priority `otp`, and keeps a keyed hash of it; `POST /v2/verify/check` says whether a code is right. It is checked and charged like a send of that channel. `fallback` is the second try, with the same code, by the other channel: an SMS in place of a chat-app message that fails or is not delivered in time (what the conversation cost then comes back), or a chat-app message when the code of an SMS was not given back in time (both are paid for). It is checked now, paid for when it goes, goes once, and not any more when the code was given back; `GET /v2/verifications/{verification_id}` shows what became of it. A number gets 5 codes of an account in a clock hour, a `client_ip` 20 (settings); what is beyond is refused before it is charged. The message expires with the code, its text is shown masked to everybody, and it cannot be sent again. With a test key the code is 1234567890, cut to `code_length`, the answer has it (`test_code`), and the hourly limits do not hold.',
   scopes: [['send', 'otp']],
   test: 'apart',
-  body: request(FIELDS, [], [fieldsOfChannel, codeHasPlace]),
+  body: request(FIELDS, [], [wordsOfChannel, secondIsSecond]),
   answer: VerifyAnswer,
   problems: ['verification_limit_reached', ...new Set<ProblemSlug>([...REFUSALS, ...(chatappSend.problems ?? [])])],
   examples: {
@@ -198,6 +242,10 @@ export const verify = endpoint({
       'chat-app, then SMS': {
         ...{ to: '919876543210', channel: 'chatapp', template: 'login_code', language: 'en_US' },
         fallback: { channel: 'sms', after_seconds: 30, sender: 'HARKRA', message: 'Your code is {code}' },
+      },
+      'SMS, then chat-app': {
+        ...{ to: '919876543210', sender: 'HARKRA', message: 'Your code is {code}' },
+        fallback: { channel: 'chatapp', after_seconds: 45, template: 'login_code', language: 'en_US' },
       },
     },
     answer: {
@@ -254,60 +302,85 @@ async function start(
     removeAt: new Date(now.getTime() + Math.min(VERIFICATION_DAYS, config.messageDays) * DAY_MS),
   };
   /** Stored first: a code that nobody can check must not be paid for. */
-  const stored: AroundPayment = async (pay) => {
-    await insertNew(db, 'verifications', [document]);
-    const outcome = await pay();
-    if (!mayBeSent(outcome)) await verificationsOf(db).deleteOne({ _id: verification });
-    return outcome;
-  };
-  const around = limits.reduce<AroundPayment>(
-    (inner, limit) => (pay) => countedWithin(deps, caller.account, limit, () => inner(pay)),
-    stored,
-  );
+  const stored =
+    (second?: SecondTry): AroundPayment =>
+    async (pay) => {
+      await insertNew(db, 'verifications', [{ ...document, ...defined({ second }) }]);
+      const outcome = await pay();
+      if (!mayBeSent(outcome)) await verificationsOf(db).deleteOne({ _id: verification });
+      return outcome;
+    };
+  const around = (second?: SecondTry) =>
+    limits.reduce<AroundPayment>(
+      (inner, limit) => (pay) => countedWithin(deps, caller.account, limit, () => inner(pay)),
+      stored(second),
+    );
   const context = { account: caller.account, now, config };
   const attempt = { id: document.message, payBy };
   const verdict = channel === 'sms' ? await sendSms() : await sendTemplate();
   return verdict.kind === 'accepted' ? { kind: 'accepted', body: verifyResult(document) } : verdict;
 
   async function sendSms(): Promise<Verdict> {
-    const read = await readRequest(SEND_BODY, smsBody(given, code, expiresAt), context);
-    return sendOne(deps, { caller, told }, read, attempt, { verification }, around);
+    const read = await readRequest(SEND_BODY, { ...common(given, expiresAt), ...smsWords(given, code) }, context);
+    const { fallback } = given;
+    if (fallback === undefined) return sendOne(deps, { caller, told }, read, attempt, { verification }, around());
+    const foreseen = await foreseeSecond(fallback, read.problems);
+    // What is wrong with the fields of either is told together.
+    if (foreseen.kind === 'refused' && read.problems.count === 0) return foreseen;
+    const second = foreseen.kind === 'refused' ? undefined : secondOf(foreseen.draft, fallback.after_seconds);
+    const sent = await sendOne(deps, { caller, told }, read, attempt, { verification }, around(second));
+    if (sent.kind !== 'dry_run' || foreseen.kind === 'refused') return sent;
+    return { ...sent, body: { ...sent.body, fallback: { credits_required: foreseen.credits } } };
+  }
+
+  /** As `POST /v2/chatapp/send` checks it. Problems of its fields are added to those of the request. */
+  async function foreseeSecond(fallback: Second, problems: FieldProblems) {
+    const json = { ...common(given, expiresAt), ...templateWords(fallback, code) };
+    const read = await readRequest(TEMPLATE, json, context);
+    const foreseen = await templateSend(deps).foresee({ caller, told, read, json }, document.message);
+    for (const { field, code: fault, detail } of read.problems.listed) problems.add(placeOf(field), fault, detail);
+    return foreseen.kind === 'refused' ? { ...foreseen, problem: below(foreseen.problem) } : foreseen;
+  }
+
+  function secondOf({ from, content, keys }: ChatDraft, afterSeconds: number): SecondTry {
+    const words: SecondMessage = { from, content, ...defined({ keys }) };
+    return {
+      ...{ afterSeconds, due: new Date(now.getTime() + afterSeconds * 1_000) },
+      sealed: box.seal(JSON.stringify(words), ['verifications', verification, 'second.sealed']),
+    };
   }
 
   async function sendTemplate(): Promise<Verdict> {
-    const json = templateBody(given, code, expiresAt);
+    const { fallback } = given;
+    const json = {
+      ...common(given, expiresAt),
+      ...templateWords(given, code),
+      ...(fallback && { fallback: smsFallback(fallback, code) }),
+    };
     const read = await readRequest(TEMPLATE, json, context);
-    return templateSend(deps, { verification, around }).act({ caller, told, read, json }, attempt);
+    return templateSend(deps, { verification, around: around() }).act({ caller, told, read, json }, attempt);
   }
 }
 
+type Words = Values<typeof WORDS>;
+
 /** The fields of `POST /v2/send`, with the code in its place. */
-function smsBody(given: Values<VerifyFields>, code: string, expiresAt: Date): JsonObject {
-  const { sender: from, template_id: template } = given;
+function smsWords({ sender: from, message, template_id: template, params }: Words, code: string): JsonObject {
   return {
-    ...common(given, expiresAt),
-    ...defined({ sender: from }),
+    ...defined({ sender: from, message: message && withCode(message, code) }),
+    ...(template === undefined ? defined({ params }) : { template_id: template, params: valuesWith(code, params) }),
     priority: 'otp',
-    ...(template === undefined
-      ? defined({ message: given.message && withCode(given.message, code), params: given.params })
-      : { template_id: template, params: valuesWith(code, given.params), ...defined({ message: given.message }) }),
   };
 }
 
+/** The fields of `fallback` of `POST /v2/chatapp/send`. */
+function smsFallback({ channel, after_seconds, route, ...words }: Second, code: string): JsonObject {
+  return { channel, after_seconds, ...defined({ route }), ...smsWords(words, code) };
+}
+
 /** The fields of `POST /v2/chatapp/send`. */
-function templateBody(given: Values<VerifyFields>, code: string, expiresAt: Date): JsonObject {
-  const { template, language, from, fallback: sms } = given;
-  const { message, template_id: dlt, params = [], ...rest } = sms ?? {};
-  const words =
-    dlt === undefined
-      ? { message: message && withCode(message.text, code) }
-      : { template_id: dlt, params: valuesWith(code, params) };
-  return {
-    ...common(given, expiresAt),
-    ...defined({ template, language, from }),
-    params: valuesWith(code, given.params),
-    ...(sms && { fallback: { ...defined(rest), ...defined(words), priority: 'otp' } }),
-  };
+function templateWords({ template, language, from, params }: Words, code: string): JsonObject {
+  return { ...defined({ template, language, from }), params: valuesWith(code, params) };
 }
 
 function common({ to, reference: own, dry_run }: Values<VerifyFields>, expiresAt: Date) {

@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { AccountId, MessageId, VerificationCheckId, VerificationId } from '../../platform/runtime/ids.ts';
+import type { ChatMessageDocument, FallbackEnd } from './chat-message.ts';
 import type { ChannelName } from './message.ts';
 
 /** How one ends. */
@@ -34,8 +35,28 @@ export interface VerificationDocument {
   readonly decidedAt?: Date;
   /** How it ended, if that is to be announced (workers/maintenance/announce-verifications.ts). */
   readonly unannounced?: readonly { readonly event: VerificationOutcome; readonly at: Date }[];
+  /** Of a code that went by SMS first: the chat-app message that goes when it is not given back in time. */
+  readonly second?: SecondTry;
   readonly removeAt: Date;
 }
+
+/**
+ * Checked when the code is asked for, and paid for when it goes (workers/chatapp/second-tries.ts). With neither `due` nor `ended` it
+ * was not needed.
+ */
+export interface SecondTry {
+  readonly afterSeconds: number;
+  /** When somebody must look at it. Each look that does something moves it, so it is in the filter of whoever writes. */
+  readonly due?: Date;
+  /** What it says, as JSON, sealed, because it has the code (`SecondMessage`). Gone when the code is over, or with `ended`. */
+  readonly sealed?: string;
+  /** The newest attempt to pay for it. Before `payBy` of the store's time it succeeds, or never. */
+  readonly decided?: { readonly at: Date; readonly payBy: Date };
+  readonly ended?: FallbackEnd;
+}
+
+/** What is sealed of the message. The rest of it is the verification's. */
+export type SecondMessage = Pick<ChatMessageDocument, 'from' | 'content' | 'keys'>;
 
 export const VERIFICATION_DAYS = 14;
 

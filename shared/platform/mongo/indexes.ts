@@ -110,6 +110,12 @@ export const INDEXES: readonly Index[] = [
   },
   {
     collection: 'verifications',
+    key: { 'second.due': 1, account: 1 },
+    options: { name: 'second', partialFilterExpression: { 'second.due': { $exists: true } } },
+    serves: 'second tries of verifications by the chat app that are due',
+  },
+  {
+    collection: 'verifications',
     key: { removeAt: 1 },
     options: { name: 'expiry', expireAfterSeconds: 0 },
     serves: 'the store removes verifications of two weeks ago',

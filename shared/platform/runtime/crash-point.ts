@@ -43,6 +43,8 @@ export const CRASH_POINTS = {
   'chat:answered': 'A provider has taken a message; its answer is not stored.',
   'fallback:decided': 'That the SMS of a chat-app message goes is decided; it is not paid for.',
   'fallback:paid': 'The SMS of a chat-app message is paid for; that message does not know it.',
+  'second_try:decided': 'That the chat-app message of a verification goes is decided; it is not paid for.',
+  'second_try:paid': 'The chat-app message of a verification is paid for; the verification does not know it.',
   'template:asked': 'That a provider is asked for a template is stored; it was not asked.',
   'template:answered': 'A provider has answered a request for a template; its answer is not stored.',
   'inbox:linked': 'It is stored by which names customers who wrote are one person; what they wrote is not.',

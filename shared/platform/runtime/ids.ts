@@ -245,6 +245,14 @@ export function fallbackId(chat: MessageId, decidedAt: Date): MessageId {
   return `msg_${numeral(decidedAt.getTime(), TIME_CHARACTERS)}${hashText(`fallback:${chat}`, RANDOM_CHARACTERS)}`;
 }
 
+/**
+ * The id of the chat-app message that is the second try of a verification: derived, with the time at which it was decided that it
+ * goes. One that certainly did not go, and never will, is decided anew.
+ */
+export function secondTryId(verification: VerificationId, decidedAt: Date): MessageId {
+  return `msg_${numeral(decidedAt.getTime(), TIME_CHARACTERS)}${hashText(`second:${verification}`, RANDOM_CHARACTERS)}`;
+}
+
 /** The id of a person whom the account first met under this name: derived, so that it needs no write and outlives what is stored. */
 export function customerId(account: AccountId, name: string): CustomerId {
   return `cus_${hashText(`${account}:${name}`, CUSTOMER_CHARACTERS)}`;

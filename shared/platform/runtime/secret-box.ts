@@ -13,6 +13,7 @@ export const SEALED_FIELDS = {
   /** `setup` is handed to the user and comes back; it is stored nowhere. */
   users: ['totp.seed', 'setup', 'unannounced.sealed'],
   mails: ['sealed'],
+  verifications: ['second.sealed'],
   /** `result` is made before the claim has its id, so it is bound to the account that the id begins with. */
   idempotency: ['result', 'answer.body'],
 } as const;

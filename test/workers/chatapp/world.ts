@@ -99,6 +99,7 @@ export function chatWorld(): ChatWorld {
         leases: Array.from({ length: 8 }, (_, n) => new Lease({ name: `chatapp:${n}`, db, clock, identity })),
         leaseRoundMs: 50,
         countWorkers: async () => 1,
+        accepter,
         depart: (messages) => checkDeparture({ db, clock, accepter }, messages),
         random: Math.random,
         ...override,

@@ -187,6 +187,26 @@ describe('codes that are to be given back', () => {
       },
       ['fallback.after_seconds out_of_range', 'fallback.message invalid_value'],
     ],
+    [
+      'a second try by the same channel, with words of the other one',
+      { fallback: { channel: 'sms', after_seconds: 9, template: 'login_code', message: '{code}' } },
+      ['fallback.after_seconds out_of_range'],
+    ],
+    [
+      'a second try that is none',
+      { fallback: { channel: 'sms', after_seconds: 30, template: 'login_code', message: '{code}' } },
+      ['fallback.channel conflict', 'fallback.template conflict'],
+    ],
+    [
+      'a second try without a template, with words of an SMS, and too late',
+      { expires_in: 60, fallback: { channel: 'chatapp', after_seconds: 31, sender: 'HARKRA', params: ['x'] } },
+      ['fallback.after_seconds out_of_range', 'fallback.params invalid_value', 'fallback.sender conflict'],
+    ],
+    [
+      'a second try without a template, and an SMS without a sender',
+      { sender: undefined, fallback: { channel: 'chatapp', after_seconds: 30 } },
+      ['fallback.language missing_field', 'fallback.template missing_field', 'sender missing_field'],
+    ],
   ];
   for (const [what, change, errors] of rows) {
     it(`are refused with ${what}`, async () => {

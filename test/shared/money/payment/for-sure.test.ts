@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { type Db, type Document, Long, MongoWriteConcernError } from 'mongodb';
-import { findAccepted } from '../../../../gateway/endpoints/sms/send.ts';
 import { insertFirst } from '../../../../shared/messages/queue/insert.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { applyCredits } from '../../../../shared/money/ledger/change.ts';
 import { debitEach } from '../../../../shared/money/payment/debit.ts';
 import { debitAgain } from '../../../../shared/money/payment/debit-again.ts';
+import { findAccepted } from '../../../../shared/money/payment/find-accepted.ts';
 import { connectStore, type Store } from '../../../../shared/platform/mongo/connect.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeAccount } from '../../../support/make.ts';

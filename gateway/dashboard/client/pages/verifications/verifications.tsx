@@ -7,6 +7,7 @@ import { Card, Empty, Loading, PageHead } from '../../parts/page.tsx';
 import { PagedTable, Table } from '../../parts/table.tsx';
 import { Badge, CopyId, counted, number, Stat, Stats, Time, type Tone } from '../../parts/value.tsx';
 import { countryName, percent } from '../limits/limits-parts.tsx';
+import { messageHref } from '../messages/messages.tsx';
 
 type Verification = EntryOf<typeof verifications>;
 type Rates = AnswerOf<typeof verificationRates>;
@@ -48,11 +49,31 @@ export function VerificationsPage() {
           { head: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
           { head: 'Asked', cell: (row) => <Time at={row.created_at} /> },
           { head: 'Tries', cell: (row) => `${row.attempts}\u00a0of\u00a0${row.max_attempts}` },
-          { head: 'First by', cell: ({ channel }) => (channel === 'sms' ? 'SMS' : 'chat app') },
+          { head: 'Sent by', cell: SentBy },
           { head: 'Reference', cell: ({ reference }) => reference && <span class="long">{reference}</span> },
           { head: 'Id', cell: ({ verification_id: id }) => <CopyId id={id} /> },
         ]}
       />
+    </>
+  );
+}
+
+function SentBy({ channel, fallback }: Verification) {
+  if (channel === 'chatapp') return 'chat app';
+  if (fallback === undefined || fallback.state === 'not_needed') return 'SMS';
+  const { state, due_at: due, message_id: second, error_reason: reason } = fallback;
+  if (second !== undefined) {
+    return (
+      <>
+        SMS, then <a href={messageHref(second)}>chat app</a>
+      </>
+    );
+  }
+  if (state === 'refused') return <span class="long">SMS; not by chat app: {reason}</span>;
+  if (due === undefined) return 'SMS, now chat app';
+  return (
+    <>
+      SMS, chat app <Time at={due} />
     </>
   );
 }
