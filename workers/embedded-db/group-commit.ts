@@ -4,7 +4,7 @@ import { StoreError } from './bson/errors.ts';
 import { errorReply, OK } from './commands/reply.ts';
 import { type Progress, Rest } from './commands/slices.ts';
 import type { Store } from './commands/store.ts';
-import { isDiskFull } from './storage/disk-full.ts';
+import { isDiskFull } from './storage/store-files.ts';
 
 interface Job {
   readonly run: () => Progress;

@@ -8,7 +8,7 @@ import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 import { openDirectory } from '../../shared/platform/runtime/own-directory.ts';
 import type { DiskEvents } from './group-commit.ts';
 import { startEmbeddedStore } from './server.ts';
-import { isDiskFull } from './storage/disk-full.ts';
+import { isDiskFull } from './storage/store-files.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** Less than the 15 s after which the process must have ended. The other processes have ended by then. */

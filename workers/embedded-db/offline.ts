@@ -2,11 +2,10 @@ import { copyFileSync, existsSync, rmSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import { makeOwnDirectory } from '../../shared/platform/runtime/own-directory.ts';
-import { unsealBackup } from './storage/backup-file.ts';
 import { type CheckReport, checkTables } from './storage/check.ts';
 import { Database } from './storage/database.ts';
 import { LOG_STEP_BYTES } from './storage/log.ts';
-import { replaceFile, storeFiles, takeStore, tellDamage } from './storage/store-files.ts';
+import { replaceFile, storeFiles, takeStore, tellDamage, unsealBackup } from './storage/store-files.ts';
 
 /**
  * Operations on a store that no process serves. Each throws `StartError` when a process does, or when the files cannot be read.

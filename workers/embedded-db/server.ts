@@ -9,8 +9,8 @@ import { makeOwnDirectory } from '../../shared/platform/runtime/own-directory.ts
 import { listenForOwner } from '../../shared/platform/runtime/unix-socket.ts';
 import { beginEffort } from './bson/effort.ts';
 import { StoreError } from './bson/errors.ts';
+import { removeGarbage } from './commands/collections.ts';
 import { Command } from './commands/command.ts';
-import { removeGarbage } from './commands/garbage.ts';
 import { handlerOf } from './commands/registry.ts';
 import { errorReply } from './commands/reply.ts';
 import { Store } from './commands/store.ts';

@@ -1,7 +1,7 @@
 import { notSupported, StoreError } from '../bson/errors.ts';
 import { Elements as ElementReader, type Elements, MISSING, TYPE, type Value, valuesOf } from '../bson/read.ts';
 import { asFlag, asNumber, asString, isNullish, typeName } from '../bson/value.ts';
-import { checkDatabase } from '../storage/namespace.ts';
+import { checkDatabase } from '../storage/catalog.ts';
 
 /** A parsed command: its fields by name, and its document sequences. */
 export class Command {

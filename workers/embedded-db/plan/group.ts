@@ -1,10 +1,10 @@
 import { notSupported, StoreError } from '../bson/errors.ts';
 import { KeyBuffer } from '../bson/key.ts';
+import { Sum } from '../bson/number.ts';
 import { Elements, TYPE, type Value } from '../bson/read.ts';
 import { isNumber, NULL, show } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { type Expression, type ExpressionContext, parseExpression } from '../query/expression.ts';
-import { Sum } from '../query/sum.ts';
 import { collecting, memoryLimit, type Results } from './results.ts';
 
 interface Field {

@@ -10,8 +10,7 @@ import type { Collection } from '../storage/catalog.ts';
 import type { KeyRange } from '../storage/database.ts';
 import { type Index, type IndexField, isIdKey } from '../storage/index-definition.ts';
 import { type Bounds, boundsOf, implies } from './bounds.ts';
-import { keyRange } from './key-range.ts';
-import { isWide } from './long-keys.ts';
+import { isWide, keyRange } from './key-range.ts';
 
 /** How a query finds its documents. With every plan, each document is checked against the whole filter. */
 export type Plan =

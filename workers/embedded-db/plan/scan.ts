@@ -6,7 +6,7 @@ import type { Collection } from '../storage/catalog.ts';
 import type { Database, Entry, KeyRange } from '../storage/database.ts';
 import { wholeDocument } from '../storage/documents.ts';
 import type { Index } from '../storage/index-definition.ts';
-import { startOfLong, wholeKey } from './long-keys.ts';
+import { startOfLong, wholeKey } from './key-range.ts';
 import type { IndexPlan, Plan } from './plan.ts';
 
 export interface Hit {

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { StoreError } from '../bson/errors.ts';
+import { documentBytes, fieldOf, type Value, valuesOf } from '../bson/read.ts';
+import { asFlag, asNumber, asString } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import type { AffectedIndexes } from './affected-indexes.ts';
-import type { Build } from './catalog-record.ts';
-import { type CollectionRecord, decodeCollection, encodeCollection } from './catalog-record.ts';
 import type { Database } from './database.ts';
-import type { Index } from './index-definition.ts';
-import { checkNamespace } from './namespace.ts';
+import { type Index, indexFromSpec } from './index-definition.ts';
 
 export interface Collection extends CollectionRecord {
   readonly db: string;
@@ -22,7 +21,7 @@ export interface Collection extends CollectionRecord {
 const NEXT_ID = Buffer.from('next');
 
 /**
- * The collections and their indexes, kept in memory and in the table `meta`: `c<db>.<name>` → `catalog-record.ts`,
+ * The collections and their indexes, kept in memory and in the table `meta`: `c<db>.<name>` → `encodeCollection`,
  * `n<id u32>` → the number of documents (double), `next` → the next id (u32).
  * All changes happen inside a write transaction and are stored by `flush` at its end.
  */
@@ -174,4 +173,189 @@ function countKey(id: number): Buffer {
   const key = Buffer.from('n0000');
   key.writeUInt32BE(id, 1);
   return key;
+}
+
+/** mongod's limits; a key of LMDB has room for more. */
+const NAMESPACE_BYTES_MAX = 255;
+const DATABASE_BYTES_MAX = 63;
+
+/** Throws 73 for names that are none, or too long. */
+function checkNamespace(db: string, name: string): void {
+  checkDatabase(db);
+  const bad = name === '' || name.startsWith('.') || name.startsWith('system.') || /[$\0]/.test(name);
+  if (bad) throw new StoreError(73, `Invalid namespace specified '${shown(`${db}.${name}`)}'`);
+  if (Buffer.byteLength(`${db}.${name}`) > NAMESPACE_BYTES_MAX) {
+    throw new StoreError(
+      73,
+      `Fully qualified namespace is too long. Namespace: ${shown(`${db}.${name}`)} Max: ${NAMESPACE_BYTES_MAX}`,
+    );
+  }
+}
+
+export function checkDatabase(db: string): void {
+  if (db !== '' && !/[/\\. "$\0]/.test(db) && Buffer.byteLength(db) <= DATABASE_BYTES_MAX) return;
+  throw new StoreError(73, `Invalid database name: '${shown(db)}'`);
+}
+
+function shown(name: string): string {
+  return name.length > NAMESPACE_BYTES_MAX ? `${name.slice(0, NAMESPACE_BYTES_MAX)}…` : name;
+}
+
+/** Cached results, by shape of update; emptied when the indexes change. */
+interface AffectedIndexes {
+  readonly byShape: Map<string, readonly Index[]>;
+  last: { readonly paths: readonly string[]; readonly indexes: readonly Index[] } | undefined;
+}
+
+interface Indexed {
+  readonly indexes: readonly Index[];
+  readonly affected: AffectedIndexes;
+}
+
+/** The indexes whose entries may change when these paths do; all of them when the paths are not known. */
+export function affectedIndexes(collection: Indexed, paths: readonly string[] | undefined): readonly Index[] {
+  if (paths === undefined || collection.indexes.length === 0) return collection.indexes;
+  const { affected: cache } = collection;
+  const same = cache.last;
+  if (same !== undefined && equalPaths(same.paths, paths)) return same.indexes;
+  const shape = paths.join('\0'); // no name of a field has it
+  let indexes = cache.byShape.get(shape);
+  if (indexes === undefined) {
+    indexes = overlapping(collection, paths);
+    if (cache.byShape.size >= MAX_SHAPES) cache.byShape.clear();
+    cache.byShape.set(shape, indexes);
+  }
+  cache.last = { paths, indexes };
+  return indexes;
+}
+
+/** The statements of one command are mostly of one shape, and their paths the very same strings. */
+function equalPaths(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+function overlapping(collection: Indexed, paths: readonly string[]): readonly Index[] {
+  const plain = paths.map(withoutNumbers);
+  return collection.indexes.filter((index) =>
+    index.dependsOn.some((depends) => plain.some((path) => overlaps(withoutNumbers(depends), path))),
+  );
+}
+
+/** Ids inside paths (`pending.g_…`) make ever new shapes; the cache starts again then. */
+const MAX_SHAPES = 500;
+
+/** `parts.0.key` changes what an index on `parts.key` sees. */
+function withoutNumbers(path: string): string {
+  return path.includes('.') ? path.replace(/\.\d+(?=\.|$)/g, '') : path;
+}
+
+function overlaps(a: string, b: string): boolean {
+  return a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`);
+}
+
+/** What the catalogue stores of a collection. */
+interface CollectionRecord {
+  readonly id: number;
+  readonly uuid: Buffer;
+  readonly indexes: Index[];
+  readonly builds: Build[];
+}
+
+/** Indexes that one command makes and that nobody uses yet, because not every document has its entries. */
+export interface Build {
+  readonly id: number;
+  readonly indexes: readonly Index[];
+  /** The key of the last document that was read. Each document up to it has its entries, or is doubtful. */
+  to: Buffer;
+  /** The group of the log in which the last slice ran; only in memory. */
+  lastGroup: number | undefined;
+}
+
+const FIELD = {
+  id: Buffer.from('id'),
+  uuid: Buffer.from('uuid'),
+  indexes: Buffer.from('indexes'),
+  builds: Buffer.from('builds'),
+  to: Buffer.from('to'),
+  spec: Buffer.from('spec'),
+  multikey: Buffer.from('multikey'),
+  nested: Buffer.from('nested'),
+} as const;
+
+/**
+ * `{ id, uuid, indexes: [{ id, spec, multikey, nested }], builds: [{ id, to, indexes }] }`, with `uuid` and `to` as hex. `builds` is
+ * absent while there are none.
+ */
+function encodeCollection(writer: BsonWriter, { id, uuid, indexes, builds }: CollectionRecord): Buffer {
+  const doc = writer.begin();
+  writer.int32('id', id);
+  writer.string('uuid', uuid.toString('hex'));
+  putIndexes(writer, indexes);
+  if (builds.length > 0) {
+    const array = writer.array('builds');
+    for (const [i, build] of builds.entries()) {
+      const one = writer.object(String(i));
+      writer.int32('id', build.id);
+      writer.string('to', build.to.toString('hex'));
+      putIndexes(writer, build.indexes);
+      writer.close(one);
+    }
+    writer.close(array);
+  }
+  return writer.finish(doc);
+}
+
+function putIndexes(writer: BsonWriter, indexes: readonly Index[]): void {
+  const array = writer.array('indexes');
+  for (const [i, index] of indexes.entries()) {
+    const one = writer.object(String(i));
+    writer.int32('id', index.id);
+    writer.document('spec', index.spec);
+    putFlags(writer, 'multikey', index.multikey);
+    putFlags(writer, 'nested', index.nested);
+    writer.close(one);
+  }
+  writer.close(array);
+}
+
+function putFlags(writer: BsonWriter, name: string, flags: readonly boolean[]): void {
+  const array = writer.array(name);
+  for (const [field, flag] of flags.entries()) writer.bool(String(field), flag);
+  writer.close(array);
+}
+
+function decodeCollection(doc: Buffer): CollectionRecord {
+  return {
+    id: idOf(doc, 0),
+    uuid: hexOf(fieldOf(doc, 0, FIELD.uuid)),
+    indexes: indexesOf(doc, 0),
+    builds: valuesOf(fieldOf(doc, 0, FIELD.builds)).map(({ buf, pos }) => ({
+      id: idOf(buf, pos),
+      to: hexOf(fieldOf(buf, pos, FIELD.to)),
+      indexes: indexesOf(buf, pos),
+      lastGroup: undefined,
+    })),
+  };
+}
+
+function idOf(buf: Buffer, pos: number): number {
+  return asNumber(fieldOf(buf, pos, FIELD.id)) ?? 0;
+}
+
+function hexOf(value: Value): Buffer {
+  return Buffer.from(asString(value) ?? '', 'hex');
+}
+
+function indexesOf(record: Buffer, at: number): Index[] {
+  return valuesOf(fieldOf(record, at, FIELD.indexes)).map(({ buf, pos }) => {
+    const index = indexFromSpec(idOf(buf, pos), Buffer.from(documentBytes(fieldOf(buf, pos, FIELD.spec))));
+    for (const [i, flag] of valuesOf(fieldOf(buf, pos, FIELD.multikey)).entries()) {
+      index.multikey[i] = asFlag(flag) ?? false;
+    }
+    for (const [i, flag] of valuesOf(fieldOf(buf, pos, FIELD.nested)).entries())
+      index.nested[i] = asFlag(flag) ?? false;
+    return index;
+  });
 }

@@ -2,10 +2,9 @@ import { beginEffort } from '../bson/effort.ts';
 import { fieldOf, int32At, TYPE } from '../bson/read.ts';
 import { validDocumentEnd } from '../bson/validate.ts';
 import { Catalog, type Collection } from './catalog.ts';
-import type { Database, Entry } from './database.ts';
+import { after, type Database, type Entry, prefixRange } from './database.ts';
 import { Documents } from './documents.ts';
 import { EntryKeys } from './index-keys.ts';
-import { after, prefixRange } from './prefix-range.ts';
 
 export interface CheckReport {
   readonly collections: number;

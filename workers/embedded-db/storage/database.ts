@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { ABORT, type Database as LmdbTable, type RootDatabase } from 'lmdb';
 import { syncDirectory } from '../../../shared/platform/runtime/own-directory.ts';
-import { isDiskFull } from './disk-full.ts';
 import { beginTransaction, copyOf, KEY_ENCODER, numberBytes, type OpenTransaction, openTables } from './lmdb.ts';
 import { type Key, Log, type LogPosition, sizeLog } from './log.ts';
 import { STORE_ID_BYTES } from './log-group.ts';
 import { LogBytes, type Recovery } from './read-log.ts';
-import { prepareFiles, requireLog, type StoreFiles } from './store-files.ts';
+import { isDiskFull, prepareFiles, requireLog, type StoreFiles } from './store-files.ts';
 
 export type Durability = 'fsync' | 'none';
 
@@ -273,4 +272,24 @@ export class Database {
       }
     }
   }
+}
+
+/** The keys that begin with `id`, after the bytes `before`. */
+export function prefixRange(id: number, before: Buffer = NOTHING): KeyRange {
+  return { start: prefix(before, id), end: prefix(before, id + 1) };
+}
+
+/** The lowest key after `key`. */
+export function after(key: Buffer): Buffer {
+  return Buffer.concat([key, ZERO]);
+}
+
+const NOTHING = Buffer.alloc(0);
+const ZERO = Buffer.from([0]);
+
+function prefix(before: Buffer, id: number): Buffer {
+  const bytes = Buffer.allocUnsafe(before.length + 4);
+  before.copy(bytes);
+  bytes.writeUInt32BE(id, before.length);
+  return bytes;
 }

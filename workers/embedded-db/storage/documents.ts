@@ -4,11 +4,9 @@ import { byteAt, documentBytes, fieldOf, findElement, int32At, TYPE, type Value,
 import { newObjectId, show, typeName } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { copyWithoutId } from '../update/update.ts';
-import { affectedIndexes } from './affected-indexes.ts';
-import type { Catalog, Collection } from './catalog.ts';
+import { affectedIndexes, type Catalog, type Collection } from './catalog.ts';
 import type { Database } from './database.ts';
-import { duplicateEntry, duplicateId } from './duplicate-keys.ts';
-import { UnfinishedIndexes } from './index-build.ts';
+import { duplicateEntry, duplicateId, UnfinishedIndexes } from './index-build.ts';
 import { type Index, raiseFlags } from './index-definition.ts';
 import { EntryKeys, entryValue } from './index-keys.ts';
 import type { KeySlice } from './log.ts';

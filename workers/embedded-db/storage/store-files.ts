@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
+  createReadStream,
   existsSync,
   fsyncSync,
   lstatSync,
@@ -9,8 +11,10 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
 } from 'node:fs';
+import { appendFile, open, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type DirectoryLock, takeDirectory } from '../../../shared/platform/runtime/directory-lock.ts';
 import { DamageFound, StartError } from '../../../shared/platform/runtime/lifecycle.ts';
@@ -151,4 +155,66 @@ export async function takeStore(dir: string): Promise<DirectoryLock> {
   if (taking.kind !== 'held') return taking.lock;
   const who = taking.by === undefined ? 'another process' : `process ${taking.by.pid}`;
   throw new StartError(`The store in ${dir} is in use by ${who}. Stop that process first.`);
+}
+
+/** Less than this is no room: LMDB reports a write that was cut short as an I/O error. */
+const LITTLE_BYTES = 16 * 1024 * 1024;
+/** The disk, the user's quota, or the limit of a file's size: as Node has them, and as LMDB has them (errno of Linux). */
+const CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 28, 122, 27]);
+const EIO = 5;
+
+/** Whether a write in `dir` failed for want of room. Nothing is lost then, and it may succeed later. */
+export function isDiskFull(error: unknown, dir: string): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  if (CODES.has(error.code)) return true;
+  return error.code === EIO && freeBytes(dir) < LITTLE_BYTES;
+}
+
+function freeBytes(dir: string): number {
+  const { bavail, bsize } = statfsSync(dir);
+  return bavail * bsize;
+}
+
+/** A backup that was begun, and what has become of it. */
+export interface Backup {
+  readonly path: string;
+  state: 'copying' | 'done' | 'failed';
+  why?: string;
+}
+
+/** Follows the tables in a backup, before the SHA-256 of everything so far. It reveals a backup that was cut or damaged. */
+const MARK = Buffer.from('harkara backup 1\n');
+const TRAILER_BYTES = MARK.length + 32;
+
+/** Turns a copy of the tables into a backup. */
+export async function sealBackup(path: string): Promise<void> {
+  const digest = await digestOf(path, statSync(path).size);
+  await appendFile(path, Buffer.concat([MARK, digest]));
+}
+
+/** Turns a copy of a backup into tables again. False, with nothing changed, when it is not a complete backup. */
+export async function unsealBackup(path: string): Promise<boolean> {
+  const bytes = statSync(path).size - TRAILER_BYTES;
+  if (bytes <= 0) return false;
+  const trailer = await readAt(path, bytes);
+  if (!trailer.subarray(0, MARK.length).equals(MARK)) return false;
+  if (!trailer.subarray(MARK.length).equals(await digestOf(path, bytes))) return false;
+  await truncate(path, bytes);
+  return true;
+}
+
+async function digestOf(path: string, bytes: number): Promise<Buffer> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { end: bytes - 1 })) hash.update(chunk);
+  return hash.digest();
+}
+
+async function readAt(path: string, at: number): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer } = await file.read(Buffer.alloc(TRAILER_BYTES), 0, TRAILER_BYTES, at);
+    return buffer;
+  } finally {
+    await file.close();
+  }
 }
