@@ -160,12 +160,11 @@ describe('embedded-db update pipelines', () => {
     expect(await all.findOne()).to.deep.equal({ _id: 1, b: { d: 2 }, e: 5 });
   });
 
-  it('refuses to change _id, and stages that are no update', async () => {
+  it('refuses to change _id', async () => {
     const all = store.collection();
     await all.insertOne({ _id: 1, a: 1 });
 
     expect(await errorOf(all.updateOne({ _id: 1 }, [{ $set: { _id: 2 } }]))).to.include({ code: 66 });
-    expect(await errorOf(all.updateOne({ _id: 1 }, [{ $match: { a: 1 } }] as Document[]))).to.include({ code: 72 });
   });
 
   it('takes and keeps a lease by the time of the store', async () => {

@@ -7,7 +7,6 @@ const CODE_NAMES: Readonly<Record<number, string>> = {
   15: 'Overflow',
   16: 'InvalidLength',
   17: 'ProtocolError',
-  22: 'InvalidBSON',
   26: 'NamespaceNotFound',
   27: 'IndexNotFound',
   28: 'PathNotViable',
@@ -31,7 +30,6 @@ const CODE_NAMES: Readonly<Record<number, string>> = {
   197: 'InvalidIndexSpecificationOption',
   201: 'CannotBuildIndexKeys',
   238: 'NotImplemented',
-  263: 'OperationNotSupportedInTransaction',
   276: 'IndexBuildAborted',
   292: 'QueryExceededMemoryLimitNoDiskUseAllowed',
   301: 'DataCorruptionDetected',
@@ -41,7 +39,6 @@ const CODE_NAMES: Readonly<Record<number, string>> = {
   12587: 'BackgroundOperationInProgressForNamespace',
   14031: 'OutOfDiskSpace',
   40414: 'IDLFailedToParse',
-  40415: 'IDLUnknownField',
 };
 
 export function codeName(code: number): string {

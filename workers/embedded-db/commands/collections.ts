@@ -7,31 +7,13 @@ import { parseFilter } from '../query/filter.ts';
 import { predicate } from '../query/predicate.ts';
 import type { Build, Collection } from '../storage/catalog.ts';
 import type { Index } from '../storage/index-definition.ts';
-import { type Command, refuseOptions } from './command.ts';
+import type { Command } from './command.ts';
 import { aborted, endBuild } from './create-indexes.ts';
 import { cursorReply, OK, reply } from './reply.ts';
 import { type Progress, Rest, Slice } from './slices.ts';
 import type { Store } from './store.ts';
 
-export const CREATE_REFUSED = [
-  'autoIndexId',
-  'idIndex',
-  'capped',
-  'size',
-  'max',
-  'timeseries',
-  'expireAfterSeconds',
-  'clusteredIndex',
-  'validator',
-  'viewOn',
-  'pipeline',
-  'collation',
-  'changeStreamPreAndPostImages',
-  'storageEngine',
-];
-
 export function create(store: Store, command: Command): Buffer {
-  refuseOptions((name) => command.get(name), CREATE_REFUSED);
   const name = command.collection();
   if (store.catalog.get(`${command.db}.${name}`) !== undefined) {
     throw new StoreError(48, `Collection ${command.db}.${name} already exists.`);
@@ -100,11 +82,8 @@ function describeCollection(collection: Collection, nameOnly: boolean): Buffer {
   return out.finish(handle);
 }
 
-export const COUNT_REFUSED = ['query', 'skip', 'limit', 'hint', 'collation', 'fields'];
-
 /** How drivers ask for about how many documents there are; here the number is exact. */
 export function count(store: Store, command: Command): Buffer {
-  refuseOptions((name) => command.get(name), COUNT_REFUSED);
   const collection = store.catalog.get(`${command.db}.${command.collection()}`);
   return reply((out) => out.int32('n', collection?.count ?? 0));
 }

@@ -105,26 +105,7 @@ export function documentOf(value: Value, name: string): Value {
   return value;
 }
 
-/** Throws 40415 for a field that the command (or statement) does not have. */
+/** Refuses a field, or an option, that the command (or statement) does not have: it might change the result. */
 export function checkFields(fields: Iterable<string>, allowed: ReadonlySet<string>, where: string): void {
-  for (const name of fields) {
-    if (!allowed.has(name)) throw new StoreError(40415, `BSON field '${where}.${name}' is an unknown field.`);
-  }
-}
-
-/** Refuses options that would change a result and are not supported, unless they are off. */
-export function refuseOptions(get: (name: string) => Value, names: readonly string[]): void {
-  for (const name of names) refuseOption(name, get(name));
-}
-
-export function refuseOption(name: string, value: Value): void {
-  if (isNullish(value.type) || asFlag(value) === false) return;
-  if ((value.type === TYPE.object || value.type === TYPE.array) && value.buf[value.pos + 4] === 0) return;
-  if (name === 'collation' && value.type === TYPE.object && isSimpleCollation(value)) return;
-  throw notSupported(`The option ${name}`);
-}
-
-function isSimpleCollation(value: Value): boolean {
-  const locale = fieldsOf(new ElementReader(value.buf, value.pos)).get('locale');
-  return locale !== undefined && asString(locale) === 'simple';
+  for (const name of fields) if (!allowed.has(name)) throw notSupported(`The field ${where}.${name}`);
 }

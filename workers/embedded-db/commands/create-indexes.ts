@@ -1,7 +1,7 @@
 import { beginEffort } from '../bson/effort.ts';
 import { StoreError } from '../bson/errors.ts';
 import { documentBytes, fieldOf, TYPE } from '../bson/read.ts';
-import { isNullish, show } from '../bson/value.ts';
+import { show } from '../bson/value.ts';
 import type { Build, Collection } from '../storage/catalog.ts';
 import { after, prefixRange } from '../storage/database.ts';
 import { wholeDocument } from '../storage/documents.ts';
@@ -31,7 +31,6 @@ interface Request {
  * together: each takes slices.
  */
 export function createIndexes(store: Store, command: Command): Progress {
-  if (!isNullish(command.get('commitQuorum').type)) throw new StoreError(2, "Standalones can't specify commitQuorum");
   const specs = command.statements('indexes');
   if (specs.length === 0) throw new StoreError(2, 'Must specify at least one index to create');
   const ns = `${command.db}.${command.collection()}`;

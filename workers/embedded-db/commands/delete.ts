@@ -2,17 +2,16 @@ import { StoreError } from '../bson/errors.ts';
 import { Elements, MISSING, type Value } from '../bson/read.ts';
 import { asNumber } from '../bson/value.ts';
 import { parseFilter } from '../query/filter.ts';
-import { type Command, checkFields, documentOf, fieldsOf, refuseOptions } from './command.ts';
+import { type Command, checkFields, documentOf, fieldsOf } from './command.ts';
 import { putWriteErrors, reply } from './reply.ts';
 import type { Progress } from './slices.ts';
 import { runStatements } from './statements.ts';
 import type { Store } from './store.ts';
 import { changeTargets, type TargetChange, UNSORTED } from './targets.ts';
 
-const STATEMENT = new Set(['q', 'limit', 'hint', 'collation']);
+const STATEMENT = new Set(['q', 'limit', 'hint']);
 
 export function deleteDocuments(store: Store, command: Command): Progress {
-  refuseOptions((name) => command.get(name), ['let']);
   const context = { nowMs: store.now() };
   const ns = `${command.db}.${command.collection()}`;
   return runStatements(store, {
@@ -58,7 +57,6 @@ function formOf(value: Value): Form {
   const fields = fieldsOf(new Elements(value.buf, value.pos));
   const get = (name: string): Value => fields.get(name) ?? MISSING;
   checkFields(fields.keys(), STATEMENT, 'delete.deletes');
-  refuseOptions(get, ['collation']);
   const query = documentOf(get('q'), 'delete.deletes.q');
   if (query === MISSING) throw new StoreError(40414, "BSON field 'delete.deletes.q' is missing but a required field");
   const limit = asNumber(get('limit'));

@@ -4,7 +4,7 @@ import { type Filter, parseFilter } from '../query/filter.ts';
 import { parseProjection } from '../query/projection.ts';
 import { parseSort } from '../query/sort.ts';
 import { checkUpsertFilter, parseUpdate } from '../update/update.ts';
-import { type Command, refuseOptions } from './command.ts';
+import type { Command } from './command.ts';
 import { reply } from './reply.ts';
 import { type Progress, Rest, Slice, type Step } from './slices.ts';
 import type { Store } from './store.ts';
@@ -14,11 +14,7 @@ import { changeDocument, upsertDocument } from './update.ts';
 const ID = Buffer.from('_id');
 const ALL: Filter = { kind: 'and', filters: [] };
 
-const REFUSED = ['bypassDocumentValidation', 'collation', 'arrayFilters', 'hint', 'let'];
-export const FIND_AND_MODIFY_FIELDS = `query sort remove update new fields upsert ${REFUSED.join(' ')}`;
-
 export function findAndModify(store: Store, command: Command): Progress {
-  refuseOptions((name) => command.get(name), REFUSED);
   const context = { nowMs: store.now() };
   const remove = command.flag('remove', false);
   const giveNew = command.flag('new', false);

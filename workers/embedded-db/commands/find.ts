@@ -10,7 +10,7 @@ import { type Filter, idOf, parseFilter } from '../query/filter.ts';
 import { predicate } from '../query/predicate.ts';
 import { parseProjection } from '../query/projection.ts';
 import { parseSort, type SortField } from '../query/sort.ts';
-import { type Command, refuseOptions } from './command.ts';
+import type { Command } from './command.ts';
 import type { Batch } from './cursors.ts';
 import { cursorReply, reply } from './reply.ts';
 import type { Store } from './store.ts';
@@ -18,9 +18,7 @@ import type { Store } from './store.ts';
 const DEFAULT_BATCH = 101;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
-const FIND_REFUSED =
-  'collation let min max returnKey showRecordId tailable awaitData oplogReplay noCursorTimeout allowPartialResults allowDiskUse';
-export const FIND_FIELDS = `filter sort projection hint skip limit batchSize singleBatch ${FIND_REFUSED}`;
+export const FIND_FIELDS = 'filter sort projection hint skip limit batchSize singleBatch';
 
 export function find(store: Store, command: Command): Buffer | Promise<Buffer> {
   const ns = `${command.db}.${command.collection()}`;
@@ -41,7 +39,6 @@ export interface FindQuery {
 }
 
 export function parseFind(command: Command): FindQuery {
-  refuseOptions((name) => command.get(name), FIND_REFUSED.split(' '));
   const filter = command.document('filter');
   return {
     filter: filter.type === TYPE.missing ? { kind: 'and', filters: [] } : parseFilter(filter.buf, filter.pos),

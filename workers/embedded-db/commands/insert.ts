@@ -1,11 +1,10 @@
-import { type Command, refuseOptions } from './command.ts';
+import type { Command } from './command.ts';
 import { putWriteErrors, reply } from './reply.ts';
 import type { Progress } from './slices.ts';
 import { runStatements } from './statements.ts';
 import type { Store } from './store.ts';
 
 export function insert(store: Store, command: Command): Progress {
-  refuseOptions((name) => command.get(name), ['bypassDocumentValidation']);
   const { db } = command;
   const name = command.collection();
   const nowMs = store.now();

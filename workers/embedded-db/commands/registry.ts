@@ -1,25 +1,15 @@
 import { notSupported, StoreError } from '../bson/errors.ts';
 import { Elements, TYPE, type Value } from '../bson/read.ts';
-import { asFlag, asNumber, asString, isNullish, show } from '../bson/value.ts';
-import { AGGREGATE_FIELDS, aggregate } from './aggregate.ts';
+import { asNumber, asString, show } from '../bson/value.ts';
+import { aggregate } from './aggregate.ts';
 import { backup, beginsBackup } from './backup.ts';
-import {
-  COUNT_REFUSED,
-  CREATE_REFUSED,
-  count,
-  create,
-  drop,
-  dropDatabase,
-  dropIndexes,
-  listCollections,
-  listIndexes,
-} from './collections.ts';
-import { type Command, checkFields, documentOf, fieldsOf, refuseOption } from './command.ts';
+import { count, create, drop, dropDatabase, dropIndexes, listCollections, listIndexes } from './collections.ts';
+import { type Command, checkFields, fieldsOf } from './command.ts';
 import { createIndexes } from './create-indexes.ts';
 import { deleteDocuments } from './delete.ts';
 import { explain } from './explain.ts';
 import { FIND_FIELDS, find, getMore, killCursors } from './find.ts';
-import { FIND_AND_MODIFY_FIELDS, findAndModify } from './find-and-modify.ts';
+import { findAndModify } from './find-and-modify.ts';
 import { insert } from './insert.ts';
 import { OK } from './reply.ts';
 import { buildInfo, hello, serverStatus } from './server-commands.ts';
@@ -44,21 +34,7 @@ export type Handler =
     };
 
 /** Taken with every command. `maxTimeMS` has no effect. */
-const GENERIC = [
-  '$db',
-  '$readPreference',
-  'lsid',
-  'comment',
-  'maxTimeMS',
-  'readConcern',
-  'writeConcern',
-  'apiVersion',
-  'apiStrict',
-  'apiDeprecationErrors',
-  'txnNumber',
-  'autocommit',
-  'startTransaction',
-];
+const GENERIC = ['$db', '$readPreference', 'lsid', 'comment', 'maxTimeMS', 'readConcern', 'writeConcern'];
 
 function read(
   name: string,
@@ -100,21 +76,21 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     read('find', find, FIND_FIELDS),
     read('getMore', getMore, 'collection batchSize'),
     read('killCursors', killCursors, 'cursors'),
-    read('aggregate', aggregate, AGGREGATE_FIELDS),
-    read('count', count, COUNT_REFUSED.join(' ')),
+    read('aggregate', aggregate, 'pipeline cursor hint'),
+    read('count', count, ''),
     read('explain', explain, 'verbosity'),
     read('listIndexes', listIndexes, 'cursor'),
     read('listCollections', listCollections, 'filter nameOnly authorizedCollections cursor'),
     stored('harkaraBackup', backup, beginsBackup, 'begin'),
-    write('create', create, CREATE_REFUSED.join(' ')),
+    write('create', create, ''),
     write('drop', drop, ''),
     write('dropDatabase', dropDatabase, ''),
-    write('createIndexes', createIndexes, 'indexes commitQuorum'),
+    write('createIndexes', createIndexes, 'indexes'),
     write('dropIndexes', dropIndexes, 'index'),
-    write('insert', insert, 'documents ordered bypassDocumentValidation'),
-    write('update', update, 'updates ordered bypassDocumentValidation let'),
-    write('delete', deleteDocuments, 'deletes ordered let'),
-    write('findAndModify', findAndModify, FIND_AND_MODIFY_FIELDS),
+    write('insert', insert, 'documents ordered'),
+    write('update', update, 'updates ordered'),
+    write('delete', deleteDocuments, 'deletes ordered'),
+    write('findAndModify', findAndModify, 'query sort remove update new fields upsert'),
   ].map((handler) => [[...handler.fields][0] ?? '', handler]),
 );
 
@@ -129,85 +105,30 @@ export function handlerOf(command: Command): Handler {
   }
   checkFields(command.fields.keys(), handler.fields, command.name);
   checkFields(command.sequences.keys(), handler.fields, command.name);
-  if (command.get('startTransaction').type !== TYPE.missing || asFlag(command.get('autocommit')) === false) {
-    throw new StoreError(
-      263,
-      'Transactions are not supported by the embedded store; set HARKARA_MONGODB_URI to use MongoDB with a replica set',
-    );
-  }
-  if (command.get('txnNumber').type !== TYPE.missing) {
-    throw new StoreError(20, 'Transaction numbers are only allowed on a replica set member or mongos');
-  }
   checkConcerns(command, handler.kind === 'write' ? 'write' : 'read');
   return handler;
 }
 
 /**
- * What a client may ask of how a command is read, stored and checked. Here everything is read as committed and answered when it is
- * on the disk, so only what asks for less or for the same is taken. What needs other members is answered as by a standalone mongod.
+ * What a client may ask of how a command is read and stored. Here everything is read as committed and answered when it is on the disk,
+ * so what asks for less, or for the same, is taken. What needs other members is refused.
  */
 function checkConcerns(command: Command, kind: 'read' | 'write'): void {
-  const read = command.get('readConcern');
-  const write = command.get('writeConcern');
-  if (read.type !== TYPE.missing) checkReadConcern(command.name, documentOf(read, 'readConcern'), kind);
-  if (write.type !== TYPE.missing) checkWriteConcern(documentOf(write, 'writeConcern'));
-  const version = command.get('apiVersion');
-  if (version.type !== TYPE.missing && asString(version) !== '1') {
-    throw new StoreError(322, `API version must be "1", not ${show(version)}`);
-  }
-  refuseOption('apiStrict', command.get('apiStrict'));
-  refuseOption('apiDeprecationErrors', command.get('apiDeprecationErrors'));
-}
-
-function checkReadConcern(name: string, concern: Value, kind: 'read' | 'write'): void {
-  if (concern.type === TYPE.missing) return;
-  for (const [field, value] of fieldsOf(new Elements(concern.buf, concern.pos))) {
-    if (field !== 'level') throw notSupported(`readConcern.${field}`);
-    const level = asString(value) ?? '';
-    if (level === 'local') continue;
-    if (level === 'linearizable' || level === 'snapshot') {
-      throw new StoreError(123, `node needs to be a replica set member to use read concern ${level}`);
+  const levels = kind === 'read' ? ['local', 'available', 'majority'] : ['local'];
+  for (const [field, value] of membersOf(command, 'readConcern')) {
+    if (field !== 'level' || !levels.includes(asString(value) ?? '')) {
+      throw notSupported(`readConcern { ${field}: ${show(value)} } of ${command.name}`);
     }
-    if (level !== 'majority' && level !== 'available') {
-      throw new StoreError(2, `Enumeration value ${show(value)} for field 'readConcern.level' is not a valid value.`);
+  }
+  for (const [field, value] of membersOf(command, 'writeConcern')) {
+    const members = asNumber(value) ?? (asString(value) === 'majority' ? 1 : Number.NaN);
+    if (field === 'w' ? members !== 0 && members !== 1 : field !== 'j' && field !== 'wtimeout') {
+      throw notSupported(`writeConcern { ${field}: ${show(value)} }`);
     }
-    if (kind === 'write') throw new StoreError(72, `Command ${name} does not support read concern ${level}`);
   }
 }
 
-const MAX_MEMBERS = 50;
-
-function checkWriteConcern(concern: Value): void {
-  if (concern.type === TYPE.missing) return;
-  for (const [field, value] of fieldsOf(new Elements(concern.buf, concern.pos))) {
-    if (field === 'w') checkAcknowledgements(value);
-    else if (field === 'j') checkFlag(field, value);
-    else if (field === 'wtimeout') checkTime(value);
-    else throw new StoreError(9, `unrecognized write concern field: ${field}`);
-  }
-}
-
-function checkAcknowledgements(w: Value): void {
-  if (isNullish(w.type)) return;
-  const mode = asString(w);
-  if (mode === 'majority') return;
-  if (mode !== undefined) {
-    throw new StoreError(2, `cannot use non-majority 'w' mode ${mode} when a host is not a member of a replica set`);
-  }
-  const members = asNumber(w);
-  if (members === undefined) throw new StoreError(9, 'w has to be a number, string, or object');
-  if (!(members >= 0 && members <= MAX_MEMBERS)) {
-    throw new StoreError(9, `w has to be a non-negative number and not greater than ${MAX_MEMBERS}; found: ${members}`);
-  }
-  if (members > 1) throw new StoreError(2, "cannot use 'w' > 1 when a host is not replicated");
-}
-
-function checkFlag(name: string, value: Value): void {
-  if (!isNullish(value.type) && asFlag(value) === undefined)
-    throw new StoreError(9, `${name} must be numeric or boolean`);
-}
-
-/** Only its form is checked: no write waits for other members, so no time runs out. */
-function checkTime(value: Value): void {
-  if (asNumber(value) === undefined) throw new StoreError(9, 'wtimeout must be a number');
+function membersOf(command: Command, name: string): Iterable<[string, Value]> {
+  const concern = command.document(name);
+  return concern.type === TYPE.missing ? [] : fieldsOf(new Elements(concern.buf, concern.pos));
 }

@@ -1,4 +1,4 @@
-import { StoreError } from '../bson/errors.ts';
+import { notSupported, StoreError } from '../bson/errors.ts';
 import { Elements, fieldOf, MISSING, type Value } from '../bson/read.ts';
 import { BsonWriter } from '../bson/write.ts';
 import type { Hit } from '../plan/scan.ts';
@@ -6,7 +6,7 @@ import type { ExpressionContext } from '../query/expression.ts';
 import { type Filter, parseFilter } from '../query/filter.ts';
 import type { Collection } from '../storage/catalog.ts';
 import { checkUpsertFilter, parseUpdate, type Update, upsertSeed } from '../update/update.ts';
-import { type Command, documentOf, flagOf, refuseOption, refuseOptions } from './command.ts';
+import { type Command, documentOf, flagOf } from './command.ts';
 import { putWriteErrors, reply, type WriteError } from './reply.ts';
 import type { Progress } from './slices.ts';
 import { runStatements } from './statements.ts';
@@ -20,7 +20,6 @@ interface Tally {
 }
 
 export function update(store: Store, command: Command): Progress {
-  refuseOptions((name) => command.get(name), ['bypassDocumentValidation', 'let']);
   const context = { nowMs: store.now() };
   const { db } = command;
   const name = command.collection();
@@ -106,14 +105,8 @@ function formOf(value: Value): Form {
       case 'upsert':
         upsert = flagOf(fields.value(), name, false);
         break;
-      case 'hint':
-      case 'c':
-      case 'collation':
-      case 'arrayFilters':
-        refuseOption(name, fields.value());
-        break;
       default:
-        throw new StoreError(40415, `BSON field 'update.updates.${name}' is an unknown field.`);
+        throw notSupported(`The field update.updates.${name}`);
     }
   }
   if (query === MISSING) throw new StoreError(40414, "BSON field 'update.updates.q' is missing but a required field");

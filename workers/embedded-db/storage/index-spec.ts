@@ -4,22 +4,6 @@ import { asFlag, asNumber, asString, show, typeName } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { type Filter, parseFilter } from '../query/filter.ts';
 
-const REFUSED = new Set([
-  'collation',
-  'hidden',
-  'weights',
-  'default_language',
-  'language_override',
-  'textIndexVersion',
-  '2dsphereIndexVersion',
-  'bits',
-  'min',
-  'max',
-  'wildcardProjection',
-  'storageEngine',
-  'clustered',
-  'prepareUnique',
-]);
 /** mongod's limit; the flags of the fields are bits of one number. */
 const FIELDS_MAX = 32;
 const MAX_EXPIRE_SECONDS = 2_147_483_647;
@@ -35,7 +19,7 @@ interface Parts {
 
 /**
  * Checks one specification of createIndexes and gives it in the form that is stored and listed. Errors: 67 for what is no
- * index, 197 for an option that does not exist, 238 for kinds of indexes that are left to MongoDB.
+ * index, 238 for options and kinds of indexes that are left to MongoDB.
  */
 export function normaliseSpec(spec: Value): Buffer {
   const parts = readSpec(spec);
@@ -73,16 +57,10 @@ function readSpec(spec: Value): Parts {
     else if (name === 'sparse') parts.sparse = flag(name, value);
     else if (name === 'partialFilterExpression') parts.partial = must(value, TYPE.object, name);
     else if (name === 'expireAfterSeconds') parts.expire = expireSeconds(value);
-    else if (REFUSED.has(name)) refuse(name, value);
     else if (name === 'background')
       flag(name, value); // without meaning since MongoDB 4.2
     else if (name === 'v') checkVersion(value);
-    else {
-      throw new StoreError(
-        197,
-        `The field '${name}' is not valid for an index specification. Specification: ${show(spec)}`,
-      );
-    }
+    else throw notSupported(`The index option ${name}`);
   }
   return parts;
 }
@@ -100,12 +78,6 @@ function checkVersion(value: Value): void {
 function must(value: Value, type: number, name: string): Value {
   if (value.type === type) return value;
   throw new StoreError(14, `The field '${name}' must be a ${typeName(type)}, but got ${typeName(value.type)}`);
-}
-
-function refuse(name: string, value: Value): void {
-  if (asFlag(value) === false) return;
-  if (name === 'collation' && value.type === TYPE.object && show(value) === '{ locale: "simple" }') return;
-  throw notSupported(`The index option ${name}`);
 }
 
 function expireSeconds(value: Value): number {

@@ -24,7 +24,7 @@ export function parseOperators(update: Value): UpdateTree {
   while (operators.next()) {
     const operator = operators.name();
     if (operators.type !== TYPE.object) {
-      if (!KNOWN.has(operator)) throw unknownModifier(operator);
+      if (!KNOWN.has(operator)) throw notSupported(operator);
       throw new StoreError(
         9,
         `Modifiers operate on fields but we found type ${typeName(operators.type)} instead. For example: {$mod: {<field>: ...}} not {${operator}: ${show(operators.value())}}`,
@@ -37,23 +37,12 @@ export function parseOperators(update: Value): UpdateTree {
       checkDepth(path, argument);
       addChange(tree, path, parseChange(operator, path, argument));
     }
-    if (!KNOWN.has(operator)) throw unknownModifier(operator);
+    if (!KNOWN.has(operator)) throw notSupported(operator);
   }
   return tree;
 }
 
 const KNOWN = new Set(['$set', '$setOnInsert', '$unset', '$inc', '$min', '$max', '$push', '$pull']);
-/** MongoDB has them, nothing of the product sends them (docs/decisions/0032). */
-const ELSEWHERE = new Set(['$mul', '$addToSet', '$pullAll', '$pop', '$rename', '$currentDate', '$bit']);
-
-function unknownModifier(operator: string): StoreError {
-  if (ELSEWHERE.has(operator)) return notSupported(operator);
-  return new StoreError(
-    9,
-    `Unknown modifier: ${operator}. Expected a valid update modifier or pipeline-style update specified as an array`,
-  );
-}
-
 function creating(next: Change['next']): Change {
   return { next, creates: true, onInsertOnly: false };
 }
@@ -81,7 +70,7 @@ function parseChange(operator: string, path: string, argument: Value): Change {
     case '$pull':
       return { next: pull(argument), creates: false, onInsertOnly: false };
     default:
-      throw unknownModifier(operator);
+      throw notSupported(operator);
   }
 }
 

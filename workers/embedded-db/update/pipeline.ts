@@ -72,13 +72,8 @@ function parseStage(stage: Value): UpdateTree {
     case '$unset':
       for (const path of unsetPaths(argument)) addChange(tree, path, REMOVE);
       return tree;
-    case '$addFields':
-    case '$project':
-    case '$replaceRoot':
-    case '$replaceWith':
-      throw notSupported(`The update stage ${name}`);
     default:
-      throw new StoreError(72, `${name} is not allowed to be used within an update`);
+      throw notSupported(`The update stage ${name}`);
   }
 }
 
