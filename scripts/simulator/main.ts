@@ -6,7 +6,7 @@ import { startMailbox } from './mailbox.ts';
 import { startProvider } from './provider.ts';
 import { startReceiver } from './receiver.ts';
 import { readCommand, type Settings } from './settings.ts';
-import { phoneSays } from './smsc/says.ts';
+import { phoneSays } from './smsc/phone-text.ts';
 import { startSmsc } from './smsc.ts';
 
 /**

@@ -7,9 +7,9 @@ import { Reassembly, type WholeText, wholeTexts } from './smpp/reassembly.ts';
 import type { Submit } from './smpp/submit.ts';
 import { Acceptance, type SubmitCounts } from './smsc/acceptance.ts';
 import { AuditFile } from './smsc/audit-file.ts';
+import { type MobileOriginated, phoneMessage } from './smsc/deliver-sm.ts';
 import { KeptSubmits } from './smsc/kept-submits.ts';
 import { type DeliveryCounts, Mailboxes } from './smsc/mailboxes.ts';
-import { type MobileOriginated, phoneMessage } from './smsc/mobile-originated.ts';
 import { SMSC_DEFAULTS, type SmscOptions } from './smsc/options.ts';
 import { type SessionInfo, Sessions } from './smsc/sessions.ts';
 

@@ -7,7 +7,7 @@ export type TemplateOutcome = 'approved' | 'rejected' | 'stopped';
 
 /**
  * A change that is decided and not announced yet, kept in the template's document: the update that decides adds it, and maintenance
- * announces and removes it (workers/maintenance/announce-templates.ts).
+ * announces and removes it (workers/maintenance/announce.ts).
  */
 export interface UnannouncedTemplateEvent {
   readonly event: TemplateOutcome;

@@ -22,7 +22,7 @@ export interface BatchDocument
   readonly unpaid?: {
     /**
      * By the store's time. After this no debit pays for the batch, and it is removed
-     * (workers/maintenance/pruning/unpaid-batches.ts).
+     * (workers/maintenance/pruning/batches.ts).
      */
     readonly payBy: Date;
     /** Size of the batch with its recipients. */

@@ -10,11 +10,10 @@ import type { BatchId } from '../../shared/platform/runtime/ids.ts';
 import { errorFields } from '../../shared/platform/runtime/log.ts';
 import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
-import { openBatches, stoppingBatches } from './open-batches.ts';
 import { RenderThreads } from './render-threads.ts';
 import { splitNext } from './split.ts';
 import { type StopDeps, stopBatch, stopLeftovers } from './stop.ts';
-import { Turns } from './turns.ts';
+import { openBatches, stoppingBatches, Turns } from './turns.ts';
 
 export interface BatchWorkerOptions extends LeasedWorkerOptions {
   readonly announcer: Announcer;

@@ -4,7 +4,7 @@ import type { Claim } from '../../shared/messages/document/message.ts';
 import { takeQueued } from '../../shared/messages/queue/take-queued.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { type AccountId, type MessageId, newId } from '../../shared/platform/runtime/ids.ts';
-import type { SendKind } from './account-health.ts';
+import type { SendKind } from './send-health.ts';
 
 export interface ChatClaimerOptions {
   readonly db: Db;

@@ -1,8 +1,17 @@
 import type { Db } from 'mongodb';
 import { optedInOf } from '../../shared/carriers/chat-opt-in-store.ts';
+import type { Exchange } from '../../shared/carriers/http/client.ts';
 import { endsByItself } from '../../shared/carriers/providers/error-table.ts';
+import { objectOf, parseObject } from '../../shared/carriers/providers/graph-error.ts';
 import type { ProviderDocument, ProviderDuty } from '../../shared/carriers/providers/provider.ts';
-import { endTrial, noteTrouble, stopProvider } from '../../shared/carriers/providers/store.ts';
+import {
+  endTrial,
+  noteTrouble,
+  putOffProbe,
+  resumeProvider,
+  stopProvider,
+  tryProvider,
+} from '../../shared/carriers/providers/store.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import type { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
 import { readNames } from '../../shared/money/conversations/person.ts';
@@ -16,7 +25,6 @@ import type { Customers } from './customers.ts';
 import type { Departure } from './depart.ts';
 import type { HeldPartition } from './held-partition.ts';
 import type { ChatMetrics } from './metrics.ts';
-import { nextProbe } from './probe.ts';
 import { ProviderClient } from './provider/client.ts';
 import type { HeaderSamples } from './samples/header-samples.ts';
 import { SendLoop, type SendLoopOptions } from './send-loop.ts';
@@ -218,4 +226,42 @@ async function refusedByOptIn(
     (customers) => readNames(db, account, customers),
   );
   return new Map(templates.flatMap(({ _id, to }) => (optedIn.has(to) ? [] : [[_id, NOT_OPTED_IN]])));
+}
+
+/** A minute after the stop, then after twice as long each time. */
+const FIRST_MS = 60_000;
+const LONGEST_MS = 15 * 60_000;
+
+/** `tries`: how often it was found that the cause is not gone. */
+function nextProbe(now: Date, tries: number): NonNullable<ProviderDocument['probe']> {
+  const pauseMs = Math.min(FIRST_MS * 2 ** Math.min(tries, 16), LONGEST_MS);
+  return { at: new Date(now.getTime() + pauseMs), tries: tries + 1 };
+}
+
+/**
+ * Whether the provider says that the number may send (Graph API, "health status"). `silent`: it does not say, so only a message
+ * tells. Pure.
+ */
+function judgeHealth(exchange: Exchange): 'blocked' | 'may_send' | 'silent' {
+  if (exchange.kind !== 'answered') return 'blocked';
+  const { can_send_message: may } = objectOf(parseObject(exchange.body)?.health_status) ?? {};
+  if (may === 'BLOCKED') return 'blocked';
+  return may === 'AVAILABLE' || may === 'LIMITED' ? 'may_send' : 'silent';
+}
+
+/**
+ * Asks a provider whose channel was stopped whether the cause is gone. If the provider says so, the channel goes on; if it does not
+ * say, it goes on with one message, whose answer decides.
+ */
+export async function probeStopped(
+  { db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Log },
+  provider: ProviderDocument,
+  client: Pick<ProviderClient, 'number'>,
+): Promise<void> {
+  const { _id: number, account, probe } = provider;
+  const health = judgeHealth(await client.number('health_status'));
+  log.info('provider_probed', { account, number, health });
+  if (health === 'blocked') await putOffProbe(db, number, nextProbe(clock.now(), probe?.tries ?? 0));
+  else if (health === 'may_send') await resumeProvider(db, number);
+  else await tryProvider(db, provider);
 }

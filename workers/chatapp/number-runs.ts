@@ -7,8 +7,7 @@ import type { TemplateOwner } from '../../shared/templates/chat/chat-template.ts
 import type { ChatTemplateRequestDocument } from '../../shared/templates/chat/template-request.ts';
 import type { AccountWork } from './claim.ts';
 import type { HeldPartition } from './held-partition.ts';
-import { NumberRun, type NumberRunDeps } from './number-run.ts';
-import { probeStopped } from './probe.ts';
+import { NumberRun, type NumberRunDeps, probeStopped } from './number-run.ts';
 import { ProviderClient } from './provider/client.ts';
 import type { AccountFailure, News } from './send-health.ts';
 

@@ -5,7 +5,6 @@ import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { parseLargeJson, TooLargeError } from '../../shared/platform/runtime/large-json.ts';
 import type { ChatTemplateDocument, TemplateOwner } from '../../shared/templates/chat/chat-template.ts';
 import { readTemplate, type Unreadable } from './provider/template.ts';
-import { readTemplatePage, type TemplatePage } from './provider/template-list.ts';
 import { listTrouble } from './provider/trouble.ts';
 
 export interface TemplateList {
@@ -72,4 +71,27 @@ async function readPage(exchange: Exchange): Promise<TemplatePage | string> {
     // The parser's message is left out, because it can quote the text.
     return error instanceof TooLargeError ? `the answer cannot be read: ${error.message}` : 'the answer is no JSON';
   }
+}
+
+interface TemplatePage {
+  /** The entries of the page as they came. template.ts reads each of them. */
+  readonly entries: readonly unknown[];
+  /** Where the next page begins. Undefined on the last page. */
+  readonly after: string | undefined;
+}
+
+/** Cursors have some hundred characters. They become part of a URL. */
+const CURSOR_MAX = 2_048;
+
+/**
+ * Reads one page of `GET /{business}/message_templates`. Returns a text that says what is wrong if it is not such a page. Pure.
+ */
+export function readTemplatePage(body: Readonly<Record<string, unknown>> | undefined): TemplatePage | string {
+  if (!Array.isArray(body?.data)) return 'the answer is no list of templates';
+  const paging = objectOf(body.paging);
+  const after = objectOf(paging?.cursors)?.after;
+  // The URL in `next` is not used: the token would be sent to wherever it points.
+  const more = typeof paging?.next === 'string' && typeof after === 'string' && after !== '';
+  if (more && after.length > CURSOR_MAX) return `the cursor has more than ${CURSOR_MAX} characters`;
+  return { entries: body.data, after: more ? after : undefined };
 }

@@ -3,7 +3,7 @@ import type { VerificationEnd } from '../../shared/events/verification-end.ts';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import { type VerificationDocument, verificationsOf } from '../../shared/messages/document/verification.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
-import { announceUnannounced } from './unannounced.ts';
+import { announceUnannounced } from './announce.ts';
 
 /** Verifications that expire in one turn. */
 const GROUP = 200;

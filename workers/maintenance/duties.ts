@@ -14,24 +14,20 @@ import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import { within } from '../../shared/platform/runtime/within.ts';
-import { announceActs } from './announce-acts.ts';
-import { announceApprovals } from './announce-approvals.ts';
-import { announceConditions } from './announce-conditions.ts';
-import { announceTemplates } from './announce-templates.ts';
+import { announceActs, announceApprovals, announceConditions, announceTemplates } from './announce.ts';
 import { announceVerifications } from './announce-verifications.ts';
 import { closeAccounts } from './close-accounts.ts';
 import { eraseNumber } from './erase-number.ts';
 import { finishPending } from './finish-pending.ts';
 import { issueMonth, lastMonth } from './issue-statements.ts';
 import { type PruneDeps, pruneClosed, pruneConversations, pruneOld, type Retention } from './prune.ts';
-import { pruneUnpaid } from './pruning/unpaid-batches.ts';
+import { pruneUnpaid } from './pruning/batches.ts';
 import type { StoreKind } from './pruning/walk.ts';
-import { QueueGauges } from './queue-gauges.ts';
 import { Reroute } from './reroute.ts';
 import { DueMessages } from './settle-due.ts';
 import { HourCounter } from './statistics/count-hours.ts';
 import { Brake } from './traffic/brake.ts';
-import { Watch } from './watch.ts';
+import { QueueGauges, Watch } from './watch.ts';
 
 const LEASE = 'maintenance';
 /** Its name on lines that it has claimed. No carrier has such a name. */

@@ -1,19 +1,20 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Db } from 'mongodb';
+import type { DeliveryDocument } from '../../shared/events/webhooks/delivery.ts';
+import { deliveriesOf } from '../../shared/events/webhooks/delivery-store.ts';
+import type { QueueDocument } from '../../shared/messages/queue/queue-document.ts';
+import { removeEnded } from '../../shared/messages/queue/queue-store.ts';
+import type { ScheduleDocument } from '../../shared/messages/schedule.ts';
 import { findShortRetentions } from '../../shared/money/accounts/store.ts';
+import type { ConversationDocument } from '../../shared/money/conversations/conversation.ts';
+import { conversationCollection } from '../../shared/money/conversations/store.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { lowestId, testAccountOf } from '../../shared/platform/runtime/ids.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';
-import { batchWalk } from './pruning/batches.ts';
+import { batchWalk, forgottenChunkWalk } from './pruning/batches.ts';
 import { eraseClosed } from './pruning/closed-accounts.ts';
-import { conversationWalk } from './pruning/conversations.ts';
-import { deliveryWalk } from './pruning/deliveries.ts';
-import { isRedoOpen, messageWalk } from './pruning/messages.ts';
-import { queueWalk } from './pruning/queue.ts';
-import { scheduleWalk } from './pruning/schedules.ts';
-import { batchTextWalk, textWalk } from './pruning/texts.ts';
-import { forgottenChunkWalk } from './pruning/unpaid-batches.ts';
-import { type PrunePace, pruneAlong, type StoreKind } from './pruning/walk.ts';
+import { batchTextWalk, isRedoOpen, messageWalk, textWalk } from './pruning/messages.ts';
+import { along, idsOf, type PrunePace, type PruneWalk, pruneAlong, type StoreKind } from './pruning/walk.ts';
 
 /** How long ended things are kept, in days (HARKARA_MESSAGE_DAYS, HARKARA_DELIVERY_DAYS; batches 90). */
 export interface Retention {
@@ -148,4 +149,114 @@ async function takeTurns({ log, onRemoved }: PruneDeps, walks: Walks, pace: Prun
     }
   }
   for (const [what, documents] of removed) if (documents > 0) log.info('pruned', { what, documents });
+}
+
+/**
+ * Removes deliveries that were created before `before` and will not be posted any more. A delivery that is due or
+ * waits for its retry stays, however old it is. Announcing an event again would create its delivery again, but no
+ * intent is old enough for that (`oldestUnannounced`, settlement/redo-intents.ts).
+ */
+function deliveryWalk(db: Db, before: Date): PruneWalk<Pick<DeliveryDocument, '_id'>> {
+  const deliveries = deliveriesOf(db);
+  const below = lowestId('evt', before);
+  return {
+    group: { embedded: 100, mongodb: 2_000 },
+    // A delivery's id begins with its event's id.
+    look: along(db, 'deliveries', { below }),
+    remove: async (found) => {
+      const { deletedCount } = await deliveries.deleteMany(
+        {
+          _id: idsOf(found),
+          state: { $in: ['done', 'exhausted', 'discarded'] },
+          // An event can be years younger than its message's id.
+          createdAt: { $lt: before },
+          $nor: [{ replayedAt: { $gte: before } }],
+        },
+        { hint: { _id: 1 } },
+      );
+      return deletedCount;
+    },
+  };
+}
+
+/**
+ * Removes schedules that were sent or refunded and whose time was before `before`. Schedules that still have a `due`
+ * stay.
+ */
+function scheduleWalk(db: Db, before: Date): PruneWalk<Pick<ScheduleDocument, '_id'>> {
+  const schedules = db.collection<ScheduleDocument>('schedules');
+  const below = lowestId('sch', before);
+  return {
+    group: { embedded: 100, mongodb: 2_000 },
+    look: along(db, 'schedules', { below }),
+    remove: async (found) => {
+      const { deletedCount } = await schedules.deleteMany(
+        {
+          _id: idsOf(found),
+          state: { $in: ['sent', 'cancelled'] },
+          due: { $exists: false },
+          at: { $lt: before },
+          // Keeps schedules that were released late, because no worker ran at their time.
+          $nor: [{ releasedAt: { $gte: before } }],
+        },
+        { hint: { _id: 1 } },
+      );
+      return deletedCount;
+    },
+  };
+}
+
+/** How long lines are kept after the validity of their messages: a claim of one may still be in the hands of a carrier's worker. */
+const OVER_MS = 3_600_000;
+
+/**
+ * Removes lines of which no carrier wants to know any more: their messages have expired. Usually a carrier's worker has taken the
+ * last line before, and removed the document.
+ */
+function queueWalk(db: Db, now: Date): PruneWalk<Pick<QueueDocument, '_id'>> {
+  const before = new Date(now.getTime() - OVER_MS);
+  const below = lowestId('que', before);
+  return {
+    group: { embedded: 50, mongodb: 1_000 },
+    look: along(db, 'queue', { below }),
+    remove: (found) => removeEnded(db, { _id: idsOf(found), until: { $lt: before }, writeAt: { $exists: false } }, now),
+  };
+}
+
+/**
+ * Removes what is stored of customers without an exchange since `before`. If such a customer writes again, it is like
+ * the first time, as after any closed session. `before` must be earlier than the creation of every message that may
+ * still wait in a conversation. Customers' ids do not sort by time, so this walks all of them.
+ */
+function conversationWalk(db: Db, before: Date): PruneWalk<Pick<ConversationDocument, '_id'>> {
+  const conversations = conversationCollection(db);
+  const since = lowestId('cnv', before);
+  return {
+    group: { embedded: 100, mongodb: 2_000 },
+    look: along(db, 'conversations', {}),
+    remove: async (found) => {
+      const { deletedCount } = await conversations.deleteMany(
+        {
+          _id: idsOf(found),
+          // It stands like an opt-out.
+          'marketing.stopped': { $ne: true },
+          // At least one of these times must exist. A document without any was just created for an opening (opening-store.ts).
+          $or: [
+            { lastInboundAt: { $lt: before } },
+            { 'current.until': { $lt: before } },
+            { refunded: { $lt: since } },
+            { linkedAt: { $lt: before } },
+          ],
+          $nor: [
+            { lastInboundAt: { $gte: before } },
+            { 'current.until': { $gte: before } },
+            { refunded: { $gte: since } },
+            { linkedAt: { $gte: before } },
+          ],
+        },
+        { hint: { _id: 1 } },
+      );
+      return deletedCount;
+    },
+  };
 }

@@ -7,12 +7,11 @@ import { queuedMessage } from '../../shared/messages/document/draft.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import { readQueued, requeue } from '../../shared/messages/queue/queue-store.ts';
 import { endOfValidity, REDO_MS, type ScheduleDocument, scheduledMessageId } from '../../shared/messages/schedule.ts';
-import { claimDue, markSent } from '../../shared/messages/schedule-store.ts';
+import { claimDue, findDue, findDueOf, firstWaiting, markSent } from '../../shared/messages/schedule-store.ts';
 import { refundCancelled } from '../../shared/money/payment/cancel-schedule.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
-import { newId } from '../../shared/platform/runtime/ids.ts';
-import type { DueTurns } from './due-turns.ts';
+import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
 
 export interface ReleaseDeps {
   readonly db: Db;
@@ -74,4 +73,51 @@ async function releaseBatch(db: Db, { batch, group, content, releasedAt }: Sched
   if (batch === undefined || content?.kind !== 'batch') return;
   assert(releasedAt !== undefined, 'what is being sent was claimed');
   await releaseBooked(db, batch, group, endOfValidity(content.validity, releasedAt));
+}
+
+/** The most schedules in one group. The store runs a command in one piece, so other commands wait some 20 ms. */
+const GROUP_MAX = 250;
+/**
+ * How many of them are taken in rotation, which finds only what waits for its release. The others are the longest due, among them
+ * releases and refunds that a dead worker left.
+ */
+const TURNS_MAX = GROUP_MAX / 2;
+/** The most schedules of one account in one turn. */
+const QUOTA = 25;
+/** The most accounts that are looked at for one group. Each costs a read, also one whose bookings are all for later. */
+const LOOKS_MAX = 50;
+
+/**
+ * Which due schedules come next. In a backlog, accounts take turns, so that nobody waits behind the thousands that another one has
+ * booked for the same time.
+ */
+export class DueTurns {
+  readonly #db: Db;
+  /** The account that was looked at last. */
+  #behind: AccountId | '' = '';
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /** Empty when nothing is due by `upTo`. Without a backlog it takes one read. */
+  async next(upTo: Date): Promise<readonly ScheduleDocument[]> {
+    const longestDue = await findDue(this.#db, upTo, GROUP_MAX);
+    if (longestDue.length < GROUP_MAX) return longestDue;
+    const others = await this.#others(upTo, new Set(longestDue.map(({ account }) => account)));
+    return [...others, ...longestDue.slice(0, GROUP_MAX - others.length)];
+  }
+
+  /** What is due of accounts that are not among `served`, each up to its quota. */
+  async #others(upTo: Date, served: ReadonlySet<AccountId>): Promise<readonly ScheduleDocument[]> {
+    const found: ScheduleDocument[] = [];
+    for (let looks = 0; looks < LOOKS_MAX && found.length < TURNS_MAX; looks++) {
+      const first = await firstWaiting(this.#db, this.#behind);
+      this.#behind = first?.account ?? '';
+      if (first === undefined) break;
+      if (first.at > upTo || served.has(first.account)) continue;
+      found.push(...(await findDueOf(this.#db, first.account, upTo, Math.min(QUOTA, TURNS_MAX - found.length))));
+    }
+    return found;
+  }
 }

@@ -5,8 +5,7 @@ import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import { PollLoop } from '../../shared/platform/runtime/poll-loop.ts';
 import { Alarm } from './alarm.ts';
-import { DueTurns } from './due-turns.ts';
-import { releaseDue } from './release.ts';
+import { DueTurns, releaseDue } from './release.ts';
 
 export interface WorkerOptions {
   readonly db: Db;

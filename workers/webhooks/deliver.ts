@@ -11,8 +11,7 @@ import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 import { contextOf, type Tracer, traceparent } from '../../shared/platform/runtime/tracer.ts';
 import type { Completer } from './complete.ts';
 import type { EndpointQueues, InHand, Post } from './endpoint-queues.ts';
-import type { Health } from './health.ts';
-import { judge } from './judge.ts';
+import { type Health, judge } from './judge.ts';
 import type { WebhookMetrics } from './metrics.ts';
 import type { Target, Targets } from './targets.ts';
 

@@ -6,7 +6,7 @@ import type { EndpointId } from '../../shared/platform/runtime/ids.ts';
 
 /** An endpoint as this process last read it. If nothing can be posted, a try fails at once, and the schedule repeats it. */
 export interface Target extends PostTarget {
-  /** health.ts updates it between two reads. */
+  /** `judge.ts` updates it between two reads. */
   active: boolean;
   failingSince: Date | undefined;
 }

@@ -1,9 +1,19 @@
+import type { Db } from 'mongodb';
 import type { AddressGuard } from '../../shared/events/webhooks/address-guard.ts';
-import { complete, findDueInRange, findDueOf, promoteRetries } from '../../shared/events/webhooks/delivery-store.ts';
+import {
+  complete,
+  findDueInRange,
+  findDueOf,
+  promoteRetries,
+  replayPage,
+} from '../../shared/events/webhooks/delivery-store.ts';
 import { disableEndpoint, findEndpoints, noteHealth } from '../../shared/events/webhooks/endpoint-store.ts';
 import { Poster } from '../../shared/events/webhooks/posting/post.ts';
 import { noTarget } from '../../shared/events/webhooks/posting/target.ts';
+import type { ReplayDocument } from '../../shared/events/webhooks/replay.ts';
+import { findRunningReplays, noteReplayed, stopReplay } from '../../shared/events/webhooks/replay-store.ts';
 import { LeasedWorker, type LeasedWorkerOptions } from '../../shared/platform/leases/leased-worker.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { EndpointId } from '../../shared/platform/runtime/ids.ts';
 import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
@@ -12,9 +22,8 @@ import { Completer } from './complete.ts';
 import { Deliverer } from './deliver.ts';
 import { EndpointQueues } from './endpoint-queues.ts';
 import { DueFinder } from './find-due.ts';
-import { Health } from './health.ts';
+import { Health } from './judge.ts';
 import { createWebhookMetrics, type WebhookMetrics } from './metrics.ts';
-import { Replays } from './replays.ts';
 import { Targets } from './targets.ts';
 
 export interface WebhookWorkerOptions extends LeasedWorkerOptions {
@@ -149,5 +158,46 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
     const promoted = await promoteRetries(db, clock.now(), RETRIES_PER_LOOK);
     // A look that found as many as it can is followed by another one at once.
     if (promoted < RETRIES_PER_LOOK) this.#retriesLookedMs = nowMs;
+  }
+}
+
+const LOOK_MS = 2_000;
+/** How many replays go on at a time. Further ones begin when these have ended. */
+const TOGETHER_MAX = 10;
+
+/**
+ * Works off the replays that accounts have started: one page of each in a round, so that a replay of a million deliveries delays
+ * no other delivery. All its state is in the store; after a crash the page that was begun is done again, which changes nothing.
+ */
+export class Replays {
+  readonly #db: Db;
+  readonly #clock: Clock;
+  #nextLookMs = Number.NEGATIVE_INFINITY;
+
+  constructor({ db, clock }: { readonly db: Db; readonly clock: Clock }) {
+    this.#db = db;
+    this.#clock = clock;
+  }
+
+  /** Looks for replays now and then, and in every round while there are any. Returns whether there are. */
+  async round(): Promise<boolean> {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs < this.#nextLookMs) return false;
+    const running = await findRunningReplays(this.#db, TOGETHER_MAX);
+    this.#nextLookMs = running.length > 0 ? nowMs : nowMs + LOOK_MS;
+    if (running.length === 0) return false;
+    const endpoints = await findEndpoints(
+      this.#db,
+      running.map(({ endpoint }) => endpoint),
+    );
+    const active = new Set(endpoints.filter(({ status }) => status === 'active').map(({ _id }) => _id));
+    for (const replay of running) await this.#page(replay, active.has(replay.endpoint));
+    return true;
+  }
+
+  async #page(replay: ReplayDocument, active: boolean): Promise<void> {
+    const now = this.#clock.now();
+    if (!active) return stopReplay(this.#db, replay, now);
+    await noteReplayed(this.#db, replay, await replayPage(this.#db, replay, replay.before, now), now);
   }
 }

@@ -1,4 +1,4 @@
-import { filled, type Json, list, object } from './json.ts';
+import { filled, type Json, list, object } from './http.ts';
 import { variables } from './templates.ts';
 
 /** An error of the Business Management API: mostly code 100, with a subcode and words for people. */

@@ -1,5 +1,6 @@
-import { filled, type Json, list, object, surplus } from './json.ts';
-import { ERRORS, type GraphError } from './magic-customers.ts';
+import type { GraphError } from './http.ts';
+import { filled, type Json, list, object, surplus } from './http.ts';
+import { ERRORS } from './magic-customers.ts';
 
 const BODY_MAX = 1_024;
 const SHORT_MAX = 60;

@@ -1,9 +1,10 @@
 import { checkInteractive } from './check-interactive.ts';
 import { checkTemplate } from './check-template.ts';
-import { filled, type Json, list, object, surplus } from './json.ts';
-import { ERRORS, type GraphError } from './magic-customers.ts';
+import type { GraphError } from './http.ts';
+import { filled, type Json, list, object, surplus } from './http.ts';
+import { ERRORS } from './magic-customers.ts';
+import { USER_ID } from './persons.ts';
 import type { Template } from './templates.ts';
-import { USER_ID } from './wa-id.ts';
 
 /** A send that was read, or the error that refuses it. */
 export type CheckedSend =

@@ -1,6 +1,7 @@
 import { productSectionsProblem } from './check-interactive.ts';
-import { filled, type Json, list, object, surplus } from './json.ts';
-import { ERRORS, type GraphError } from './magic-customers.ts';
+import type { GraphError } from './http.ts';
+import { filled, type Json, list, object, surplus } from './http.ts';
+import { ERRORS } from './magic-customers.ts';
 import { componentOf, type Template, type TemplateButton, variables } from './templates.ts';
 
 const URL_MAX = 2_000;

@@ -1,5 +1,6 @@
-import { filled, type Json, list, object, surplus } from './json.ts';
-import { ERRORS, type GraphError } from './magic-customers.ts';
+import type { GraphError } from './http.ts';
+import { filled, type Json, list, object, surplus } from './http.ts';
+import { ERRORS } from './magic-customers.ts';
 import type { TemplateComponent } from './templates.ts';
 
 const LOCATION = ['latitude', 'longitude', 'name', 'address'];
@@ -11,7 +12,7 @@ const MEDIA_MEMBERS: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Checks a header of media, a product or a location. Every send must bring one, because the template's own is only an example.
- * check-template-texts.ts checks headers of text.
+ * check-template.ts checks headers of text.
  */
 export function checkHeader(header: Json | undefined, own: TemplateComponent | undefined): GraphError | undefined {
   const [parameter, second] = list(header?.parameters);

@@ -1,6 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Json } from './json.ts';
-import type { GraphError } from './magic-customers.ts';
+
+/** An error with the members that the Cloud API gives it. */
+export interface GraphError {
+  readonly http: number;
+  readonly code: number;
+  readonly title: string;
+  readonly details: string;
+}
 
 const BODY_MAX = 1_000_000;
 
@@ -64,4 +70,23 @@ export function noObject(method: string, id: string): Json {
       fbtrace_id: 'simulated',
     },
   };
+}
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export function object(value: unknown): Json | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined; // parsed JSON
+}
+
+export function list(value: unknown): Json[] {
+  return Array.isArray(value) ? value.map((one) => object(one) ?? {}) : [];
+}
+
+export function filled(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+/** The first member of `value` that is not in `allowed`. */
+export function surplus(value: Json, allowed: readonly string[]): string | undefined {
+  return Object.keys(value).find((key) => !allowed.includes(key));
 }

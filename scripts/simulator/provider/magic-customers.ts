@@ -1,4 +1,4 @@
-import { type Json, list, object } from './json.ts';
+import { type GraphError, type Json, list, object } from './http.ts';
 import { RecentCounts } from './recent-counts.ts';
 
 /** What the provider does with messages to a customer. Without any member, a message is sent, delivered and read. */
@@ -19,14 +19,6 @@ export interface MagicCustomer {
 export interface StatusPlan {
   readonly status: 'sent' | 'delivered' | 'read' | 'played' | 'failed';
   readonly error?: GraphError;
-}
-
-/** An error with the members that the Cloud API gives it. */
-export interface GraphError {
-  readonly http: number;
-  readonly code: number;
-  readonly title: string;
-  readonly details: string;
 }
 
 export const ERRORS = {

@@ -1,8 +1,7 @@
 import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type FileFate, type FileRead, sendFile } from './file-fates.ts';
-import { sendError, sendJson, sendNoObject } from './http.ts';
-import type { Json } from './json.ts';
+import { type Json, sendError, sendJson, sendNoObject } from './http.ts';
 import { ERRORS } from './magic-customers.ts';
 import type { ProviderOptions } from './options.ts';
 

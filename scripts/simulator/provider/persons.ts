@@ -1,5 +1,4 @@
-import type { Json } from './json.ts';
-import { USER_ID, waIdOf } from './wa-id.ts';
+import type { Json } from './http.ts';
 
 /** A customer with what the app may see of them. Without `number`, or with `hidden`, it sees no number. */
 export interface Person {
@@ -103,3 +102,14 @@ function nextId(id: string): string {
 function given<Name extends string>(name: Name, value: string | undefined): { readonly [_ in Name]?: string } {
   return value === undefined ? {} : ({ [name]: value } as { readonly [_ in Name]?: string }); // the one member
 }
+
+/**
+ * The number by which the provider knows a customer: it is in answers and statuses, and the customer's messages come from it. Like
+ * the Cloud API for many numbers of Brazil, it leaves out the ninth digit of a mobile number. Other numbers stay as they are.
+ */
+export function waIdOf(number: string): string {
+  return number.replace(/^(55[1-9]{2})9(\d{8})$/, '$1$2');
+}
+
+/** A customer who shows no number is known by a user id. */
+export const USER_ID = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;

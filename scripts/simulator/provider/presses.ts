@@ -1,8 +1,7 @@
-import { type Json, list, object } from './json.ts';
+import { type Json, list, object } from './http.ts';
 import type { TakenSend } from './options.ts';
-import { namesOf, type Person, sharedContact } from './persons.ts';
+import { namesOf, type Person, sharedContact, waIdOf } from './persons.ts';
 import { componentOf, type Template } from './templates.ts';
-import { waIdOf } from './wa-id.ts';
 
 /** What the button is called that asks for the number: its label is fixed. */
 const GIVE_NUMBER = 'Share contact info';

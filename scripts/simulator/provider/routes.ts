@@ -7,12 +7,12 @@ import { jsonObject, readBody, sendError, sendJson, sendNoObject } from './http.
 import { ERRORS } from './magic-customers.ts';
 import type { Media } from './media.ts';
 import type { ProviderOptions } from './options.ts';
+import { USER_ID } from './persons.ts';
 import { pressed } from './presses.ts';
 import type { Sends } from './sends.ts';
 import type { TemplateReviews } from './template-reviews.ts';
 import { templatePage } from './templates.ts';
 import { UPLOAD_MAX, type Uploads } from './uploads.ts';
-import { USER_ID } from './wa-id.ts';
 
 /** When a person lets a customer write, the answer waits at most this long for the app to have it. */
 const TAKEN_WITHIN_MS = 5_000;

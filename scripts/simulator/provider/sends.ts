@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Delays } from '../pace/delays.ts';
 import { RateLimit } from '../pace/rate-limit.ts';
-import type { Callbacks } from './callbacks.ts';
+import { type Callbacks, pricingCategory, statusValue } from './callbacks.ts';
 import { checkSend } from './check-send.ts';
 import type { Customers } from './customers.ts';
+import type { GraphError } from './http.ts';
 import { sendError, sendJson } from './http.ts';
-import { ERRORS, type GraphError, type MagicCustomer, magicCustomers } from './magic-customers.ts';
+import { ERRORS, type MagicCustomer, magicCustomers } from './magic-customers.ts';
 import type { ProviderOptions, ReadMark, SeenSend, TakenSend } from './options.ts';
-import { pricingCategory, statusValue } from './status-value.ts';
-import { USER_ID, waIdOf } from './wa-id.ts';
+import { USER_ID, waIdOf } from './persons.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 type Checked = ReturnType<typeof checkSend>;

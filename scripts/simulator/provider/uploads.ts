@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TemplateError } from './check-draft.ts';
-import { noObject } from './http.ts';
-import { type Json, list, object } from './json.ts';
-import { ERRORS, type GraphError } from './magic-customers.ts';
+import type { GraphError } from './http.ts';
+import { type Json, list, noObject, object } from './http.ts';
+import { ERRORS } from './magic-customers.ts';
 import type { ProviderOptions } from './options.ts';
 
 /** The largest upload that is read. */

@@ -1,19 +1,19 @@
 import { TAG } from '../smpp/commands.ts';
 import { encodeGsm7, encodeUcs2, fitsGsm7 } from '../smpp/text.ts';
-import type { MobileOriginated } from './mobile-originated.ts';
+import type { MobileOriginated } from './deliver-sm.ts';
 
 /**
  * The ways to write a phone's text. Each has a data_coding (SMPP 3.4 §5.2.19). `packed` is GSM in septets, as it goes over the
  * air.
  */
-export const CODINGS = ['gsm', 'packed', 'latin1', 'ascii', 'ucs2', 'binary'] as const;
+const CODINGS = ['gsm', 'packed', 'latin1', 'ascii', 'ucs2', 'binary'] as const;
 export type Coding = (typeof CODINGS)[number];
 
 /**
  * The ways to send a long text. `udh8` and `udh16`: parts with a header that has a reference of 8 or 16 bits. `sar`: parts with
  * the sar_ parameters. `payload`: the whole text as message_payload.
  */
-export const SPLITS = ['udh8', 'udh16', 'sar', 'payload'] as const;
+const SPLITS = ['udh8', 'udh16', 'sar', 'payload'] as const;
 export type Split = (typeof SPLITS)[number];
 
 export interface PhoneText {
@@ -113,4 +113,29 @@ function pack(septets: Buffer, headerOctets: number): Buffer {
     }
   });
   return packed;
+}
+
+/**
+ * Handles `POST /smsc/says?from=…&to=…`: a phone sends the text in the body to one of our numbers. `coding` and `split` are as in
+ * phone-text.ts. `repeat` says how often it is sent.
+ */
+export function phoneSays(smsc: { sendMo(message: MobileOriginated): void }, url: URL, text: string): object {
+  const { searchParams } = url;
+  const from = searchParams.get('from') ?? '';
+  const to = searchParams.get('to') ?? '';
+  const coding = CODINGS.find((one) => one === searchParams.get('coding'));
+  const split = SPLITS.find((one) => one === searchParams.get('split'));
+  const repeat = Number(searchParams.get('repeat') ?? 1);
+  if (from === '' || to === '') throw new RangeError('say ?from=<phone>&to=<your number>');
+  if (coding === undefined && searchParams.has('coding'))
+    throw new RangeError(`coding is one of ${CODINGS.join(', ')}`);
+  if (split === undefined && searchParams.has('split')) throw new RangeError(`split is one of ${SPLITS.join(', ')}`);
+  if (!(repeat >= 1 && repeat <= 100_000)) throw new RangeError('repeat is 1 to 100000');
+  let sent = 0;
+  for (let i = 0; i < repeat; i++) {
+    const parts = phoneParts({ from, to, text, coding, split });
+    for (const part of parts) smsc.sendMo(part);
+    sent += parts.length;
+  }
+  return { deliver_sm: sent };
 }

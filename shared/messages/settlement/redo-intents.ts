@@ -7,7 +7,7 @@ import { fenceIntents, readIntents } from './intents.ts';
 
 /**
  * An intent stays until its stream settles the next group, so an old one may name messages that were announced weeks ago. Their
- * deliveries may have been pruned by now (workers/maintenance/pruning/deliveries.ts); announcing them again would post them
+ * deliveries may have been pruned by now (workers/maintenance/prune.ts); announcing them again would post them
  * again. The shortest retention of deliveries (`HARKARA_DELIVERY_DAYS`) is a day longer than this.
  */
 const ANNOUNCED_WITHIN_MS = 20 * 86_400_000;

@@ -3,7 +3,7 @@ export type Told = string | number | null | readonly string[];
 
 /**
  * Something that happened and is not announced yet, kept in the document of the thing that it happened to: the update that decides adds
- * it, and maintenance announces and removes it (workers/maintenance/announce-acts.ts). `event`: a name of shared/events/catalogue.ts.
+ * it, and maintenance announces and removes it (workers/maintenance/announce.ts). `event`: a name of shared/events/catalogue.ts.
  */
 export interface Act<Event extends string = string> {
   readonly event: Event;

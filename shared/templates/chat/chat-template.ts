@@ -28,7 +28,7 @@ export interface ChatTemplateDocument {
   readonly statusAt?: Date;
   /** The provider's time of the newest status that it posted. A post with an earlier time, which may come later, is ignored. */
   readonly toldAt?: Date;
-  /** Changes that webhooks have not got yet (workers/maintenance/announce-templates.ts). */
+  /** Changes that webhooks have not got yet (workers/maintenance/announce.ts). */
   readonly unannounced?: readonly UnannouncedStatus[];
   /** If our API cannot send the template: the part that it cannot send, such as a carousel. */
   readonly unsendable?: string;

@@ -10,8 +10,7 @@ import { type AccountId, type BatchId, newId } from '../../../shared/platform/ru
 import { splitNext } from '../../../workers/batches/split.ts';
 import { stopBatch } from '../../../workers/batches/stop.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
-import { DueTurns } from '../../../workers/schedules/due-turns.ts';
-import { releaseDue } from '../../../workers/schedules/release.ts';
+import { DueTurns, releaseDue } from '../../../workers/schedules/release.ts';
 import { makeBatch, payBatch } from '../../support/batches.ts';
 import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

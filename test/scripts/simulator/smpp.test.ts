@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { FrameReader } from '../../../scripts/simulator/smpp/frames.ts';
+import { concatenationOf, headerOf } from '../../../scripts/simulator/smpp/submit.ts';
 import { alphabetOf, decodeText, encodeGsm7, encodeUcs2, fitsGsm7 } from '../../../scripts/simulator/smpp/text.ts';
-import { concatenationOf, headerOf } from '../../../scripts/simulator/smpp/user-data.ts';
 import { octets } from './hand-client.ts';
 
 const ENQUIRE = octets('00000010 00000015 00000000 00000001');

@@ -6,9 +6,9 @@ import { cancelSchedule } from '../../../shared/money/payment/cancel-schedule.ts
 import { debitEach } from '../../../shared/money/payment/debit.ts';
 import { findBooked } from '../../../shared/money/payment/find-booked.ts';
 import { type AccountId, type BatchId, newId } from '../../../shared/platform/runtime/ids.ts';
-import { openBatches } from '../../../workers/batches/open-batches.ts';
+import { openBatches } from '../../../workers/batches/turns.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
-import { pruneUnpaid } from '../../../workers/maintenance/pruning/unpaid-batches.ts';
+import { pruneUnpaid } from '../../../workers/maintenance/pruning/batches.ts';
 import { makeBatch, storeBatch } from '../../support/batches.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -3,7 +3,7 @@ import { queueOf } from '../../../shared/messages/queue/queue-store.ts';
 import { REDO_MS, scheduledMessageId } from '../../../shared/messages/schedule.ts';
 import { claimDue, findDue } from '../../../shared/messages/schedule-store.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { DueTurns } from '../../../workers/schedules/due-turns.ts';
+import { DueTurns } from '../../../workers/schedules/release.ts';
 import { openCountingDb } from '../../support/counting-db.ts';
 import { makeAccount } from '../../support/make.ts';
 import { at, scheduleWorld } from '../../support/schedule-world.ts';

@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import type { BatchDocument } from '../../../shared/messages/batch.ts';
 import { batchCollection } from '../../../shared/messages/batch-store.ts';
 import type { AccountId, BatchId } from '../../../shared/platform/runtime/ids.ts';
-import { openBatches, stoppingBatches } from '../../../workers/batches/open-batches.ts';
-import { Turns } from '../../../workers/batches/turns.ts';
+import { openBatches, stoppingBatches, Turns } from '../../../workers/batches/turns.ts';
 import { makeBatch } from '../../support/batches.ts';
 import { useStore } from '../../support/store.ts';
 

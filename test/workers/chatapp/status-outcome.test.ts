@@ -10,8 +10,8 @@ import { decideOutcome } from '../../../shared/messages/settlement/decide-outcom
 import { decideByPolicy } from '../../../shared/messages/settlement/unknowns.ts';
 import { fateOf } from '../../../shared/money/conversations/charge.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { outcomeOf } from '../../../workers/chatapp/send-message.ts';
 import { decideStatuses } from '../../../workers/chatapp/status-outcome.ts';
-import { outcomeOf } from '../../../workers/chatapp/verdict-outcome.ts';
 import { makeChatMessage, makeStatus } from './make.ts';
 
 type Name = StatusItem['status'];

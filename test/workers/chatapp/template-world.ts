@@ -7,7 +7,7 @@ import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.
 import { createEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import { announceTemplates } from '../../../workers/maintenance/announce-templates.ts';
+import { announceTemplates } from '../../../workers/maintenance/announce.ts';
 import { makeProvider, TEST_BOX } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../../support/gateway.ts';

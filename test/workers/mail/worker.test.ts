@@ -3,7 +3,7 @@ import type { MailDocument } from '../../../shared/people/mails/mail.ts';
 import { inviteUser } from '../../../shared/people/users/store.ts';
 import { type AccountId, mailId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { type MailConfig, mailMisconfigured } from '../../../workers/mail/server.ts';
-import { announceActs } from '../../../workers/maintenance/announce-acts.ts';
+import { announceActs } from '../../../workers/maintenance/announce.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { MailWorld } from '../../support/mail-world.ts';

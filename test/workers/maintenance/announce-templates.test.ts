@@ -25,7 +25,7 @@ import {
 } from '../../../shared/templates/sms/request-store.ts';
 import { createTemplate, decideTemplate, findTemplate } from '../../../shared/templates/sms/store.ts';
 import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
-import { announceTemplates } from '../../../workers/maintenance/announce-templates.ts';
+import { announceTemplates } from '../../../workers/maintenance/announce.ts';
 import { makeTemplate } from '../../shared/templates/sms/make.ts';
 import { makeChatTemplate, ownerOf, TEST_BOX } from '../../support/chatapp.ts';
 import { makeAccount } from '../../support/make.ts';

@@ -3,7 +3,7 @@ import { insertFirst } from '../../../shared/messages/queue/insert.ts';
 import { claimLines } from '../../../shared/messages/queue/queue-store.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
-import { QueueGauges } from '../../../workers/maintenance/queue-gauges.ts';
+import { QueueGauges } from '../../../workers/maintenance/watch.ts';
 import { makeAccount, makeDraft, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { ownDocuments } from '../../support/queue.ts';

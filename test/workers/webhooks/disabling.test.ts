@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { replayDelivery } from '../../../shared/events/webhooks/delivery-store.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
 import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
-import { Health } from '../../../workers/webhooks/health.ts';
+import { Health } from '../../../workers/webhooks/judge.ts';
 import type { Target } from '../../../workers/webhooks/targets.ts';
 import { present } from '../../shared/events/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';

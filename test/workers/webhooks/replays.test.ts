@@ -5,7 +5,7 @@ import { disableEndpoint, setOptions } from '../../../shared/events/webhooks/end
 import type { ReplayDocument } from '../../../shared/events/webhooks/replay.ts';
 import { startReplay } from '../../../shared/events/webhooks/replay-store.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { Replays } from '../../../workers/webhooks/replays.ts';
+import { Replays } from '../../../workers/webhooks/worker.ts';
 import { groupsOf, makeDelivery, makeGroup, present } from '../../shared/events/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { drain, openQueues } from './queues.ts';

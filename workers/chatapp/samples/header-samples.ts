@@ -1,9 +1,13 @@
-import type { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Exchange } from '../../../shared/carriers/http/client.ts';
+import { objectOf, parseObject } from '../../../shared/carriers/providers/graph-error.ts';
+import { type AddressGuard, RefusedAddress } from '../../../shared/events/webhooks/address-guard.ts';
+import { failureCode } from '../../../shared/events/webhooks/posting/failure-code.ts';
+import { type Opened, openGet } from '../../../shared/events/webhooks/posting/guarded-get.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import type { MediaHeader } from '../../../shared/templates/chat/chat-template.ts';
 import type { ProviderClient } from '../provider/client.ts';
-import { judgeUpload, type UploadVerdict } from '../provider/upload-answer.ts';
-import { download } from './download.ts';
+import { judgeTemplateAnswer } from '../provider/template-answer.ts';
 
 /** The file that an account gave as an example of a template's header. */
 interface GivenSample {
@@ -121,4 +125,103 @@ const SAMPLE_RULES: Readonly<Record<MediaHeader, SampleRule>> = {
 /** The type of a file by its first bytes, because servers often name another one. Undefined when it fits no such header. */
 function sampleType(format: MediaHeader, bytes: Buffer): SampleType | undefined {
   return SAMPLE_RULES[format].types.find(({ begins, at = 0 }) => bytes.subarray(at, at + begins.length).equals(begins));
+}
+
+/** What the provider said to a part of an upload (Graph API, "Resumable Upload API"). */
+type UploadVerdict =
+  | { readonly kind: 'done'; readonly value: string }
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** The upload is tried again from the beginning. `reason`: for the operator. */
+  | { readonly kind: 'later'; readonly reason: string };
+
+/** Sessions and handles are opaque texts of some hundred characters. */
+const VALUE_MAX = 4_096;
+const NO_ACCESS = 'there is no such app id, or the access token may not upload to it';
+
+/** Judges the answer that has the session's `id`, or the file's handle `h`. Pure. */
+export function judgeUpload(exchange: Exchange, member: 'id' | 'h'): UploadVerdict {
+  if (exchange.kind === 'answered' && exchange.status >= 200 && exchange.status < 300) {
+    const value = parseObject(exchange.body)?.[member];
+    const fits = typeof value === 'string' && value.length <= VALUE_MAX && (member === 'h' || isSession(value));
+    return fits && value !== ''
+      ? { kind: 'done', value }
+      : { kind: 'later', reason: 'the answer of the provider to an upload cannot be read' };
+  }
+  // The servers that take the bytes have an error shape of their own, beside that of the Graph API.
+  const info = exchange.kind === 'answered' ? objectOf(parseObject(exchange.body)?.debug_info) : undefined;
+  if (info?.retriable === false) return refused(String(info.message ?? info.type));
+  const verdict = judgeTemplateAnswer(exchange);
+  if (verdict.kind === 'no_access') return { kind: 'later', reason: NO_ACCESS };
+  return verdict.kind === 'later' ? verdict : refused('reason' in verdict ? verdict.reason : '');
+}
+
+/** Whether an id of an upload session may become a part of the address. */
+function isSession(id: string): boolean {
+  return /^upload:[\x21-\x7e]+$/.test(id);
+}
+
+function refused(words: string): UploadVerdict {
+  return { kind: 'refused', reason: `The provider refused the file of the header: ${words}`.slice(0, 500) };
+}
+
+/** `passes`: it may go better the next time. `reason`: for who gave the address. */
+type Download =
+  | { readonly kind: 'file'; readonly bytes: Buffer }
+  | { readonly kind: 'failed'; readonly reason: string; readonly passes: boolean };
+
+interface DownloadOptions {
+  readonly guard: AddressGuard;
+  readonly bytesMax: number;
+  readonly signal: AbortSignal;
+}
+
+/** Limit of a download as a whole. */
+const DOWNLOAD_MS = 30_000;
+/** Errors of a client that pass by themselves: timeout, too early, too many requests (RFC 9110 §15.5). */
+const PASSING: readonly number[] = [408, 425, 429];
+
+/** Reads a file from an address of a customer. Never rejects. */
+async function download(url: string, { guard, bytesMax, signal }: DownloadOptions): Promise<Download> {
+  const form = guard.checkForm(url);
+  if (!form.ok) return failed(form.detail, false);
+  const inTime = AbortSignal.timeout(DOWNLOAD_MS);
+  let opened: Opened | undefined;
+  try {
+    opened = await openGet(url, { guard, bytesMax, signal: AbortSignal.any([signal, inTime]) });
+    const { status, headers, body } = opened;
+    if (status !== 200) return refusedStatus(status);
+    if (lengthOf(headers) > bytesMax) return tooLarge(bytesMax);
+    const chunks: Buffer[] = [];
+    let length = 0;
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > bytesMax) return tooLarge(bytesMax);
+      chunks.push(chunk);
+    }
+    return { kind: 'file', bytes: Buffer.concat(chunks, length) };
+  } catch (error) {
+    if (error instanceof RefusedAddress) return failed('Its address is private or reserved.', false);
+    const code = inTime.aborted ? 'timeout' : failureCode(error);
+    return code === 'answer_too_long' ? tooLarge(bytesMax) : failed(`It could not be read (${code}).`, true);
+  } finally {
+    await opened?.close();
+  }
+}
+
+function refusedStatus(status: number): Download {
+  const isRedirect = status >= 300 && status < 400;
+  const hint = isRedirect ? ' Give the address that it leads to.' : '';
+  return failed(`Its address answers HTTP ${status}.${hint}`, status >= 500 || PASSING.includes(status));
+}
+
+function tooLarge(bytesMax: number): Download {
+  return failed(`It has more than ${Math.floor(bytesMax / 1_048_576)} MB.`, false);
+}
+
+function failed(reason: string, passes: boolean): Download {
+  return { kind: 'failed', reason, passes };
+}
+
+function lengthOf({ 'content-length': length }: IncomingHttpHeaders): number {
+  return Number(length ?? 0);
 }

@@ -1,12 +1,23 @@
 import type { Db } from 'mongodb';
-import type { BatchDocument } from '../../../shared/messages/batch.ts';
+import type { BatchChunkDocument, BatchDocument } from '../../../shared/messages/batch.ts';
 import { countBatch } from '../../../shared/messages/batch-progress.ts';
-import { batchCollection, keepCounts } from '../../../shared/messages/batch-store.ts';
+import { batchCollection, chunkCollection, keepCounts, removeChunks } from '../../../shared/messages/batch-store.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import { declareOver } from '../../../shared/money/payment/pay-by.ts';
+import { readPaid } from '../../../shared/money/payment/read-paid.ts';
 import { SHOWN_BATCHES } from '../../../shared/platform/mongo/batch-indexes.ts';
-import { type AccountId, type BatchId, batchMessageRange, lowestId } from '../../../shared/platform/runtime/ids.ts';
+import { findCommitted, findEachCommitted } from '../../../shared/platform/mongo/find-one.ts';
+import { msOf, NOW_MS } from '../../../shared/platform/mongo/store-time.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import {
+  type AccountId,
+  type BatchId,
+  batchMessageRange,
+  isBatchId,
+  lowestId,
+} from '../../../shared/platform/runtime/ids.ts';
 import { endedBefore } from './messages.ts';
-import type { PrunePace, PruneWalk } from './walk.ts';
+import { along, type PrunePace, type PruneWalk } from './walk.ts';
 
 type Found = Pick<BatchDocument, '_id' | 'state' | 'open' | 'counts' | 'validUntil'>;
 
@@ -31,21 +42,11 @@ export function batchWalk(
 ): PruneWalk<Found> {
   const batches = batchCollection(db);
   const below = lowestId('bat', messagesBefore > batchesBefore ? messagesBefore : batchesBefore);
+  const where = account === undefined ? {} : { account, ...SHOWN_BATCHES };
   return {
     // Each batch has commands and a pause of its own.
     group: { embedded: 50, mongodb: 50 },
-    look: (after, limit) =>
-      batches
-        .find<Found>(
-          {
-            ...(account === undefined ? {} : { account, ...SHOWN_BATCHES }),
-            _id: { ...(after === undefined ? {} : { $gt: after }), $lt: below },
-          },
-          { projection: { state: 1, open: 1, counts: 1, validUntil: 1 } },
-        )
-        .sort({ _id: 1 })
-        .limit(limit)
-        .toArray(),
+    look: along(db, 'batches', { below, where, fields: { state: 1, open: 1, counts: 1, validUntil: 1 } }),
     remove: async (found) => {
       let removed = 0;
       for (const { _id, state, open, counts, validUntil } of found) {
@@ -83,4 +84,79 @@ async function hasMessages(db: Db, id: BatchId): Promise<boolean> {
     .collection<AnyMessage>('messages')
     .findOne({ _id: batchMessageRange(id), batch: id }, { projection: { _id: 1 } });
   return message !== null;
+}
+
+const BATCHES_MAX = 100;
+/** Recipients without a batch that are younger than this stay. */
+const FORGOTTEN_MS = 3_600_000;
+
+/**
+ * Removes batches that were never paid for and never will be, with their recipients: their gateway died before the
+ * debit, or did not learn its outcome. Returns how many it looked at. The store's clock decides that the time to pay
+ * is over, and the account remembers it (payment/pay-by.ts), so clocks of machines do not matter. A batch whose debit is still pending
+ * is left to finish-pending.ts.
+ */
+export async function pruneUnpaid(db: Db): Promise<number> {
+  const batches = batchCollection(db);
+  const found = await batches
+    .find(
+      {
+        state: 'unpaid',
+        // Matches every account: without a condition on the first field of the hinted index, MongoDB logs a warning.
+        account: { $gt: 'acc_' },
+        unpaid: { $exists: true },
+        $expr: { $lte: [msOf('$unpaid.payBy'), NOW_MS] },
+      },
+      { projection: { account: 1, unpaid: 1 }, hint: 'unpaid' },
+    )
+    .limit(BATCHES_MAX)
+    .toArray();
+  for (const { _id, account, unpaid: order } of found) {
+    // From here on a debit that was held up is refused, even by a server whose clock is behind.
+    if (order !== undefined && !(await declareOver(db, account, order.payBy))) continue;
+    const pending = [...(await readPaid(db, account, findCommitted)).values()];
+    if (pending.some(({ batch, schedules }) => batch === _id || schedules.some((one) => one.batch === _id))) continue;
+    // The batch may have been marked as paid since it was read, and its pending change cleared. Then it stays.
+    const unpaid = await findCommitted(batches, { _id, state: 'unpaid' }, { _id: 1 });
+    if (unpaid === null) continue;
+    await removeChunks(db, _id);
+    await batches.deleteOne({ _id, state: 'unpaid' });
+  }
+  return found.length;
+}
+
+type FoundChunk = Pick<BatchChunkDocument, '_id'>;
+
+/**
+ * Removes recipients without a batch. They remain when a gateway freezes while it stores them, wakes up after the
+ * batch was removed, writes the rest and dies. A batch is stored before its recipients and removed after them, so
+ * recipients without a batch never get one. Recipients of the last hour are left alone, and a batch that a read does not show is
+ * asked for once more: the read may come from a primary that was replaced.
+ */
+export function forgottenChunkWalk(db: Db, clock: Clock): PruneWalk<FoundChunk> {
+  const chunks = chunkCollection(db);
+  const below = `${lowestId('bat', new Date(clock.now().getTime() - FORGOTTEN_MS))}:`;
+  return {
+    // A chunk has up to 0.5 MB.
+    group: { embedded: 20, mongodb: 20 },
+    look: along(db, 'batch_chunks', { below }),
+    remove: async (found) => {
+      const ids = [...new Set(found.map(({ _id }) => batchOf(_id)))];
+      const there = await batchCollection(db)
+        .find({ _id: { $in: ids } }, { projection: { _id: 1 } })
+        .toArray();
+      const seen = new Set(there.map(({ _id }) => _id));
+      const unseen = ids.filter((id) => !seen.has(id)).map((_id) => ({ _id }));
+      const known = new Set([...seen, ...(await findEachCommitted(batchCollection(db), unseen)).map(({ _id }) => _id)]);
+      const forgotten = found.map(({ _id }) => _id).filter((id) => !known.has(batchOf(id)));
+      if (forgotten.length === 0) return 0;
+      return (await chunks.deleteMany({ _id: { $in: forgotten } })).deletedCount;
+    },
+  };
+}
+
+function batchOf(chunk: BatchChunkDocument['_id']): BatchId {
+  const [id = ''] = chunk.split(':');
+  if (!isBatchId(id)) throw new Error('a chunk is named after its batch');
+  return id;
 }

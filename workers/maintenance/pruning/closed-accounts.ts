@@ -6,7 +6,7 @@ import { findLastIssued } from '../../../shared/money/statements/issue.ts';
 import { INDEXES } from '../../../shared/platform/mongo/indexes.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { testAccountOf } from '../../../shared/platform/runtime/ids.ts';
-import { type PrunePace, pruneAlong } from './walk.ts';
+import { along, type PrunePace, pruneAlong } from './walk.ts';
 
 interface Found {
   readonly _id: string;
@@ -55,12 +55,7 @@ function walkOf(db: Db, collection: string, accounts: ReadonlySet<string>) {
   const theirs = isIndexed ? { account: { $in: [...accounts] } } : {};
   return {
     group: { embedded: 100, mongodb: 2_000 },
-    look: (after: string | undefined, limit: number) =>
-      documents
-        .find({ ...theirs, ...(after === undefined ? {} : { _id: { $gt: after } }) }, { projection: { account: 1 } })
-        .sort({ _id: 1 })
-        .limit(limit)
-        .toArray(),
+    look: along<Found>(db, collection, { where: theirs, fields: { account: 1 } }),
     remove: async (found: readonly Found[]) => {
       const ids = found.filter((one) => accounts.has(one.account ?? accountOfId(one._id))).map(({ _id }) => _id);
       return ids.length === 0 ? 0 : (await documents.deleteMany({ _id: { $in: ids } })).deletedCount;

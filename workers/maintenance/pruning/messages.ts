@@ -1,13 +1,15 @@
 import type { Db, Filter } from 'mongodb';
-import { findUncounted } from '../../../shared/messages/batch-store.ts';
+import type { BatchDocument } from '../../../shared/messages/batch.ts';
+import { batchCollection, findUncounted } from '../../../shared/messages/batch-store.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import { CONTENT_TEXTS } from '../../../shared/messages/document/chat-message.ts';
 import type { MessageDocument, MessageState } from '../../../shared/messages/document/message.ts';
 import { STATES } from '../../../shared/messages/document/status.ts';
 import type { ScheduleDocument } from '../../../shared/messages/schedule.ts';
 import type { IntentDocument } from '../../../shared/messages/settlement/intents.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { type AccountId, lowestId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
-import { idsOf, type PruneWalk } from './walk.ts';
+import { along, idsOf, type PruneWalk } from './walk.ts';
 
 const FINAL = (Object.keys(STATES) as MessageState[]).filter((state) => STATES[state].final); // its keys are the states
 
@@ -39,15 +41,7 @@ export function messageWalk(db: Db, before: Date, account?: AccountId): PruneWal
   const own = account === undefined ? {} : { account };
   return {
     group: { embedded: 50, mongodb: 1_000 },
-    look: (after, limit) =>
-      messages
-        .find<Found>(
-          { ...own, _id: { ...(after === undefined ? {} : { $gt: after }), $lt: below } },
-          { projection: { batch: 1 } },
-        )
-        .sort({ _id: 1 })
-        .limit(limit)
-        .toArray(),
+    look: along(db, 'messages', { below, where: own, fields: { batch: 1 } }),
     remove: async (found) => {
       const range = idsOf(found);
       const batches = [...new Set(found.flatMap(({ batch }) => batch ?? []))];
@@ -100,4 +94,49 @@ export async function isRedoOpen(db: Db, now: Date): Promise<boolean> {
     db.collection<ScheduleDocument>('schedules').findOne({ due: begun, state: 'sending' }, { projection: { _id: 1 } }),
   ]);
   return account !== null || schedule !== null;
+}
+
+/** Everything of a message that says what it said. Of a received one the type stays, of a template its name. */
+const TEXTS = ['text', 'inbound.body', 'inbound.more', ...CONTENT_TEXTS, 'fallback.sms.text'];
+const UNSET = Object.fromEntries(TEXTS.map((name) => [name, '' as const]));
+const ANY = TEXTS.map((name) => ({ [name]: { $exists: true } }));
+
+/**
+ * Removes the texts of messages that ended before `before` and stay longer (`HARKARA_TEXT_DAYS`). The version of a message stays: nothing is
+ * decided by its text once it has ended. `from`: where this walk begins; what is older was walked before.
+ */
+export function textWalk(db: Db, before: Date, from: MessageId | undefined): PruneWalk<Pick<MessageDocument, '_id'>> {
+  const messages = db.collection<AnyMessage>('messages');
+  const below = lowestId('msg', before);
+  return {
+    group: { embedded: 50, mongodb: 1_000 },
+    look: along(db, 'messages', { from, below }),
+    remove: async (found) => {
+      const { modifiedCount } = await messages.updateMany(
+        { $and: [endedBefore(before), { $or: ANY }], _id: idsOf(found) },
+        { $unset: UNSET },
+      );
+      return modifiedCount;
+    },
+  };
+}
+
+/** The same of batches: the text of all their messages. Nobody reads it once every entry is a message. */
+export function batchTextWalk(db: Db, before: Date): PruneWalk<Pick<BatchDocument, '_id'>> {
+  const batches = batchCollection(db);
+  const below = lowestId('bat', before);
+  return {
+    group: { embedded: 50, mongodb: 1_000 },
+    look: along(db, 'batches', { below }),
+    remove: async (found) => {
+      const { modifiedCount } = await batches.updateMany(
+        {
+          ...{ _id: idsOf(found), state: { $in: ['split', 'stopped'] }, open: { $exists: false } },
+          $or: [{ 'content.text': { $exists: true } }, { 'content.params': { $exists: true } }],
+        },
+        { $unset: { 'content.text': '', 'content.params': '' } },
+      );
+      return modifiedCount;
+    },
+  };
 }

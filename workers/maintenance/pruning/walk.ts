@@ -1,3 +1,5 @@
+import type { Db } from 'mongodb';
+
 /**
  * On the embedded store everybody waits while a command is done. MongoDB does many at once, and a replica set takes longer to tell
  * its members of a small group than to remove it.
@@ -43,6 +45,25 @@ export async function* pruneAlong<Found extends { readonly _id: string }>(
     yield await walk.remove(found);
     if (found.length < group) return;
   }
+}
+
+/** Looks along `_id`: from `from` on, below `below`, at what `where` matches. */
+export function along<Found extends { readonly _id: string }>(
+  db: Db,
+  collection: string,
+  { from, below, where, fields }: { from?: string | undefined; below?: string; where?: object; fields?: object },
+): PruneWalk<Found>['look'] {
+  return async (after, limit) => {
+    const begin = after === undefined ? from && { $gte: from } : { $gt: after };
+    const _id = { ...begin, ...(below !== undefined && { $lt: below }) };
+    const found = await db
+      .collection<{ readonly _id: string }>(collection)
+      .find({ ...where, ...(Object.keys(_id).length > 0 && { _id }) }, { projection: { _id: 1, ...fields } })
+      .sort({ _id: 1 })
+      .limit(limit)
+      .toArray();
+    return found as readonly unknown[] as readonly Found[]; // the projection has its fields
+  };
 }
 
 /** The range of the ids of `found`. */

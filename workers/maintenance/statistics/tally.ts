@@ -1,20 +1,26 @@
 import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
 import { CHAT_OPERATOR } from '../../../shared/messages/channels/chatapp.ts';
+import { isBilled } from '../../../shared/messages/document/chat-message.ts';
 import type { StoredMessage } from '../../../shared/messages/document/message.ts';
 import { STATES } from '../../../shared/messages/document/status.ts';
 import {
   ALL,
+  amountOf,
   type Counter,
   type HourDocument,
   type HourName,
   increase,
   mostFrequent,
+  noTraffic,
   SECONDS,
   type ShownState,
+  type TrafficKind,
+  type TrafficRow,
+  type TrafficSums,
 } from '../../../shared/messages/statistics-hour.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import type { Counted, Sorted } from './counted.ts';
-import { Traffic } from './traffic.ts';
+import type { Counted, Kind, Paid, Sorted } from './counted.ts';
 
 /** Error codes and carriers of one account and hour that are kept: a document stays small whatever carriers answer. */
 const KINDS_MAX = 50;
@@ -122,4 +128,132 @@ export class Tally {
 
 function newOperator(name: string, channel: Operator['channel']): Operator {
   return { name, channel, ended: 0, delivered: 0, within: SECONDS.map(() => 0).concat(0) };
+}
+
+/** Error codes of a row: the most frequent ones. */
+const ERRORS_MAX = 10;
+
+interface Row extends TrafficSums {
+  readonly kind: TrafficKind;
+}
+
+/**
+ * The sent messages of an hour by what reports group by. Whoever sends with ever new senders or templates must not make the
+ * documents grow: the kinds with the most messages are kept, the others are counted together.
+ */
+class Traffic {
+  readonly #rows = new Map<string, Row>();
+  readonly #others = new Map<string, Row>();
+  readonly #kept: number;
+  /** Kinds that are told apart while counting. Beyond, a new one is counted with the others at once. */
+  readonly #most: number;
+
+  constructor(kept: number) {
+    this.#kept = kept;
+    this.#most = 10 * kept;
+  }
+
+  add(message: Counted, kind: Kind, { credits, refunded, sale }: Paid): void {
+    const row = this.#rowOf(kind);
+    const { state, errorCode, segments = 1 } = message;
+    row.messages++;
+    row.segments += segments;
+    row.credits += credits - refunded;
+    row.refunded += refunded;
+    increase(row.states, STATES[state].shown);
+    if (errorCode !== undefined && STATES[state].final) increase(row.errors, errorCode);
+    if (message.routed !== undefined) addAmounts(row, message, refunded > 0);
+    if (sale !== undefined) increase(row.sales, sale.currency, sale.millionths);
+    if (message.cost !== undefined) addAmount(row.costs, message.cost);
+    else if (isUnpriced(message)) row.unpriced++;
+  }
+
+  /** Among all accounts, the account tells kinds apart, and what only matters to the account does not. */
+  join(account: AccountId, own: Traffic): void {
+    for (const row of own.#rows.values()) {
+      merge(this.#rowOf({ ...row.kind, account, sender: undefined, template: undefined }), row);
+    }
+    for (const row of own.#others.values()) merge(this.#otherOf(row.kind), row);
+  }
+
+  rows(): TrafficRow[] {
+    const ranked = [...this.#rows.values()].sort((a, b) => b.messages - a.messages);
+    for (const row of ranked.splice(this.#kept)) merge(this.#otherOf(row.kind), row);
+    return [...ranked, ...this.#others.values()].map(trafficRow);
+  }
+
+  #rowOf(kind: Kind): Row {
+    const { half, channel, account, sender, template, route, rule, carrier, country, category, operator } = kind;
+    // Of all that a message costs here, `join` was a third.
+    const key = `${half} ${channel} ${account} ${route} ${rule} ${carrier} ${country} ${category}\t${sender}\t${template}\t${operator}`;
+    const known = this.#rows.get(key);
+    if (known !== undefined) return known;
+    if (this.#rows.size >= this.#most) return this.#otherOf(kind);
+    const row = { ...noTraffic(), kind: defined(kind) };
+    this.#rows.set(key, row);
+    return row;
+  }
+
+  #otherOf({ half, channel }: Pick<TrafficKind, 'half' | 'channel'>): Row {
+    const key = `${half} ${channel}`;
+    const row = this.#others.get(key) ?? { ...noTraffic(), kind: { half, channel, other: true } };
+    this.#others.set(key, row);
+    return row;
+  }
+}
+
+function merge(into: Row, row: Row): void {
+  into.messages += row.messages;
+  into.segments += row.segments;
+  into.credits += row.credits;
+  into.refunded += row.refunded;
+  into.unpriced += row.unpriced;
+  for (const name of ['states', 'errors', 'sales', 'costs'] as const) {
+    const sums: Map<string, number> = into[name];
+    for (const [key, count] of row[name]) increase(sums, key, count);
+  }
+}
+
+/**
+ * The price is of a message, and counts unless it was refunded. Costs are of a segment: carriers charge each that they took, those of
+ * earlier copies too. A segment whose answer never came counts, as it may have been taken. A copy of one part is a whole text: a carrier
+ * over HTTPS, or one that takes message_payload, splits it by itself.
+ */
+function addAmounts(
+  row: Row,
+  { routed, claim, parts = [], earlier = [], givenUp, segments = 1 }: Counted,
+  isRefunded: boolean,
+): void {
+  const { price, costs = {} } = routed ?? {};
+  if (price !== undefined && !isRefunded) addAmount(row.sales, price);
+  const current = claim === undefined ? [] : [{ carrier: claim.carrier, parts }];
+  const copies = [...(givenUp === undefined ? [] : [givenUp]), ...earlier, ...current];
+  for (const { carrier, parts: taken } of copies) {
+    const cost = costs[carrier];
+    if (cost === undefined) continue;
+    const each = taken.length === 1 ? segments : 1;
+    for (const { state } of taken) if (state !== 'refused') addAmount(row.costs, cost, each);
+  }
+}
+
+/** Whether the provider takes money for it, and no price list said how much when it was delivered. */
+function isUnpriced({ pricing, state }: Counted): boolean {
+  return pricing !== undefined && (state === 'delivered' || state === 'read') && isBilled(pricing);
+}
+
+function addAmount(sums: Map<string, number>, text: string, times = 1): void {
+  const { currency, millionths } = amountOf(text);
+  increase(sums, currency, millionths * times);
+}
+
+function trafficRow({ kind, states, segments, credits, refunded, errors, sales, costs, unpriced }: Row): TrafficRow {
+  return {
+    ...kind,
+    states: Object.fromEntries(states),
+    ...{ segments, credits, refunded },
+    ...(errors.size === 0 ? {} : { errors: mostFrequent(errors, ERRORS_MAX) }),
+    ...(sales.size === 0 ? {} : { sales: Object.fromEntries(sales) }),
+    ...(costs.size === 0 ? {} : { costs: Object.fromEntries(costs) }),
+    ...(unpriced === 0 ? {} : { unpriced }),
+  };
 }

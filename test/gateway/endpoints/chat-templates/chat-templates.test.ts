@@ -5,7 +5,7 @@ import { chatTemplateId } from '../../../../shared/templates/chat/chat-template.
 import { finishRequest, wishChatTemplate } from '../../../../shared/templates/chat/request-store.ts';
 import { replaceChatTemplates, replaceListed } from '../../../../shared/templates/chat/store.ts';
 import type { ChatTemplateRequestDocument } from '../../../../shared/templates/chat/template-request.ts';
-import { announceTemplates } from '../../../../workers/maintenance/announce-templates.ts';
+import { announceTemplates } from '../../../../workers/maintenance/announce.ts';
 import { makeChatTemplate, makeProvider, ownerOf } from '../../../support/chatapp.ts';
 import { makeKey, useGateway } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readTemplatePage } from '../../../../workers/chatapp/provider/template-list.ts';
+import { readTemplatePage } from '../../../../workers/chatapp/template-pages.ts';
 
 describe('readTemplatePage', () => {
   const paging = { cursors: { before: 'a', after: 'b' } };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { judgeUpload } from '../../../../workers/chatapp/provider/upload-answer.ts';
+import { judgeUpload } from '../../../../workers/chatapp/samples/header-samples.ts';
 import { graphError } from '../provider-server.ts';
 
 const judge = (status: number, body: object) =>

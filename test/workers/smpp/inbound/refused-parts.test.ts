@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { phoneMessage } from '../../../../scripts/simulator/smsc/mobile-originated.ts';
+import { phoneMessage } from '../../../../scripts/simulator/smsc/deliver-sm.ts';
 import { phoneParts } from '../../../../scripts/simulator/smsc/phone-text.ts';
 import { CARRIER_DEFAULTS } from '../../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../../shared/carriers/command-status.ts';

@@ -1,0 +1,255 @@
+import type { Db } from 'mongodb';
+import type { CtaDocument } from '../../shared/carriers/cta.ts';
+import type { SenderDocument } from '../../shared/carriers/sender.ts';
+import type { ConditionDocument } from '../../shared/conditions/condition.ts';
+import { conditionsOf, PRESENT } from '../../shared/conditions/store.ts';
+import {
+  ACCOUNT_EVENT_NAMES,
+  type AccountEventName,
+  CONDITION_NOTICES,
+  type NoticeName,
+} from '../../shared/events/catalogue.ts';
+import type { TemplateChange, UnannouncedTemplateEvent } from '../../shared/events/template-change.ts';
+import type { Announcer } from '../../shared/events/webhooks/announce.ts';
+import type { HoldDocument } from '../../shared/messages/traffic/hold.ts';
+import { findAccount } from '../../shared/money/accounts/store.ts';
+import type { KeyDocument } from '../../shared/people/keys/key.ts';
+import type { UserDocument } from '../../shared/people/users/user.ts';
+import type { Told, WithActs } from '../../shared/platform/runtime/act.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import type { ChatTemplateDocument } from '../../shared/templates/chat/chat-template.ts';
+import type { ChatTemplateRequestDocument } from '../../shared/templates/chat/template-request.ts';
+import { countWaiting, newestWaiting } from '../../shared/templates/sms/approval-queue.ts';
+import type { TemplateDocument, UnannouncedDecision } from '../../shared/templates/sms/template.ts';
+import type { TemplateRequestDocument } from '../../shared/templates/sms/template-request.ts';
+import { lastTold, mailLink, mailNotice, mayTell, type Notable, noteTold, type TellDeps } from './tell.ts';
+
+export interface AnnounceDeps extends TellDeps {
+  readonly announcer: Announcer;
+}
+
+/**
+ * Announces what happened to keys, users, senders, CTAs and held prefixes: each is an entry of `unannounced` in the thing's own document,
+ * added by the update that decided. Announced twice, it is one delivery and one mail to each. Returns of how many things.
+ */
+export async function announceActs(deps: AnnounceDeps): Promise<number> {
+  const counts = await Promise.all([
+    announceUnannounced<KeyDocument>(deps.db, 'keys', (keys) => tellEach(deps, keys)),
+    announceUnannounced<SenderDocument>(deps.db, 'senders', (senders) => tellEach(deps, senders)),
+    announceUnannounced<CtaDocument>(deps.db, 'ctas', (ctas) => tellEach(deps, ctas)),
+    announceUnannounced<HoldDocument>(deps.db, 'traffic_holds', (holds) => tellEach(deps, holds)),
+    announceUnannounced<UserDocument>(deps.db, 'users', async (users) => {
+      await tellEach(deps, users);
+      for (const user of users) {
+        // Each link ends those before it.
+        const link = user.unannounced?.findLast(({ event }) => event === 'link');
+        if (link !== undefined) await mailLink(deps, user, link);
+      }
+    }),
+  ]);
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+type Thing = WithActs & { readonly _id: string; readonly account?: AccountId };
+
+async function tellEach(deps: AnnounceDeps, things: readonly Thing[]): Promise<void> {
+  for (const { _id, account, unannounced = [] } of things) {
+    for (const { event, at, told, about } of unannounced) {
+      const subject = about === undefined ? _id : `${_id} ${about}`;
+      // Whoever adds an act names an event of the catalogue, or `link`.
+      if (event !== 'link') await tell(deps, { event: event as AccountEventName, account, subject, at, told });
+    }
+  }
+}
+
+/** Tells webhooks and users, at most once in an hour of the same. Returns whether it was told. */
+async function tell(deps: AnnounceDeps, notable: Notable): Promise<boolean> {
+  if (!(await mayTell(deps.db, notable, deps.clock.now()))) return false;
+  const { event, account } = notable;
+  if (account !== undefined && isAccountEvent(event)) {
+    await deps.announcer.announce([{ ...notable, event, account }]);
+  }
+  await mailNotice(deps, notable);
+  return true;
+}
+
+function isAccountEvent(event: NoticeName): event is AccountEventName {
+  return ACCOUNT_EVENT_NAMES.some((name) => name === event);
+}
+
+/** Documents that are read at once. */
+const GROUP = 200;
+
+/** A document of a thing with what happened to it and is still to be announced. */
+interface WithUnannounced {
+  readonly _id: string;
+  readonly unannounced?: readonly { readonly at: Date }[];
+}
+
+/**
+ * Has what is unannounced in a collection announced, and takes it out of the documents then. If the process dies in between, it is
+ * announced again, which writes the same. Returns how many there were.
+ */
+export async function announceUnannounced<T extends WithUnannounced>(
+  db: Db,
+  collection: string,
+  announce: (found: readonly T[]) => Promise<void>,
+): Promise<number> {
+  const found = await db
+    .collection<WithUnannounced>(collection)
+    // The second condition lets MongoDB use the index.
+    .find<T>({ 'unannounced.0': { $exists: true }, 'unannounced.at': { $gt: new Date(0) } })
+    .limit(GROUP)
+    .toArray();
+  if (found.length === 0) return 0;
+  await announce(found);
+  await db.collection<WithUnannounced>(collection).bulkWrite(
+    found.map(({ _id, unannounced = [] }) => ({
+      updateOne: {
+        filter: { _id },
+        update: { $pull: { unannounced: { at: { $in: unannounced.map(({ at }) => at) } } } },
+      },
+    })),
+    { ordered: false },
+  );
+  return found.reduce((sum, { unannounced = [] }) => sum + unannounced.length, 0);
+}
+
+const HOUR_MS = 3_600_000;
+/** Longer than that is not remembered what was told. */
+const NEW_MS = 2 * HOUR_MS;
+/** More than so many are not told apart. */
+const COUNTED_MAX = 1_000;
+
+/**
+ * Mails operators that accounts ask for senders, CTAs or DLT templates: when something waits that came after the last such mail, and an hour
+ * after it. If the process dies between the mails and the note of them, the same mails are made again, which adds nothing.
+ */
+export async function announceApprovals(deps: TellDeps): Promise<void> {
+  const { db, clock } = deps;
+  const now = clock.now();
+  const what = { event: 'approval.waiting', account: undefined, subject: 'approvals' } as const;
+  const last = await lastTold(db, what);
+  if (last !== undefined && now.getTime() - last.toldAt.getTime() < HOUR_MS) return;
+  const at = await newestWaiting(db, last?.at ?? new Date(now.getTime() - NEW_MS));
+  if (at === undefined) return;
+  const [senders, ctas, templates] = await Promise.all([
+    countWaiting(db, 'senders', COUNTED_MAX),
+    countWaiting(db, 'ctas', COUNTED_MAX),
+    countWaiting(db, 'templates', COUNTED_MAX),
+  ]);
+  await mailNotice(deps, { ...what, at, told: { senders, ctas, templates } });
+  await noteTold(db, { ...what, at }, now);
+}
+
+/** What is over within this time is told to nobody: a carrier that binds again, a post that is repeated. */
+const HOLDS_MS = 60_000;
+
+/** Other words of these are other news. */
+const NEWS: readonly string[] = ['provider.notice'];
+
+type Noticed = ConditionDocument & { readonly name: (typeof CONDITION_NOTICES)[number] };
+
+/**
+ * Tells of conditions that began and were not told of yet; each remembers that it was (`told`). One that comes and goes is told once
+ * in an hour. If the process dies behind the telling, it is told again, which adds nothing: ids derive from the condition and its
+ * beginning. Returns how many were told.
+ */
+export async function announceConditions(deps: AnnounceDeps): Promise<number> {
+  const { db, clock } = deps;
+  const now = clock.now();
+  const conditions = conditionsOf(db);
+  const found = await conditions
+    .find<Noticed>({
+      ...{ ...PRESENT, since: { $lte: new Date(now.getTime() - HOLDS_MS) } },
+      ...{ name: { $in: [...CONDITION_NOTICES] }, $or: [{ told: { $exists: false } }, { name: { $in: NEWS } }] },
+    })
+    .toArray();
+  let count = 0;
+  for (const condition of found) {
+    if (condition.told?.words === condition.words) continue;
+    const { _id, name: event, account, since: at, concerns, words } = condition;
+    const concern = account === undefined ? concerns.operator : concerns.account;
+    // A carrier that has lost some of its binds is something to look at, and wakes nobody.
+    if (concern === undefined || (account === undefined && concern.severity !== 'urgent')) continue;
+    const told = { ...(await membersOf(deps, condition)), words, what_to_do: concern.todo };
+    const subject = NEWS.includes(event) ? `${_id} ${words}` : _id;
+    if (!(await tell(deps, { event, account, subject, at, told }))) continue;
+    await conditions.updateOne({ _id, since: at }, { $set: { told: { at: now, words } } });
+    count++;
+  }
+  return count;
+}
+
+/** The members of its event before the words, in the order of the catalogue. */
+async function membersOf(
+  { db }: AnnounceDeps,
+  { name, account, subject }: Noticed,
+): Promise<Readonly<Record<string, Told>>> {
+  if (name === 'balance.low' && account !== undefined) {
+    const found = await findAccount(db, account);
+    return { balance: found?.balance ?? 0, threshold: found?.lowBalance ?? null };
+  }
+  if (subject.kind === 'webhook') return { webhook_id: subject.id };
+  return subject.kind === 'carrier' ? { carrier_id: subject.id } : {};
+}
+
+type Unannounced = UnannouncedTemplateEvent & Pick<UnannouncedDecision, 'request'>;
+
+/**
+ * Announces what was decided about templates: each decision is an entry of `unannounced` in the template's own document, added by
+ * the update that decided. Announced twice, it is one delivery and one mail to each. Returns of how many templates.
+ */
+export async function announceTemplates(deps: AnnounceDeps): Promise<number> {
+  const announced = await Promise.all([
+    announce<TemplateDocument>(deps, 'templates', ({ account, dltId, name }, { request }) => ({
+      ...{ account, channel: 'sms', named: { template_id: request ?? dltId, name } },
+      ...(request && { template: request }),
+    })),
+    announce<TemplateRequestDocument>(deps, 'template_requests', ({ _id, account, name }) => ({
+      ...{ account, channel: 'sms', named: { template_id: _id, name } },
+    })),
+    announce<ChatTemplateDocument>(deps, 'chat_templates', ({ account, business, name, language, category }) => ({
+      ...{ account, channel: 'chatapp', named: { name, language, category, business_id: business } },
+    })),
+    announce<ChatTemplateRequestDocument>(
+      deps,
+      'chat_template_requests',
+      ({ account, business, name, language, draft }) => ({
+        ...{
+          account,
+          channel: 'chatapp',
+          named: { name, language, category: draft?.category ?? '', business_id: business },
+        },
+      }),
+    ),
+  ]);
+  return announced.reduce((sum, count) => sum + count, 0);
+}
+
+function announce<T extends { readonly _id: string; readonly unannounced?: readonly Unannounced[] }>(
+  { announcer, ...deps }: AnnounceDeps,
+  collection: string,
+  whose: (
+    template: T,
+    unannounced: Unannounced,
+  ) => Pick<TemplateChange, 'account' | 'channel' | 'named'> & Partial<Pick<TemplateChange, 'template'>>,
+): Promise<number> {
+  return announceUnannounced<T>(deps.db, collection, async (found) => {
+    const changes = found.flatMap((template) =>
+      (template.unannounced ?? []).map((unannounced) => ({
+        ...unannounced,
+        template: template._id,
+        ...whose(template, unannounced),
+      })),
+    );
+    await announcer.announce(changes);
+    for (const change of changes) await mail(deps, change);
+  });
+}
+
+async function mail(deps: TellDeps, { event, account, channel, template, named, status, reason, at }: TemplateChange) {
+  const told = { name: named.name ?? template, channel, status, reason: reason ?? null };
+  const notable = { event: `template.${event}`, account, subject: template, at, told } as const;
+  if (await mayTell(deps.db, notable, deps.clock.now())) await mailNotice(deps, notable);
+}
