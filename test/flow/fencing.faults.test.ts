@@ -150,7 +150,7 @@ describe('two processes of each worker', function () {
         const [holder, batches] = [
           await holderOf('maintenance'),
           await leases()
-            .find({ _id: /^batches:/ })
+            .find({ _id: { $regex: '^batches:' } })
             .toArray(),
         ];
         return batches.some(({ owner }) => parseIdentity(owner).pid === holder);

@@ -57,7 +57,10 @@ describe('the rate limit of real gateway processes', () => {
     expect(answers.filter(({ status }) => status === 429)).to.have.length(30);
     expect(good.status).to.equal(200);
     expect(forged.status).to.equal(429);
-    const counted = await db.collection<RateDocument>('rate').find({ _id: /^ip:/ }).toArray();
+    const counted = await db
+      .collection<RateDocument>('rate')
+      .find({ _id: { $regex: '^ip:' } })
+      .toArray();
     expect(counted.map(({ _id }) => _id)).to.deep.equal(['ip:127.0.0.1']);
   });
 });

@@ -135,7 +135,7 @@ describe('second factor (ASVS 6.3.3, 6.4, 6.5)', () => {
       .send({ current_password: PASSWORD })
       .expect(200);
 
-    const entry = await world.db.collection('audit').findOne({ 'actor.id': user._id, action: /renew/ });
+    const entry = await world.db.collection('audit').findOne({ 'actor.id': user._id, action: { $regex: 'renew' } });
     expect(entry).to.include({ outcome: 'done' });
     expect([entry?.before.recovery_codes, entry?.after.recovery_codes]).to.deep.equal([10, 10]);
     const after = (await world.stored(user._id)).recoveryCodes ?? [];
