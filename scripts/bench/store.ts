@@ -11,10 +11,8 @@ import { insertFirst } from '../../shared/messages/queue/insert.ts';
 import { type QueueDocument, queueDocuments, unpackLines } from '../../shared/messages/queue/queue-document.ts';
 import { claimedMessage, claimLines, removeQueued } from '../../shared/messages/queue/queue-store.ts';
 import { findAtOnce } from '../../shared/platform/mongo/find-at-once.ts';
-import { ensureIndexes } from '../../shared/platform/mongo/indexes.ts';
+import { ensureIndexes, INDEXES } from '../../shared/platform/mongo/indexes.ts';
 import { insertNew } from '../../shared/platform/mongo/insert-new.ts';
-import { MESSAGE_INDEXES } from '../../shared/platform/mongo/message-indexes.ts';
-import { QUEUE_INDEXES } from '../../shared/platform/mongo/queue-indexes.ts';
 import { type SingleUpdate, updateEach } from '../../shared/platform/mongo/update-each.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import { embeddedSocketPath, embeddedStoreDir } from '../../shared/platform/runtime/embedded-socket.ts';
@@ -117,7 +115,8 @@ function accountOf(round: number): AccountId {
 
 /** What the store does for messages from the line to the receipt, a hundred in each command. */
 async function messages(db: Db): Promise<void> {
-  await ensureIndexes(db, () => {}, [...QUEUE_INDEXES, ...MESSAGE_INDEXES]);
+  const wanted = INDEXES.filter(({ collection }) => collection === 'queue' || collection === 'messages');
+  await ensureIndexes(db, () => {}, wanted);
   const rounds = Array.from({ length: MESSAGES / GROUP }, (_, round) => hundred(round));
   const ids: QueueId[] = [];
   const claimed: MessageDocument[][] = [];

@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 import type { BatchCounts, BatchDocument } from '../../../shared/messages/batch.ts';
 import { countBatch, refundedCredits } from '../../../shared/messages/batch-progress.ts';
 import { batchCollection, beginStop, readBatch } from '../../../shared/messages/batch-store.ts';
-import { SHOWN_BATCHES } from '../../../shared/platform/mongo/batch-indexes.ts';
+import { SHOWN_BATCHES } from '../../../shared/platform/mongo/indexes.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, type BatchId, idTime, isBatchId, lowestId } from '../../../shared/platform/runtime/ids.ts';
 import { ReadQueue } from '../../access/read-queue.ts';

@@ -1,6 +1,6 @@
 import type { ChannelName, MessageState } from '../../../shared/messages/document/message.ts';
 import type { Covers } from '../../../shared/money/accounts/account.ts';
-import { RARE_STATES, type RareState } from '../../../shared/platform/mongo/message-indexes.ts';
+import { RARE_STATES, type RareState } from '../../../shared/platform/mongo/indexes.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import {
   type AccountId,

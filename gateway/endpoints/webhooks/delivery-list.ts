@@ -9,7 +9,7 @@ import {
   type Stored,
 } from '../../../shared/events/webhooks/delivery.ts';
 import { deliveriesOf, findDeliveries } from '../../../shared/events/webhooks/delivery-store.ts';
-import { FAILED_STATES } from '../../../shared/platform/mongo/webhook-indexes.ts';
+import { FAILED_STATES } from '../../../shared/platform/mongo/indexes.ts';
 import { type EndpointId, eventId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 
 export interface DeliveryFilter {

@@ -1,9 +1,9 @@
 import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
 import { isDuplicateKey } from '../../platform/mongo/errors.ts';
 import { findAtOnce } from '../../platform/mongo/find-at-once.ts';
+import { FAILED_STATES, type FailedState } from '../../platform/mongo/indexes.ts';
 import { insertNew } from '../../platform/mongo/insert-new.ts';
 import { updateEach } from '../../platform/mongo/update-each.ts';
-import { FAILED_STATES, type FailedState } from '../../platform/mongo/webhook-indexes.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import type { EndpointId } from '../../platform/runtime/ids.ts';
 import {

@@ -14,7 +14,7 @@ export interface StoredMessage {
   readonly _id: MessageId;
   readonly channel: ChannelName;
   readonly account: AccountId;
-  /** The day of its id (`idDay`). It makes searches cheap (platform/mongo/message-indexes.ts). */
+  /** The day of its id (`idDay`). It makes searches cheap (platform/mongo/indexes.ts). */
   readonly day: number;
   /** Digits, country code first. */
   readonly to: string;

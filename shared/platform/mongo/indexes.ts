@@ -1,485 +1,427 @@
-import type { Db } from 'mongodb';
-import { BATCH_INDEXES } from './batch-indexes.ts';
+import type { CreateIndexesOptions, Db } from 'mongodb';
 import { type Building, buildIndexes } from './build-indexes.ts';
-import { MESSAGE_INDEXES } from './message-indexes.ts';
-import { NOTICE_INDEXES } from './notice-indexes.ts';
-import type { Index } from './product-index.ts';
-import { QUEUE_INDEXES } from './queue-indexes.ts';
-import { RECEIVED_INDEXES } from './received-indexes.ts';
-import { TEMPLATE_INDEXES } from './template-indexes.ts';
-import { WEBHOOK_INDEXES } from './webhook-indexes.ts';
 
-/** Every index of the product with the query that it serves. */
-export const INDEXES: readonly Index[] = [
-  ...QUEUE_INDEXES,
-  {
-    collection: 'accounts',
-    key: { pendingAt: 1 },
-    options: { name: 'pending', partialFilterExpression: { pendingAt: { $exists: true } } },
-    serves: 'maintenance: accounts that have had something pending for long',
-  },
-  {
-    collection: 'accounts',
-    key: { test: 1 },
-    options: { name: 'test', partialFilterExpression: { test: true } },
-    serves: 'operators overview: how many accounts are test accounts',
-  },
-  {
-    collection: 'accounts',
-    key: { held: 1 },
-    options: { name: 'held', partialFilterExpression: { held: { $exists: true } } },
-    serves: 'smpp claim: the accounts of which nothing may leave',
-  },
-  {
-    collection: 'accounts',
-    key: { 'daytime.from': 1 },
-    options: { name: 'daytime', partialFilterExpression: { 'daytime.from': { $exists: true } } },
-    serves: "smpp claim: the accounts whose SMS leave in the recipient's daytime only",
-  },
-  {
-    collection: 'accounts',
-    key: { log: 1 },
-    options: { name: 'log', partialFilterExpression: { log: 'all' } },
-    serves: 'smpp message log: the accounts that want everything logged',
-  },
-  {
-    collection: 'accounts',
-    key: { 'closed.at': 1 },
-    options: { name: 'closed', partialFilterExpression: { 'closed.at': { $exists: true } } },
-    serves: 'maintenance: closed accounts that are to be settled, or erased',
-  },
-  {
-    collection: 'accounts',
-    key: { messageDays: 1 },
-    options: { name: 'message_days', partialFilterExpression: { messageDays: { $exists: true } } },
-    serves: 'maintenance: the accounts whose messages are kept for a shorter time',
-  },
-  {
-    collection: 'accounts',
-    key: { brake: 1 },
-    options: { name: 'brake', partialFilterExpression: { brake: { $exists: true } } },
-    serves: 'maintenance: the accounts whose traffic is watched by prefix',
-  },
-  {
-    collection: 'prefix_hours',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'expiry of what was counted by prefix',
-  },
-  {
-    collection: 'statements',
-    key: { series: 1, serial: 1 },
-    options: { name: 'number', unique: true },
-    serves: 'statements of months: no two of a financial year have the same number; the last one',
-  },
-  {
-    collection: 'traffic_holds',
-    key: { account: 1, since: 1 },
-    options: { name: 'account' },
-    serves: 'limits of an account: the prefixes that are held',
-  },
-  {
-    collection: 'traffic_holds',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'expiry of prefixes that were watched, and of the trust in released ones',
-  },
-  {
-    collection: 'verifications',
-    key: { account: 1, to: 1, _id: -1 },
-    options: { name: 'to' },
-    serves: 'a check that names the number: its newest verification; those of a number; erasing it',
-  },
-  {
-    collection: 'verifications',
-    key: { account: 1, _id: -1 },
-    options: { name: 'account' },
-    serves: 'the verifications of an account, newest first; how many of the newest were approved',
-  },
-  {
-    collection: 'verifications',
-    key: { check: 1 },
-    options: { name: 'check', partialFilterExpression: { check: { $exists: true } } },
-    serves: 'the answer to a check whose answer was lost',
-  },
-  {
-    collection: 'verifications',
-    key: { expiresAt: 1 },
-    options: { name: 'pending', partialFilterExpression: { state: 'pending' } },
-    serves: 'maintenance: the verifications whose time is over',
-  },
-  {
-    collection: 'verifications',
-    key: { 'second.due': 1, account: 1 },
-    options: { name: 'second', partialFilterExpression: { 'second.due': { $exists: true } } },
-    serves: 'second tries of verifications by the chat app that are due',
-  },
-  {
-    collection: 'verifications',
-    key: { removeAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes verifications of two weeks ago',
-  },
-  {
-    collection: 'recipient_hours',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'expiry of what each recipient was sent in an hour',
-  },
-  {
-    collection: 'ledger',
-    key: { account: 1, change: 1 },
-    options: { name: 'change', unique: true },
-    serves: 'credits: was this change entered already? A second guard that it is entered once',
-  },
-  {
-    collection: 'ledger',
-    key: { account: 1, 'then.change': 1 },
-    options: { name: 'then', partialFilterExpression: { 'then.change': { $exists: true } } },
-    serves: 'the entry of a debit that was entered together with others',
-  },
-  {
-    collection: 'ledger',
-    key: { account: 1, at: 1 },
-    options: { name: 'refunds', partialFilterExpression: { reason: 'refund' } },
-    serves: 'the statement of a month: what came back',
-  },
-  { collection: 'keys', key: { account: 1 }, options: { name: 'account' }, serves: 'ops: the keys of an account' },
-  {
-    collection: 'users',
-    key: { username: 1, account: 1 },
-    options: { name: 'username_account', unique: true },
-    serves: 'sign-in: whose a sign-in name is; no two users of an account have the same, and no two operators',
-  },
-  {
-    collection: 'users',
-    key: { account: 1, place: 1 },
-    options: { name: 'place', unique: true, partialFilterExpression: { place: { $exists: true } } },
-    serves: 'invitations: an account has no more users than places',
-  },
-  {
-    collection: 'users',
-    key: { account: 1, networks: 1 },
-    options: { name: 'networks' },
-    serves: 'sign-in: has anybody of the account signed in from this network before?',
-  },
-  {
-    collection: 'users',
-    key: { account: 1, _id: 1 },
-    options: { name: 'account' },
-    serves: 'the users of an account; the operators, who have none',
-  },
-  {
-    collection: 'users',
-    key: { 'link.hash': 1 },
-    options: { name: 'link', partialFilterExpression: { 'link.hash': { $exists: true } } },
-    serves: 'one-time links: whose a link is',
-  },
-  {
-    collection: 'sign_in_failures',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes failed sign-ins that limit nobody any more',
-  },
-  {
-    collection: 'sessions',
-    key: { user: 1, _id: -1 },
-    options: { name: 'user_newest' },
-    serves: 'the sessions of a user, to list them and to end them, the oldest first',
-  },
-  {
-    collection: 'sessions',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes sessions after their absolute end',
-  },
-  {
-    collection: 'keys',
-    key: { account: 1, _id: 1 },
-    options: { name: 'list' },
-    serves: 'account: its keys, newest first',
-  },
-  {
-    collection: 'keys',
-    key: { account: 1, status: 1, _id: 1 },
-    options: { name: 'status' },
-    serves: 'account: its active, expired or revoked keys, newest first',
-  },
-  {
-    collection: 'keys',
-    key: { account: 1, place: 1 },
-    options: { name: 'place', unique: true, partialFilterExpression: { place: { $exists: true } } },
-    serves: 'keys: no two that work have the same place, so an account has no more than there are places',
-  },
-  {
-    collection: 'senders',
-    key: { account: 1, sender: 1 },
-    options: { name: 'account_sender', unique: true },
-    serves: 'senders: the registered sender of an account',
-  },
-  {
-    collection: 'senders',
-    key: { account: 1, createdAt: 1, _id: 1 },
-    options: { name: 'queue', partialFilterExpression: { status: 'submitted' } },
-    serves: 'approvals: the senders that wait, account by account, oldest first',
-  },
-  {
-    collection: 'senders',
-    key: { account: 1, place: 1 },
-    options: { name: 'place', unique: true, partialFilterExpression: { place: { $exists: true } } },
-    serves: 'quotas: no two senders that an account asked for have the same place',
-  },
-  {
-    collection: 'ctas',
-    key: { account: 1, value: 1 },
-    options: { name: 'account_value', unique: true },
-    serves: 'CTAs of an account: the list, and that it has each once',
-  },
-  {
-    collection: 'ctas',
-    key: { account: 1, createdAt: 1, _id: 1 },
-    options: { name: 'queue', partialFilterExpression: { status: 'submitted' } },
-    serves: 'approvals: the CTAs that wait, account by account, oldest first',
-  },
-  {
-    collection: 'ctas',
-    key: { account: 1, place: 1 },
-    options: { name: 'place', unique: true, partialFilterExpression: { place: { $exists: true } } },
-    serves: 'quotas: no two CTAs of an account have the same place',
-  },
-  ...TEMPLATE_INDEXES,
-  ...MESSAGE_INDEXES,
-  ...BATCH_INDEXES,
-  ...WEBHOOK_INDEXES,
-  ...NOTICE_INDEXES,
-  {
-    collection: 'providers',
-    key: { callback: 1 },
-    options: { name: 'callback', unique: true },
-    serves: 'chat-app callback: whose it is',
-  },
-  {
-    collection: 'providers',
-    key: { phoneNumberId: 1 },
-    options: { name: 'number', unique: true },
-    serves: 'chat-app callback: whose a number of the same app is; a number belongs to one account',
-  },
-  {
-    collection: 'providers',
-    key: { account: 1 },
-    options: { name: 'account' },
-    serves: 'chat-app: the numbers of an account',
-  },
-  {
-    collection: 'providers',
-    key: { businessId: 1 },
-    options: { name: 'business' },
-    serves: 'chat-app callback: whose a business account of the same app is',
-  },
-  {
-    collection: 'message_log',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes what timelines need not show any more',
-  },
-  {
-    collection: 'chat_inbox',
-    key: { account: 1, due: 1 },
-    options: { name: 'due', partialFilterExpression: { due: { $exists: true } } },
-    serves: 'chatapp: what providers posted and nobody has worked off, by account',
-  },
-  {
-    collection: 'chat_inbox',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes what no provider posts again',
-  },
-  {
-    collection: 'carrier_callbacks',
-    key: { carrier: 1, at: 1 },
-    options: { name: 'oldest' },
-    serves: 'smpp: the receipts that an HTTP carrier posted and nobody has settled',
-  },
-  {
-    collection: 'carrier_callbacks',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes receipts of carriers that are gone',
-  },
-  {
-    collection: 'orphans',
-    key: { carrier: 1, keys: 1 },
-    options: { name: 'keys' },
-    serves: 'smpp outcome: receipts that came before the answer with their id',
-  },
-  {
-    collection: 'orphans',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes receipts that nothing ever fitted',
-  },
-  {
-    collection: 'orphans',
-    key: { expiresAt: 1, _id: 1 },
-    options: { name: 'list' },
-    // Beside the index above, because the store removes by an index of one field only.
-    serves: 'operators: receipts that fit nothing, newest first',
-  },
-  ...RECEIVED_INDEXES,
-  {
-    collection: 'rate',
-    key: { 'window.start': 1 },
-    options: { name: 'expiry', expireAfterSeconds: 120 },
-    serves: 'the store removes counts of windows that are over',
-  },
-  {
-    collection: 'rate',
-    key: { 'window.recall': 1 },
-    options: { name: 'recall', partialFilterExpression: { 'window.recall': true } },
-    serves: 'rate allowances: windows in which somebody was refused',
-  },
-  {
-    collection: 'idempotency',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes idempotency keys whose day is over',
-  },
-  {
-    collection: 'audit',
-    key: { account: 1, _id: 1 },
-    options: { name: 'account' },
-    serves: 'audit list: changes of an account and its things, newest first',
-  },
-  {
-    collection: 'audit',
-    key: { 'subject.kind': 1, 'subject.id': 1, _id: 1 },
-    options: { name: 'subject' },
-    serves: 'audit list: changes of one thing, newest first',
-  },
-  {
-    collection: 'audit',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes entries of long ago',
-  },
-  {
-    collection: 'erasures',
-    key: { due: 1 },
-    options: { name: 'due', partialFilterExpression: { due: { $exists: true } } },
-    serves: 'maintenance: the numbers that are to be erased',
-  },
-  {
-    collection: 'erasures',
-    key: { account: 1, _id: 1 },
-    options: { name: 'account' },
-    serves: 'the erasures of an account, or of operators, newest first',
-  },
-  {
-    collection: 'conversations',
-    key: { account: 1, lastInboundAt: -1, _id: -1 },
-    options: { name: 'inbox', partialFilterExpression: { lastInboundAt: { $exists: true } } },
-    // Written when a customer writes, and not when a message is sent.
-    serves: 'inbox: who wrote last; overview: how many sessions are open',
-  },
-  {
-    collection: 'conversations',
-    key: { account: 1, customer: 1 },
-    options: { name: 'marketing_stops', partialFilterExpression: { 'marketing.stopped': true } },
-    serves: 'the customers of an account who want no marketing on the chat-app channel',
-  },
-  {
-    collection: 'conversations',
-    key: { keys: 1 },
-    options: { name: 'keys', sparse: true },
-    // Written when a customer is met first, and when something new is told of them.
-    serves: 'chat-app: the person with this user id, user name or customer id',
-  },
-  {
-    collection: 'conversation_places',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'expiry of how many messages were sent in a conversation',
-  },
-  {
-    collection: 'conversation_losses',
-    key: { account: 1, _id: -1 },
-    options: { name: 'account' },
-    serves: 'operators: the conversations of an account that cost more than they earned, newest first',
-  },
-  {
-    collection: 'conversation_losses',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes losses of long ago',
-  },
-  {
-    collection: 'conditions',
-    key: { account: 1 },
-    options: { name: 'account' },
-    serves: 'overview: what is wrong with an account',
-  },
-  {
-    collection: 'conditions',
-    key: { endedAt: 1, 'concerns.operator.severity': -1, since: 1 },
-    options: { name: 'present' },
-    serves:
-      'operations: what is wrong now, the most urgent first, and what ended lately; the watch and notices: all that is wrong',
-  },
-  {
-    collection: 'conditions',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes conditions that ended days ago',
-  },
-  {
-    collection: 'carrier_peaks',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes peaks of long ago',
-  },
-  {
-    collection: 'statistics',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes counts of long ago',
-  },
-  {
-    collection: 'counted_hours',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes the times at which hours of long ago were counted',
-  },
-  {
-    collection: 'ledger_checks',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes what checks of the ledger found long ago',
-  },
-  {
-    collection: 'exports',
-    key: { account: 1, place: 1 },
-    options: { name: 'place', unique: true },
-    serves: 'quotas: no two exports of an account have the same place; the exports of an account',
-  },
-  {
-    collection: 'exports',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes exports after a day',
-  },
-  {
-    collection: 'export_pieces',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes the files of exports after a day',
-  },
-  {
-    collection: 'processes',
-    key: { at: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 60 },
-    serves: 'the store removes the reports of processes that are gone',
-  },
-];
+/** An index of one of the product's collections. */
+export interface Index {
+  readonly collection: string;
+  readonly key: Rule['key'];
+  readonly options: CreateIndexesOptions & { readonly name: string };
+}
+
+/** `where` is the `partialFilterExpression`; the rest are the index's own options. */
+interface Rule extends Pick<CreateIndexesOptions, 'unique' | 'sparse' | 'expireAfterSeconds'> {
+  readonly key: Readonly<Record<string, 1 | -1>>;
+  readonly where?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * States that few messages of an account reach, and the index that has them. A message that is now `delivered` was never in one of
+ * them.
+ */
+export const RARE_STATES = {
+  expired: 'expired_failed',
+  failed: 'expired_failed',
+  read: 'read_to_rejected',
+  received: 'read_to_rejected',
+  rejected: 'read_to_rejected',
+} as const;
+export type RareState = keyof typeof RARE_STATES;
+
+/** States of a delivery that was not taken at the first try, and the index that has them. */
+export const FAILED_STATES = { waiting: 'failed_tries', exhausted: 'failed_tries', discarded: 'discarded' } as const;
+export type FailedState = keyof typeof FAILED_STATES;
+
+/**
+ * Batches that are paid for, and not for a schedule: `paid`, `split`, `stopped`, `stopping`. Only these are shown. A range of names,
+ * because not every server knows `$in` in the filter of an index.
+ */
+export const SHOWN_BATCHES = { state: { $gte: 'paid', $lte: 'stopping' } } as const;
+
+const there = (field: string) => ({ [field]: { $exists: true } });
+
+/** The store removes documents when their time has come. */
+const EXPIRY: Rule = { key: { expiresAt: 1 }, expireAfterSeconds: 0 };
+/** No two of an account have the same place, so it has no more than there are places (money/accounts/quotas.ts). */
+const PLACE: Rule = { key: { account: 1, place: 1 }, unique: true, where: there('place') };
+/** Maintenance: what accounts, users and webhooks are to be told. */
+const UNANNOUNCED: Rule = { key: { 'unannounced.at': 1 }, where: there('unannounced.0') };
+
+/** By collection and name, with the queries that need it, by who asks them. */
+const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
+  queue: {
+    // smpp claim: what waits on a path and lane, account by account, oldest first.
+    open: { key: { path: 1, lane: 1, account: 1, _id: 1 }, where: { open: true } },
+    // Maintenance: lines whose messages are to be inserted.
+    write_at: { key: { writeAt: 1 }, where: there('writeAt') },
+    // Status: a message of an account that is not inserted yet. Measured on the embedded store with 1,000 such
+    // documents of other accounts: 0.5 ms of CPU for the status of such a message, 3.3 without this index; insert and
+    // removal of a document 104 µs, 99 without it.
+    not_inserted: { key: { account: 1, last: 1 }, where: there('writeAt') },
+    // smpp take-over: what an earlier holder of the carrier claimed.
+    claims: { key: { 'claims.carrier': 1 }, sparse: true },
+    // The store removes kept documents a day after their end.
+    remove: { key: { removeAt: 1 }, expireAfterSeconds: 0, sparse: true },
+  },
+  accounts: {
+    // Maintenance: accounts that have had something pending for long.
+    pending: { key: { pendingAt: 1 }, where: there('pendingAt') },
+    // Operators overview: how many accounts are test accounts.
+    test: { key: { test: 1 }, where: { test: true } },
+    // smpp claim: the accounts of which nothing may leave.
+    held: { key: { held: 1 }, where: there('held') },
+    // smpp claim: the accounts whose SMS leave in the recipient's daytime only.
+    daytime: { key: { 'daytime.from': 1 }, where: there('daytime.from') },
+    // smpp message log: the accounts that want everything logged.
+    log: { key: { log: 1 }, where: { log: 'all' } },
+    // Maintenance: closed accounts that are to be settled, or erased.
+    closed: { key: { 'closed.at': 1 }, where: there('closed.at') },
+    // Maintenance: the accounts whose messages are kept for a shorter time.
+    message_days: { key: { messageDays: 1 }, where: there('messageDays') },
+    // Maintenance: the accounts whose traffic is watched by prefix.
+    brake: { key: { brake: 1 }, where: there('brake') },
+  },
+  prefix_hours: { expiry: EXPIRY },
+  statements: {
+    // Statements of months: no two of a financial year have the same number; the last one.
+    number: { key: { series: 1, serial: 1 }, unique: true },
+  },
+  traffic_holds: {
+    // Limits of an account: the prefixes that are held.
+    account: { key: { account: 1, since: 1 } },
+    expiry: EXPIRY,
+    unannounced: UNANNOUNCED,
+  },
+  verifications: {
+    // A check that names the number: its newest verification; those of a number; erasing it.
+    to: { key: { account: 1, to: 1, _id: -1 } },
+    // The verifications of an account, newest first; how many of the newest were approved.
+    account: { key: { account: 1, _id: -1 } },
+    // The answer to a check whose answer was lost.
+    check: { key: { check: 1 }, where: there('check') },
+    // Maintenance: the verifications whose time is over.
+    pending: { key: { expiresAt: 1 }, where: { state: 'pending' } },
+    // Second tries of verifications by the chat app that are due.
+    second: { key: { 'second.due': 1, account: 1 }, where: there('second.due') },
+    // The store removes verifications of two weeks ago.
+    expiry: { key: { removeAt: 1 }, expireAfterSeconds: 0 },
+    unannounced: UNANNOUNCED,
+  },
+  recipient_hours: { expiry: EXPIRY },
+  ledger: {
+    // Credits: was this change entered already? A second guard that it is entered once.
+    change: { key: { account: 1, change: 1 }, unique: true },
+    // The entry of a debit that was entered together with others.
+    // biome-ignore lint/suspicious/noThenProperty: the name of an index
+    then: { key: { account: 1, 'then.change': 1 }, where: there('then.change') },
+    // The statement of a month: what came back.
+    refunds: { key: { account: 1, at: 1 }, where: { reason: 'refund' } },
+  },
+  keys: {
+    // ops: the keys of an account.
+    account: { key: { account: 1 } },
+    // Account: its keys, newest first.
+    list: { key: { account: 1, _id: 1 } },
+    // Account: its active, expired or revoked keys, newest first.
+    status: { key: { account: 1, status: 1, _id: 1 } },
+    place: PLACE,
+    unannounced: UNANNOUNCED,
+  },
+  users: {
+    // Sign-in: whose a sign-in name is; no two users of an account have the same, and no two operators.
+    username_account: { key: { username: 1, account: 1 }, unique: true },
+    place: PLACE,
+    // Sign-in: has anybody of the account signed in from this network before?
+    networks: { key: { account: 1, networks: 1 } },
+    // The users of an account; the operators, who have none.
+    account: { key: { account: 1, _id: 1 } },
+    // One-time links: whose a link is.
+    link: { key: { 'link.hash': 1 }, where: there('link.hash') },
+    unannounced: UNANNOUNCED,
+  },
+  sign_in_failures: { expiry: EXPIRY },
+  sessions: {
+    // The sessions of a user, to list them and to end them, the oldest first.
+    user_newest: { key: { user: 1, _id: -1 } },
+    expiry: EXPIRY,
+  },
+  senders: {
+    // Senders: the registered sender of an account.
+    account_sender: { key: { account: 1, sender: 1 }, unique: true },
+    // Approvals: the senders that wait, account by account, oldest first.
+    queue: { key: { account: 1, createdAt: 1, _id: 1 }, where: { status: 'submitted' } },
+    place: PLACE,
+    unannounced: UNANNOUNCED,
+  },
+  ctas: {
+    // CTAs of an account: the list, and that it has each once.
+    account_value: { key: { account: 1, value: 1 }, unique: true },
+    // Approvals: the CTAs that wait, account by account, oldest first.
+    queue: { key: { account: 1, createdAt: 1, _id: 1 }, where: { status: 'submitted' } },
+    place: PLACE,
+    unannounced: UNANNOUNCED,
+  },
+  templates: {
+    // Templates: an account's, or its approved ones, by id.
+    account_status: { key: { account: 1, status: 1, dltId: 1 } },
+    // Matching: the approved templates of a sender.
+    approved: { key: { account: 1, senders: 1 }, where: { status: 'approved' } },
+    // smpp claim: the templates of which nothing may leave.
+    paused: { key: { paused: 1 }, where: there('paused') },
+    // Approvals: the templates that wait, account by account, oldest first.
+    queue: { key: { account: 1, createdAt: 1, _id: 1 }, where: { status: 'submitted' } },
+    place: PLACE,
+    unannounced: UNANNOUNCED,
+  },
+  template_requests: {
+    // Templates: what an account asked for, newest first.
+    account: { key: { account: 1, _id: 1 } },
+    // Approvals: the requests that wait, account by account, oldest first.
+    queue: { key: { account: 1, createdAt: 1, _id: 1 }, where: { status: 'requested' } },
+    place: PLACE,
+    unannounced: UNANNOUNCED,
+  },
+  chat_template_requests: {
+    // chatapp: what providers are to be asked, by account.
+    due: { key: { account: 1, due: 1 }, where: there('due') },
+    place: PLACE,
+    unannounced: UNANNOUNCED,
+  },
+  chat_templates: {
+    unannounced: UNANNOUNCED,
+  },
+  // Every index on `messages` costs several writes per message. Add one only after measuring it.
+  messages: {
+    // The messages of an account, newest first.
+    account: { key: { account: 1, _id: 1 } },
+    // Chat-app claim: queued messages of a number of an account, oldest first.
+    chat_queue: { key: { account: 1, from: 1, _id: 1 }, where: { channel: 'chatapp', state: 'queued' } },
+    // smpp take-over: what an earlier holder of the carrier left unsettled; unknowns an orphan may fit.
+    submitting: { key: { 'claim.carrier': 1, _id: 1 }, where: { state: 'submitting' } },
+    // Watch: what a carrier refused for now and waits for its next try; the oldest of it. A message that is never
+    // refused for now has no entry.
+    retrying: { key: { 'claim.carrier': 1, _id: 1 }, where: { state: 'waiting' } },
+    // smpp receipts: the message of a carrier id.
+    parts: { key: { 'parts.key': 1 }, sparse: true },
+    // smpp receipts: the message of a carrier id with letters of both cases that the receipt has in another case.
+    parts_caseless: { key: { 'parts.caseless': 1 }, sparse: true },
+    // smpp receipts: the message that was sent again of which a carrier id is an earlier copy.
+    earlier_parts: { key: { 'earlier.parts.key': 1 }, sparse: true },
+    // smpp receipts: the message that went to another carrier after a receipt, when its first carrier says more of it.
+    given_up_parts: { key: { 'givenUp.parts.key': 1 }, sparse: true },
+    // smpp receipts: messages that were sent again after a carrier had them of late, which its orphan may fit. The
+    // carrier first: one that flaps may leave 100,000 copies in three days, and receipts of all carriers ask.
+    earlier_copies: { key: { 'earlier.carrier': 1, 'earlier.at': 1 }, sparse: true },
+    // Maintenance: waiting messages whose time has come, validity that has passed; of each account some.
+    due_accounts: { key: { due: 1, account: 1 }, where: there('due') },
+    // GET /v2/events: the messages of an account that reached certain states between two times. Partial: a message
+    // without events needs no entry, and the first event has none to remove. Measured on the embedded store, insert
+    // and three updates of a message: 125 µs of its CPU without this index, 133 with it, 152 with a full one.
+    events_by_state: { key: { account: 1, 'history.state': 1, 'history.at': -1 }, where: there('history.0') },
+    // GET /v2/messages: what failed, among a million that were delivered. Partial: a delivered SMS has no entry. Two
+    // ranges of names, because not every server knows `$in` in such an expression, and because `queued` stands between
+    // them, where every message begins.
+    expired_failed: { key: { account: 1, state: 1, _id: 1 }, where: { state: { $gte: 'expired', $lte: 'failed' } } },
+    // GET /v2/messages: what customers wrote or have read, and what was refused, among a million that were delivered.
+    read_to_rejected: { key: { account: 1, state: 1, _id: 1 }, where: { state: { $gte: 'read', $lte: 'rejected' } } },
+    // Conversations: who else was sent in one whose opener failed. Chat-app messages only. Measured on the embedded
+    // store, insert and three updates of such a message, client included: 94 µs of CPU without it, 99 with it (medians
+    // of six alternating runs).
+    conversation: { key: { conversation: 1, _id: 1 }, where: there('conversation') },
+    // Chat-app: messages in whose place an SMS is due. Only chat-app messages that have one, until it is known what
+    // becomes of it.
+    fallback: { key: { 'fallback.due': 1, account: 1 }, where: there('fallback.due') },
+    // The next three by day and recipient, not by recipient alone: then a day's messages go to a few pages of the
+    // index, not to pages all over it (docs/decisions/0022). The account stands behind the number: so the same index
+    // answers operators, who search all accounts (docs/decisions/0043). Only the insert of a message writes to them.
+    // GET /v2/messages, GET /v2/admin/messages: what was sent to a number.
+    to: { key: { day: 1, to: 1, account: 1, _id: 1 } },
+    // GET /v2/messages, GET /v2/admin/messages: what a customer wrote, or was sent from a number of the chat-app.
+    from: { key: { day: 1, from: 1, account: 1, _id: 1 }, where: there('from') }, // not SMS to customers
+    // GET /v2/messages, GET /v2/admin/messages: messages of a reference.
+    by_reference: { key: { day: 1, reference: 1, account: 1, _id: 1 }, where: there('reference') },
+  },
+  batches: {
+    // Batches: what waits for a worker, account by account, oldest first.
+    work: { key: { open: 1, account: 1, _id: 1 }, where: there('open') },
+    // Batches: what is to be stopped, account by account, also behind many that are not.
+    stopping: { key: { state: 1, account: 1, _id: 1 }, where: { state: 'stopping' } },
+    // Bulk: what an account has stored and not paid; maintenance: what was never paid.
+    unpaid: { key: { account: 1 }, where: { state: 'unpaid' } },
+    // GET /v2/batches: the paid batches of an account, newest first.
+    shown: { key: { account: 1, _id: 1 }, where: SHOWN_BATCHES },
+  },
+  schedules: {
+    // Schedules: what is due for release, redo or refund; the seconds that need an alarm.
+    due: { key: { due: 1 }, where: there('due') },
+    // GET /v2/schedules: the schedules of an account, newest first.
+    account: { key: { account: 1, _id: 1 } },
+    // GET /v2/schedules?state=scheduled: what waits for its time, the next first; schedules: turns of accounts.
+    upcoming: { key: { account: 1, at: 1, _id: 1 }, where: { state: 'scheduled' } },
+  },
+  endpoints: {
+    // Webhooks: the endpoints of an account.
+    account: { key: { account: 1 } },
+    place: PLACE,
+    // The few accounts whose webhooks want receipts as carriers wrote them.
+    raw: { key: { raw: 1 }, where: { raw: true } },
+  },
+  // Every index on `deliveries` costs a write per document.
+  deliveries: {
+    // Webhooks: the due deliveries of an endpoint; which endpoints have any.
+    due: { key: { endpoint: 1, due: 1 }, where: there('due') },
+    // Webhooks: waiting deliveries whose next try has come.
+    retry: { key: { retryAt: 1 }, where: there('retryAt') },
+    // The delivery log of an endpoint, newest first.
+    log: { key: { endpoint: 1, _id: 1 } },
+    // The delivery log: the few that failed among a million that did not. Partial: a delivery that succeeds at the
+    // first try has no entry. By name, `waiting` is the only other state from there on.
+    failed_tries: { key: { endpoint: 1, state: 1, _id: 1 }, where: { state: { $gte: 'exhausted' } } },
+    // The delivery log: what was not posted, because its endpoint was disabled.
+    discarded: { key: { endpoint: 1, state: 1, _id: 1 }, where: { state: 'discarded' } },
+    // One event of a group: the delivery log, the timeline of a message, a redo of a settle.
+    grouped: { key: { 'items.eventId': 1 }, sparse: true },
+  },
+  webhook_replays: {
+    // Webhooks: the replays to work off; no endpoint has two at a time.
+    running: { key: { state: 1, endpoint: 1 }, where: { state: 'running' }, unique: true },
+    // Account: the replays of a webhook, newest first.
+    list: { key: { endpoint: 1, _id: 1 } },
+    // Live numbers: the newest replays of an account.
+    account: { key: { account: 1, _id: 1 } },
+    expiry: EXPIRY,
+  },
+  told: { expiry: EXPIRY },
+  mails: {
+    // Mails that wait, the oldest first.
+    due: { key: { due: 1 }, where: there('due') },
+    // How many mails an account has had lately.
+    account: { key: { account: 1, at: 1 } },
+    // Operators: what the mail server said last.
+    failed: { key: { failedAt: -1 }, where: there('failedAt') },
+    expiry: EXPIRY,
+  },
+  providers: {
+    // Chat-app callback: whose it is.
+    callback: { key: { callback: 1 }, unique: true },
+    // Chat-app callback: whose a number of the same app is; a number belongs to one account.
+    number: { key: { phoneNumberId: 1 }, unique: true },
+    // Chat-app: the numbers of an account.
+    account: { key: { account: 1 } },
+    // Chat-app callback: whose a business account of the same app is.
+    business: { key: { businessId: 1 } },
+  },
+  message_log: { expiry: EXPIRY },
+  chat_inbox: {
+    // chatapp: what providers posted and nobody has worked off, by account.
+    due: { key: { account: 1, due: 1 }, where: there('due') },
+    expiry: EXPIRY,
+  },
+  carrier_callbacks: {
+    // smpp: the receipts that an HTTP carrier posted and nobody has settled.
+    oldest: { key: { carrier: 1, at: 1 } },
+    expiry: EXPIRY,
+  },
+  orphans: {
+    // smpp outcome: receipts that came before the answer with their id.
+    keys: { key: { carrier: 1, keys: 1 } },
+    expiry: EXPIRY,
+    // Operators: receipts that fit nothing, newest first. Beside the index above, because the store removes by an
+    // index of one field only.
+    list: { key: { expiresAt: 1, _id: 1 } },
+  },
+  inbound: {
+    // smpp take-over: what handsets wrote and an earlier holder of the carrier did not finish.
+    unfinished: { key: { carrier: 1, _id: 1 }, where: there('due') },
+    expiry: EXPIRY,
+    // Operators: what handsets wrote to nobody, newest first. Beside the index above, because the store removes by an
+    // index of one field only.
+    unassigned: { key: { expiresAt: 1, _id: 1 }, where: there('expiresAt') },
+  },
+  numbers: {
+    // smpp inbound: whose a number is.
+    number: { key: { number: 1 } },
+    // smpp inbound: whose a number is that the carrier writes without its country code.
+    national: { key: { national: 1 }, where: there('national') },
+    // The numbers of an account, by number and keyword.
+    list: { key: { account: 1, _id: 1 } },
+  },
+  opt_outs: {
+    // Sends: which recipients have opted out; the list of an account, by customer.
+    customer: { key: { account: 1, customer: 1, scope: 1 }, where: { out: true } },
+    // The opt-outs of one number of an account, by customer, among a million of others.
+    scope: { key: { account: 1, scope: 1, customer: 1 }, where: { out: true } },
+  },
+  opt_out_answers: {
+    // smpp worker: answers to STOP, START and HELP that are due to customers of a carrier.
+    carrier: { key: { carrier: 1, _id: 1 } },
+  },
+  opt_out_helps: { expiry: EXPIRY },
+  rate: {
+    // The store removes counts of windows that are over.
+    expiry: { key: { 'window.start': 1 }, expireAfterSeconds: 120 },
+    // Rate allowances: windows in which somebody was refused.
+    recall: { key: { 'window.recall': 1 }, where: { 'window.recall': true } },
+  },
+  idempotency: { expiry: EXPIRY },
+  audit: {
+    // Audit list: changes of an account and its things, newest first.
+    account: { key: { account: 1, _id: 1 } },
+    // Audit list: changes of one thing, newest first.
+    subject: { key: { 'subject.kind': 1, 'subject.id': 1, _id: 1 } },
+    expiry: EXPIRY,
+  },
+  erasures: {
+    // Maintenance: the numbers that are to be erased.
+    due: { key: { due: 1 }, where: there('due') },
+    // The erasures of an account, or of operators, newest first.
+    account: { key: { account: 1, _id: 1 } },
+  },
+  conversations: {
+    // Inbox: who wrote last; overview: how many sessions are open. Written when a customer writes, and not when a
+    // message is sent.
+    inbox: { key: { account: 1, lastInboundAt: -1, _id: -1 }, where: there('lastInboundAt') },
+    // The customers of an account who want no marketing on the chat-app channel.
+    marketing_stops: { key: { account: 1, customer: 1 }, where: { 'marketing.stopped': true } },
+    // Chat-app: the person with this user id, user name or customer id. Written when a customer is met first, and when
+    // something new is told of them.
+    keys: { key: { keys: 1 }, sparse: true },
+  },
+  conversation_places: { expiry: EXPIRY },
+  conversation_losses: {
+    // Operators: the conversations of an account that cost more than they earned, newest first.
+    account: { key: { account: 1, _id: -1 } },
+    expiry: EXPIRY,
+  },
+  conditions: {
+    // Overview: what is wrong with an account.
+    account: { key: { account: 1 } },
+    // Operations: what is wrong now, the most urgent first, and what ended lately; the watch and notices: all that is
+    // wrong.
+    present: { key: { endedAt: 1, 'concerns.operator.severity': -1, since: 1 } },
+    expiry: EXPIRY,
+  },
+  carrier_peaks: { expiry: EXPIRY },
+  statistics: { expiry: EXPIRY },
+  counted_hours: { expiry: EXPIRY },
+  ledger_checks: { expiry: EXPIRY },
+  exports: {
+    // Quotas: no two exports of an account have the same place; the exports of an account.
+    place: { key: { account: 1, place: 1 }, unique: true },
+    expiry: EXPIRY,
+  },
+  export_pieces: { expiry: EXPIRY },
+  processes: {
+    // The store removes the reports of processes that are gone.
+    expiry: { key: { at: 1 }, expireAfterSeconds: 60 },
+  },
+};
+
+/** Every index of the product. */
+export const INDEXES: readonly Index[] = Object.entries(TABLE).flatMap(([collection, rules]) =>
+  Object.entries(rules).map(([name, { key, where, ...more }]) => {
+    return { collection, key, options: { name, ...more, ...(where && { partialFilterExpression: where }) } };
+  }),
+);
 
 /**
  * Creates missing indexes. May run in several processes at once. Waits as long as the server builds, and calls `tell` from time

@@ -5,7 +5,7 @@ import { batchCollection, chunkCollection, keepCounts, removeChunks } from '../.
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { readPaid } from '../../../shared/money/payment/read-paid.ts';
-import { SHOWN_BATCHES } from '../../../shared/platform/mongo/batch-indexes.ts';
+import { SHOWN_BATCHES } from '../../../shared/platform/mongo/indexes.ts';
 import { findCommitted, findEachCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { msOf, NOW_MS } from '../../../shared/platform/mongo/store-time.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';

@@ -4,8 +4,7 @@ import type { DeliveryState } from '../../../../shared/events/webhooks/delivery.
 import type { BatchState } from '../../../../shared/messages/batch.ts';
 import { STATES } from '../../../../shared/messages/document/status.ts';
 import { type Building, buildIndexes } from '../../../../shared/platform/mongo/build-indexes.ts';
-import { ensureIndexes, INDEXES } from '../../../../shared/platform/mongo/indexes.ts';
-import { RARE_STATES } from '../../../../shared/platform/mongo/message-indexes.ts';
+import { ensureIndexes, INDEXES, RARE_STATES } from '../../../../shared/platform/mongo/indexes.ts';
 import { StartError } from '../../../../shared/platform/runtime/lifecycle.ts';
 import { openScriptedMongo, type ScriptedAnswer, type ScriptedMongo } from '../../../support/scripted-mongo.ts';
 import { useStore } from '../../../support/store.ts';
