@@ -57,6 +57,33 @@ export type VerificationCheckId = Id<'vck'>;
 /** A walk through the ledgers that an operator began. */
 export type LedgerCheckId = Id<'chk'>;
 
+/** Whether a text has the form of such an id. */
+function idForm<Prefix extends string>(prefix: Prefix): (value: string) => value is Id<Prefix> {
+  const form = new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`);
+  return (value): value is Id<Prefix> => form.test(value);
+}
+
+export const isAccountId = idForm('acc');
+export const isAuditId = idForm('aud');
+export const isBatchId = idForm('bat');
+export const isCallbackId = idForm('cbk');
+export const isConversationId = idForm('cnv');
+export const isCtaId = idForm('cta');
+export const isCustomerId = idForm('cus');
+export const isErasureId = idForm('ers');
+export const isExportId = idForm('exp');
+export const isLedgerCheckId = idForm('chk');
+export const isMailId = idForm('eml');
+export const isMessageId = idForm('msg');
+export const isOptOutId = idForm('opt');
+export const isReplayId = idForm('rpl');
+export const isScheduleId = idForm('sch');
+export const isSenderId = idForm('snd');
+export const isSessionId = idForm('ses');
+export const isTemplateRequestId = idForm('tpr');
+export const isUserId = idForm('usr');
+export const isVerificationId = idForm('vrf');
+
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARACTERS = 10;
 const RANDOM_CHARACTERS = 16;
@@ -88,12 +115,6 @@ export function newCallbackId(): CallbackId {
 }
 
 const CALLBACK_CHARACTERS = 26;
-const CALLBACK_ID = /^cbk_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isCallbackId(value: string): value is CallbackId {
-  return CALLBACK_ID.test(value);
-}
-
 /** The lowest id of that time: all ids made before are below it. */
 export function lowestId<Prefix extends string>(prefix: Prefix, at: Date): Id<Prefix> {
   return `${prefix}_${numeral(at.getTime(), TIME_CHARACTERS)}${'0'.repeat(RANDOM_CHARACTERS)}` as const;
@@ -120,18 +141,6 @@ export function mailId(of: string, user: UserId, at: Date): MailId {
   return `eml_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(`${of}:${user}`, RANDOM_CHARACTERS)}`;
 }
 
-const MAIL_ID = /^eml_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isMailId(value: string): value is MailId {
-  return MAIL_ID.test(value);
-}
-
-const ACCOUNT_ID = /^acc_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isAccountId(value: string): value is AccountId {
-  return ACCOUNT_ID.test(value);
-}
-
 const TEST = '_test';
 
 /** The account in which the test messages of a live account are, and all that follows from them (gateway/access/test-account.ts). */
@@ -148,69 +157,9 @@ export function liveAccountOf(account: AccountId): AccountId {
   return isTestAccount(account) ? (account.slice(0, -TEST.length) as AccountId) : account; // by `testAccountOf`
 }
 
-const LEDGER_CHECK_ID = /^chk_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isLedgerCheckId(value: string): value is LedgerCheckId {
-  return LEDGER_CHECK_ID.test(value);
-}
-
-const VERIFICATION_ID = /^vrf_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isVerificationId(value: string): value is VerificationId {
-  return VERIFICATION_ID.test(value);
-}
-
 /** The id of the message that has the code. */
 export function verificationMessageId(verification: VerificationId): MessageId {
   return `msg_${verification.slice(4)}`;
-}
-
-const ERASURE_ID = /^ers_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isErasureId(value: string): value is ErasureId {
-  return ERASURE_ID.test(value);
-}
-
-const EXPORT_ID = /^exp_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isExportId(value: string): value is ExportId {
-  return EXPORT_ID.test(value);
-}
-
-const REPLAY_ID = /^rpl_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isReplayId(value: string): value is ReplayId {
-  return REPLAY_ID.test(value);
-}
-
-const AUDIT_ID = /^aud_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isAuditId(value: string): value is AuditId {
-  return AUDIT_ID.test(value);
-}
-
-const MESSAGE_ID = /^msg_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isMessageId(value: string): value is MessageId {
-  return MESSAGE_ID.test(value);
-}
-
-const BATCH_ID = /^bat_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isBatchId(value: string): value is BatchId {
-  return BATCH_ID.test(value);
-}
-
-const CONVERSATION_ID = /^cnv_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isConversationId(value: string): value is ConversationId {
-  return CONVERSATION_ID.test(value);
-}
-
-const SCHEDULE_ID = /^sch_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isScheduleId(value: string): value is ScheduleId {
-  return SCHEDULE_ID.test(value);
 }
 
 /**
@@ -259,12 +208,6 @@ export function customerId(account: AccountId, name: string): CustomerId {
 }
 
 const CUSTOMER_CHARACTERS = 26;
-const CUSTOMER_ID = /^cus_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isCustomerId(value: string): value is CustomerId {
-  return CUSTOMER_ID.test(value);
-}
-
 /** The id of a queue document, from its first message, and a number. Derived, so that it is inserted once. */
 export function queueId(first: MessageId, number: number): QueueId {
   return `que_${first.slice(4)}_${number}`;
@@ -291,42 +234,6 @@ export function optOutId(account: AccountId, customer: string, scope: string): O
 }
 
 const OPT_OUT_CHARACTERS = 26;
-const OPT_OUT_ID = /^opt_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isOptOutId(value: string): value is OptOutId {
-  return OPT_OUT_ID.test(value);
-}
-
-const USER_ID = /^usr_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isUserId(value: string): value is UserId {
-  return USER_ID.test(value);
-}
-
-const SESSION_ID = /^ses_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isSessionId(value: string): value is SessionId {
-  return SESSION_ID.test(value);
-}
-
-const SENDER_ID = /^snd_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isSenderId(value: string): value is SenderId {
-  return SENDER_ID.test(value);
-}
-
-const CTA_ID = /^cta_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isCtaId(value: string): value is CtaId {
-  return CTA_ID.test(value);
-}
-
-const TEMPLATE_REQUEST_ID = /^tpr_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isTemplateRequestId(value: string): value is TemplateRequestId {
-  return TEMPLATE_REQUEST_ID.test(value);
-}
-
 /**
  * The audit id of a change that may be repeated within a minute. It has the time of the minute and is derived from who changes
  * what, so repeats within the minute share one entry.
