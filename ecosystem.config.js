@@ -20,7 +20,7 @@ const { SECRET_VARIABLES, withoutSecrets } = require('./dist/shared/platform/con
 const { loadConfig, SETTINGS } = require('./dist/shared/platform/config/settings.js');
 const { DAMAGED_EXIT_CODE } = require('./dist/shared/platform/runtime/lifecycle.js');
 const { loadSecretKeys } = require('./dist/shared/platform/runtime/secret-keys.js');
-const { openDirectory } = require('./dist/shared/platform/runtime/own-directory.js');
+const { openDirectory } = require('./dist/shared/platform/runtime/own-file.js');
 const { APPS, appFile, nodeAdvice, nodeFlags, usualGateways } = require('./dist/shared/platform/processes/apps.js');
 const { AddressGuard, guardOptions } = require('./dist/shared/events/webhooks/address-guard.js');
 

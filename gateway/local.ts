@@ -9,7 +9,7 @@ import type { Log } from '../shared/platform/runtime/log.ts';
 import { Metrics } from '../shared/platform/runtime/metrics.ts';
 import { createHostResolver } from '../shared/platform/runtime/resolve-host.ts';
 import type { SecretBox } from '../shared/platform/runtime/secret-box.ts';
-import { ROLE_PERMISSIONS } from './access/roles.ts';
+import { ROLE_PERMISSIONS } from './access/scopes.ts';
 import { Charged, CostlyRead, type Endpoint, type Gateway, WithHeaders } from './api/endpoint.ts';
 import { openapiOf } from './api/openapi.ts';
 import { createParts } from './api/parts.ts';

@@ -1,8 +1,7 @@
 import { countryOf } from '../shared/carriers/routing/country.ts';
 import { createChatAccepter } from '../shared/money/conversations/open.ts';
 import { GroupAccepter } from '../shared/money/payment/accept.ts';
-import { openSecretBox } from '../shared/platform/processes/open-secret-box.ts';
-import { runApp } from '../shared/platform/processes/run-app.ts';
+import { openSecretBox, runApp } from '../shared/platform/processes/run-app.ts';
 import { createHostResolver } from '../shared/platform/runtime/resolve-host.ts';
 import { createApp } from './app.ts';
 import { KeyUses } from './http/key-uses.ts';

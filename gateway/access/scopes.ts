@@ -1,8 +1,8 @@
-import { isOperatorScope } from '../../shared/people/keys/key.ts';
+import { isOperatorScope, OPERATOR_SCOPES } from '../../shared/people/keys/key.ts';
+import type { Role } from '../../shared/people/users/user.ts';
 import { type ProblemAnswer, sendProblem } from '../http/answer.ts';
 import { type Handler, type Permission, type Reply, requesterOf, type Who } from '../http/context.ts';
 import type { ProblemSlug } from '../http/problem.ts';
-import { rolesWith } from './roles.ts';
 
 /** Scopes that are needed together. */
 export type ScopeSet = readonly Permission[];
@@ -37,4 +37,24 @@ export function scopeMissing(
   if (who.incomplete) return ['second_factor_needed', {}];
   const roles = [...new Set(sets.flatMap(rolesWith))].join(', ').replace(/, (?=[^,]*$)/, ' or ');
   return ['scope_missing', { detail: `Your role is ${who.role}. That takes the role ${roles}.` }];
+}
+
+/** What users may do: the scopes that a key would need for it. */
+export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
+  viewer: ['read'],
+  sender: ['read', 'send', 'otp'],
+  developer: ['read', 'send', 'otp', 'manage'],
+  owner: ['read', 'send', 'otp', 'manage', 'owner'],
+  operator_viewer: ['admin:read'],
+  // The support desk: finds messages and looks at accounts, and nothing else.
+  operator_desk: ['admin:look'],
+  operator_support: ['admin:read', 'admin:look', 'admin:support'],
+  operator: OPERATOR_SCOPES,
+};
+
+/** The roles that may do something for which these permissions are needed together; the least mighty first. */
+function rolesWith(needed: readonly Permission[]): readonly string[] {
+  return Object.entries(ROLE_PERMISSIONS)
+    .filter(([, has]) => needed.every((permission) => has.includes(permission)))
+    .map(([role]) => role);
 }

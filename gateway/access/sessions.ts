@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { REQUESTS_PER_MINUTE } from '../../shared/people/keys/key.ts';
 import { hashSecret, secretMatches } from '../../shared/people/keys/key-secret.ts';
-import type { SessionDocument } from '../../shared/people/users/session.ts';
 import {
   endOldestSessions,
   endSession,
@@ -12,7 +13,8 @@ import {
   touchSession,
 } from '../../shared/people/users/session-store.ts';
 import { findUser } from '../../shared/people/users/store.ts';
-import type { UserDocument } from '../../shared/people/users/user.ts';
+import type { SessionDocument } from '../../shared/people/users/user.ts';
+import { isOperatorRole, type UserDocument } from '../../shared/people/users/user.ts';
 import { newId, type SessionId } from '../../shared/platform/runtime/ids.ts';
 import type { CallerAddress } from '../http/caller-address.ts';
 import type { CallerAccount, Requester } from '../http/context.ts';
@@ -20,9 +22,7 @@ import type { GatewayDeps } from '../http/deps.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 import { type CookieText, parseCookie, SessionCookie } from './cookie.ts';
 import type { ReadAccount } from './read-account.ts';
-import { ROLE_PERMISSIONS } from './roles.ts';
-import { isSameOrigin } from './same-origin.ts';
-import { needsSecondFactor } from './second-factor.ts';
+import { ROLE_PERMISSIONS } from './scopes.ts';
 import { absoluteMs, isConfirmed, isOver } from './session-limits.ts';
 
 /** The time of the last request is stored at most this often. */
@@ -171,4 +171,42 @@ function isAutomatic({ headers }: IncomingMessage): boolean {
 /** A second factor is asked for that the session does not have: it may do nothing but set one up. */
 function isIncomplete({ session, user, account }: SignedIn): boolean {
   return session.factor === undefined && needsSecondFactor(user, account);
+}
+
+/** Whether the user may do nothing before a second factor is set up (ASVS 5.0, 6.3.3). */
+export function needsSecondFactor(
+  { role }: Pick<UserDocument, 'role'>,
+  account: Pick<AccountDocument, 'secondFactor'> | undefined,
+): boolean {
+  if (account?.secondFactor === 'exempt') return false;
+  return isOperatorRole(role) || role === 'owner' || account?.secondFactor === 'required';
+}
+
+const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
+const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
+
+/**
+ * Whether a request that changes something comes from our own pages, and not from another site in the same browser. Only for
+ * requests that a cookie authenticates (OWASP CSRF Prevention Cheat Sheet, "Fetch Metadata headers"). Browsers send
+ * Sec-Fetch-Site over TLS and to this machine; elsewhere the Origin decides. It is compared with the public address, or with the
+ * address that the connection came in at, never with `Host`, which the caller writes.
+ */
+export function isSameOrigin({ method = '', headers, socket }: IncomingMessage, publicUrl: string): boolean {
+  if (READS.has(method)) return true;
+  // No form can send this header, and a script of another site would need our permission by CORS, which nobody gets.
+  if (headers['x-dashboard'] !== '1') return false;
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined) return site === 'same-origin';
+  const { origin } = headers;
+  if (origin === undefined) return false;
+  if (publicUrl !== '') return origin === new URL(publicUrl).origin;
+  const { localAddress = '', localPort } = socket;
+  const scheme = (socket as Partial<TLSSocket>).encrypted === true ? 'https' : 'http';
+  const hosts = LOOPBACK.test(localAddress) ? ['127.0.0.1', 'localhost', '[::1]'] : [hostOf(localAddress)];
+  return hosts.some((host) => origin === `${scheme}://${host}:${localPort}`);
+}
+
+function hostOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
+  return plain.includes(':') ? `[${plain}]` : plain;
 }

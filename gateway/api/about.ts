@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { EVENT_NAMES, EVENTS, type EventName } from '../../shared/events/catalogue.ts';
-import { FIELD_CODES } from '../http/field-codes.ts';
-import { PROBLEMS, type ProblemSlug } from '../http/problem.ts';
+import { FIELD_CODES, PROBLEMS, type ProblemSlug } from '../http/problem.ts';
 import type { Examples, Tag } from './endpoint.ts';
 import { EVENT_EXAMPLES, EVENT_SHAPES } from './event-shapes.ts';
 import { exampleOf } from './json-schema.ts';

@@ -9,13 +9,15 @@ import { createReadAccount } from '../access/read-account.ts';
 import { Sessions } from '../access/sessions.ts';
 import { createUnauthorized } from '../access/unauthorized.ts';
 import { ClientFiles } from '../dashboard/files.ts';
+import { sendProblem } from '../http/answer.ts';
 import { createCallerAddress } from '../http/caller-address.ts';
+import { bodyOf, type Handler, type Reply } from '../http/context.ts';
 import type { GatewayDeps } from '../http/deps.ts';
+import { FieldProblems, invalidRequest, refuseUnknown } from '../http/field-problems.ts';
 import { createUrlCheck } from '../http/fields/public-url.ts';
 import { createOnce } from '../http/idempotency/once.ts';
-import { BYTES_PER_REQUEST, jsonBody } from '../http/json-body.ts';
-import { LargeBodies } from '../http/large-bodies.ts';
-import { createNoFields } from '../http/no-fields.ts';
+import { BYTES_PER_REQUEST, jsonBody, LargeBodies } from '../http/json-body.ts';
+import { readNoQuery } from '../http/no-query.ts';
 import type { Contract } from './contract.ts';
 import { createUnrouted } from './unanswered.ts';
 
@@ -82,5 +84,24 @@ export function createParts(deps: GatewayDeps, contract: () => Contract) {
     webhookUrl: createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock),
     // The provider fetches the file, so our own view of the host is only a hint. A send does not wait long for it.
     mediaUrl: createUrlCheck({ ...guard, allowHttp, withinMs: 500, mustResolve: false }, clock),
+  };
+}
+
+/** For a POST without fields: it may have no body, or an empty object. What else it says is refused, not passed over. */
+function createNoFields(parse: Handler): Handler {
+  return (req, res: Reply, next) => {
+    const { 'content-length': length = '0', 'transfer-encoding': chunked } = req.headers;
+    if (Number(length) === 0 && chunked === undefined) {
+      res.locals.body = {};
+      if (readNoQuery(req, res)) next();
+      return;
+    }
+    return parse(req, res, (error?: unknown) => {
+      if (error !== undefined) return next(error);
+      const problems = new FieldProblems();
+      refuseUnknown(bodyOf(res), [], problems);
+      if (problems.count > 0) sendProblem(res, ...invalidRequest(problems));
+      else next();
+    });
   };
 }

@@ -1,4 +1,4 @@
-import type { Policy } from '../http/security-headers.ts';
+import type { Policy } from '../http/answer.ts';
 
 /** Nothing but files of our own, no inline script or style, in no frame (docs/decisions/0035). */
 export const POLICY: Policy = {

@@ -1,7 +1,6 @@
 import type { SessionCookie } from '../access/cookie.ts';
-import { policyHeaders, sendBytes, sendPage, sendProblem } from '../http/answer.ts';
+import { policyHeaders, sendBytes, sendPage, sendProblem, takesGzip } from '../http/answer.ts';
 import type { Handler, Reply } from '../http/context.ts';
-import { takesGzip } from '../http/takes-gzip.ts';
 import type { ClientFiles } from './files.ts';
 import { POLICY } from './policy.ts';
 

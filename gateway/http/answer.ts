@@ -1,7 +1,30 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { Request } from 'express';
+import helmet from 'helmet';
 import type { Reply } from './context.ts';
 import { PROBLEMS, type ProblemDetails, type ProblemSlug, problemBody } from './problem.ts';
-import { type Policy, securityHeaders } from './security-headers.ts';
+
+/** Directives of a content security policy, as helmet takes them. */
+export type Policy = Readonly<Record<string, readonly string[]>>;
+
+/** Browsers render no answer of the API, so its policy is the strictest. */
+const NOTHING: Policy = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] };
+
+/**
+ * Helmet's headers as a flat list of names and values, for `writeHead`. They are the same for every answer, so helmet
+ * runs only once; as a middleware it would set a dozen headers for each request.
+ */
+function securityHeaders(policy = NOTHING): readonly string[] {
+  const req = new IncomingMessage(new Socket());
+  const res = new ServerResponse(req);
+  const directives = Object.fromEntries(Object.entries(policy).map(([name, values]) => [name, [...values]]));
+  const protect = helmet({ contentSecurityPolicy: { useDefaults: false, directives } });
+  protect(req, res, (error) => {
+    if (error !== undefined) throw error;
+  });
+  return Object.entries(res.getHeaders()).flatMap(([name, value]) => [name, String(value)]);
+}
 
 /** The only place that writes answers: headers, body, and what happens to a request body that nobody read. */
 export function sendJson(res: Reply, body: object): void {
@@ -152,4 +175,9 @@ function linger(res: Reply, text: string | Buffer): void {
   const timer = setTimeout(finish, LINGER_MS);
   res.req.on('data', drop).once('end', finish).once('error', finish);
   res.write(text);
+}
+
+/** Whether the caller can read gzip: it is named, and not with `q=0` (RFC 9110 §12.5.3). */
+export function takesGzip({ headers }: Request): boolean {
+  return /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(String(headers['accept-encoding'] ?? ''));
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Actor, Subject } from '../../shared/people/audit/entry.ts';
+import { auditView } from '../../shared/people/audit/entry.ts';
 import { beginEntry, completeEntry, withdrawEntry } from '../../shared/people/audit/store.ts';
-import { auditView } from '../../shared/people/audit/view.ts';
 import { isOperatorScope } from '../../shared/people/keys/key.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import { type AccountId, liveAccountOf, minuteAuditId } from '../../shared/platform/runtime/ids.ts';

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { Request } from 'express';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { joinChunks, parseLargeJson, TooLargeError } from '../../shared/platform/runtime/large-json.ts';
 import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
 import { CALLER_GONE } from './access-log.ts';
 import { sendProblem } from './answer.ts';
 import { type Charge, type Handler, isObject, type JsonObject, ownerOf, type Reply } from './context.ts';
-import { LARGE_BYTES, type LargeBodies } from './large-bodies.ts';
 import { readNoQuery } from './no-query.ts';
 import type { ProblemSlug } from './problem.ts';
 
@@ -182,4 +182,73 @@ function objectOf(value: unknown): Parsed {
   if (isObject(value)) return { kind: 'object', body: value };
   const what = Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`;
   return { kind: 'malformed', detail: `The body must be one JSON object, not ${what}.` };
+}
+
+/** A body above this is parsed in pieces, and counts here. Parsing 256 KB of brackets in one go held the event loop for up to 64 ms. */
+export const LARGE_BYTES = 65_536;
+/** How many large bodies of one account a process has in memory. */
+const TOGETHER_MAX = 4;
+
+/**
+ * Bounds the memory of large bodies, and the work that one account has going on: a further one is not read until an earlier one is
+ * answered. Its bytes wait in the caller's and the kernel's buffers.
+ */
+export class LargeBodies {
+  readonly #accounts = new Map<AccountId, { open: number; readonly waiting: (() => void)[] }>();
+
+  /** Resolves when the body may be read. The place is free again when the request is answered, or its connection is lost. */
+  async enter(account: AccountId, res: Reply): Promise<void> {
+    const mine = this.#accounts.get(account) ?? { open: 0, waiting: [] };
+    this.#accounts.set(account, mine);
+    if (mine.open === TOGETHER_MAX) await new Promise<void>((resolve) => mine.waiting.push(resolve));
+    else mine.open += 1;
+    if (res.closed) this.#leave(account);
+    else res.once('close', () => this.#leave(account));
+  }
+
+  #leave(account: AccountId): void {
+    const mine = this.#accounts.get(account);
+    if (mine === undefined) return;
+    const next = mine.waiting.shift();
+    // Its place goes to the one that waits longest.
+    if (next !== undefined) next();
+    else mine.open -= 1;
+    if (mine.open === 0) this.#accounts.delete(account);
+  }
+}
+
+export type RawBody =
+  | { readonly kind: 'whole'; readonly bytes: Buffer }
+  | { readonly kind: 'too_large' }
+  /** The connection broke before the body was complete, so nobody can be answered. */
+  | { readonly kind: 'gone' };
+
+/** Reads a body as it came. `onChunk` sees each part of it while it comes. */
+export function readRawBody(
+  req: Request,
+  limitBytes: number,
+  onChunk: (chunk: Buffer) => void = () => {},
+): Promise<RawBody> {
+  if (Number(req.headers['content-length'] ?? 0) > limitBytes) return Promise.resolve({ kind: 'too_large' });
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  return new Promise((resolve) => {
+    const end = (body: RawBody): void => {
+      req.off('data', onData).off('end', onEnd);
+      resolve(body);
+    };
+    const onData = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > limitBytes) {
+        end({ kind: 'too_large' });
+        return;
+      }
+      chunks.push(chunk);
+      onChunk(chunk);
+    };
+    const onEnd = (): void => end({ kind: 'whole', bytes: Buffer.concat(chunks) });
+    // The connection can still break while the rest of the body is dropped.
+    req.on('error', () => end({ kind: 'gone' }));
+    req.on('data', onData).once('end', onEnd);
+  });
 }

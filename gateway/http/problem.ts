@@ -1,10 +1,17 @@
-import { CHAT_PROBLEMS } from './chat-problems.ts';
-import type { FieldProblem } from './field-codes.ts';
-import { LIMIT_PROBLEMS } from './limit-problems.ts';
-import { OPERATOR_PROBLEMS } from './operator-problems.ts';
-import { fault, type ProblemRule } from './problem-rule.ts';
-import { SETTINGS_PROBLEMS } from './settings-problems.ts';
-import { SIGN_IN_PROBLEMS } from './sign-in-problems.ts';
+export interface ProblemRule {
+  /**
+   * `status_code`, in the same series as "1000" of the send result. 4xxx: the caller can correct it. 5xxx: we must.
+   * Never used twice.
+   */
+  readonly number: string;
+  /** HTTP status ("Errors"). 405, 408, 409, 410, 413, 415, 422, 431, 502 and 503 are our additions. */
+  readonly status: number;
+  readonly title: string;
+  /** What to do. It is the `detail` of an answer that has nothing more precise to say. */
+  readonly advice: string;
+  /** Whether the same request can succeed when it is sent again unchanged. */
+  readonly retryable: boolean;
+}
 
 /**
  * The catalogue of all answers that are not a success (RFC 9457, application/problem+json). The documentation's error
@@ -69,11 +76,421 @@ export const PROBLEMS = {
     'Signature invalid',
     'Sign what this address expects: a provider of the chat app signs the body with the app secret, in the header `X-Hub-Signature-256`; a carrier signs as its settings say (`--callback-signature`, `--callback-header`).',
   ),
-  ...SIGN_IN_PROBLEMS,
-  ...SETTINGS_PROBLEMS,
-  ...OPERATOR_PROBLEMS,
-  ...CHAT_PROBLEMS,
-  ...LIMIT_PROBLEMS,
+
+  // What can go wrong with people's sign-in, sessions and profiles.
+  session_missing: fault('4015', 401, 'Not signed in', 'Sign in: `POST /v2/session`. An API key cannot do this.'),
+  session_ended: fault('4016', 401, 'Session ended', 'Sign in again. Nothing was done.'),
+  other_user: fault(
+    '4078',
+    401,
+    'Somebody else has signed in',
+    'Nothing was done: the session is not of the user whom the request names. Reload the page, or sign in again.',
+  ),
+  sign_in_failed: fault(
+    '4017',
+    401,
+    'Name or password is wrong',
+    'Check both, and the account, if you gave one. Nobody is told which one is wrong.',
+  ),
+  second_factor_missing: fault(
+    '4018',
+    401,
+    'Second factor missing',
+    'Name and password are right. Send them again with `code` from your authenticator app, or with a `recovery_code`.',
+  ),
+  second_factor_wrong: fault(
+    '4019',
+    401,
+    'Code is wrong',
+    'Wait for the next code of your authenticator app, because each works once. Check the time of your phone.',
+  ),
+  password_wrong: fault('4066', 403, 'Password is wrong', 'Enter the password that you sign in with now.'),
+  password_needed: fault('4067', 403, 'Password needed', 'Send your password again as `current_password`.'),
+  confirmation_required: fault(
+    '4650',
+    403,
+    'Password needed again',
+    'Nothing was done. Show your password, and the code if you have an authenticator app, by `POST /v2/session/confirm`, then send the request again. That holds for 10 minutes in this session.',
+  ),
+  link_invalid: fault(
+    '4068',
+    403,
+    'Link is no longer valid',
+    'It was used, replaced by a newer one, or is too old. Ask an owner of the account, or your service provider, for a new one.',
+  ),
+  setup_invalid: fault('4069', 403, 'Set-up is over', 'Begin again: `POST /v2/profile/second-factor`.'),
+  user_not_found: fault('4046', 404, 'User not found', 'Check the user_id: the account has no such user.'),
+  session_not_found: fault('4047', 404, 'Session not found', 'Check the session_id: you have no such session.'),
+  user_disabled: fault('4096', 409, 'User is disabled', 'Let the user in again first: `status: active`.'),
+  own_user: fault(
+    '4097',
+    409,
+    'That is you',
+    'Change your own password and app in your profile, which asks for the password: `POST /v2/profile/password`.',
+  ),
+  last_owner: fault(
+    '4093',
+    409,
+    'Last owner',
+    'Make somebody else an owner first. An account needs one who can sign in.',
+  ),
+  second_factor_required: fault(
+    '4094',
+    409,
+    'Second factor required',
+    'Your role or the account needs a second factor. To use another app, set up the new one: it replaces the old one.',
+  ),
+  username_taken: fault(
+    '4095',
+    409,
+    'Sign-in name taken',
+    'The account has a user of that name already. Choose another, or make a new link for that user.',
+  ),
+  account_needed: fault(
+    '4651',
+    409,
+    'Which account?',
+    'Name and password are right in several accounts: `accounts` lists them. Send them again with the `account` of one.',
+  ),
+  too_many_users: fault(
+    '4652',
+    403,
+    'Too many users',
+    'An account may have 200 users, those who are invited or disabled too. Remove one who is not needed: `DELETE /v2/account/users/{user_id}`.',
+  ),
+  sign_in_limited: fault(
+    '4293',
+    429,
+    'Too many attempts',
+    'Nothing was looked at: too many came for this name, this account or from this network, or too many were wrong. Try again after the seconds in the header `Retry-After`.',
+    true,
+  ),
+  origin_refused: fault(
+    '4064',
+    403,
+    'Not from the dashboard',
+    'Sign-ins, and requests with a session cookie, must come from our own pages. Send `X-Dashboard: 1` from the same origin. Behind a proxy, HARKARA_PUBLIC_URL must be the address that browsers use.',
+  ),
+  second_factor_needed: fault(
+    '4065',
+    403,
+    'Second factor needed',
+    'Set up an authenticator app first. Until then your session may do nothing else.',
+  ),
+  second_factor_unreadable: fault(
+    '5036',
+    503,
+    'Second factor unreadable',
+    'The code was not checked: the service cannot read what it stored of your authenticator app. Sign in with a recovery code, or ask who runs the service to put its secret key back or to reset your second factor.',
+    true,
+  ),
+  sign_in_busy: fault(
+    '5033',
+    503,
+    'Too many sign-ins at once',
+    'Nothing was done. Try again after the seconds in the header `Retry-After`.',
+    true,
+  ),
+
+  // What requests about an account's keys, webhooks and senders may be told.
+  too_many_keys: fault(
+    '4610',
+    403,
+    'Too many keys',
+    'The account has 50 keys that work. Revoke one that is not used: `GET /v2/account/keys` shows when each was used last.',
+  ),
+  key_not_found: fault('4611', 404, 'Key not found', 'Check the `key_id`: `GET /v2/account/keys` lists them.'),
+  webhook_not_found: fault(
+    '4612',
+    404,
+    'Webhook not found',
+    'Check the `webhook_id`: `GET /v2/account/webhooks` lists them.',
+  ),
+  delivery_not_found: fault(
+    '4613',
+    404,
+    'Delivery not found',
+    'Check the `event_id`: the webhook has no delivery of that event, or it is older than deliveries are kept.',
+  ),
+  replay_not_found: fault(
+    '4614',
+    404,
+    'Replay not found',
+    'Check the `replay_id`: the webhook has no such replay, or it ended long ago.',
+  ),
+  export_not_found: fault(
+    '4661',
+    404,
+    'Export not found',
+    'Check the `export_id`: the account has no such export, or it was made more than a day ago.',
+  ),
+  export_not_ready: fault(
+    '4662',
+    409,
+    'Export not ready',
+    'Wait until its `state` is `done`: `GET /v2/account/exports/{export_id}` says how far it is.',
+  ),
+  key_not_active: fault(
+    '4615',
+    409,
+    'Key not active',
+    'The key is revoked, expired or replaced. Create a new key, or change the one that replaces it.',
+  ),
+  webhook_disabled: fault(
+    '4616',
+    409,
+    'Webhook disabled',
+    'Enable the webhook first: `PATCH /v2/account/webhooks/{webhook_id}` with `{"state": "active"}`.',
+  ),
+  delivery_pending: fault(
+    '4617',
+    409,
+    'Delivery pending',
+    'The delivery is on its way or waits for its next try. Nothing needs to be done.',
+  ),
+  replay_running: fault(
+    '4618',
+    409,
+    'Replay running',
+    'A replay of this webhook is still running. Wait until it has ended: `GET /v2/account/webhooks/{webhook_id}/replays`.',
+  ),
+  key_beyond_caller: fault(
+    '4619',
+    403,
+    'Key reaches farther',
+    'The key reaches farther than yours, which could not make it. Ask who made it, or sign in to the dashboard.',
+  ),
+  key_changed: fault(
+    '4620',
+    409,
+    'Key changed',
+    'Somebody changed the key, or the one that asks, at the same moment. Nothing was done. Read it again, then decide.',
+  ),
+  user_has_keys: fault(
+    '4621',
+    409,
+    'User has keys',
+    'Say what becomes of the keys that the user made: `keys` is `keep` or `revoke`.',
+  ),
+  quota_reached: fault(
+    '4660',
+    403,
+    'Quota reached',
+    'The account has as many things of this kind as it may have made. Remove what you do not need, or ask your service provider. `quota` names the kind, `limit` how many.',
+  ),
+  sender_not_found: fault(
+    '4073',
+    404,
+    'Sender not found',
+    'Check the sender: the account has none of this name. Case matters.',
+  ),
+  sender_exists: fault(
+    '4102',
+    409,
+    'Sender exists',
+    'The account has this sender already. To ask for other routes, remove it first; it then waits for an approval again.',
+  ),
+  cta_not_found: fault(
+    '4052',
+    404,
+    'Link or number not found',
+    'Check the cta_id: the account has none of this id. `GET /v2/account/ctas` lists them.',
+  ),
+  cta_exists: fault(
+    '4123',
+    409,
+    'Link or number exists',
+    'The account has it already: `GET /v2/account/ctas` has its state.',
+  ),
+  secret_unreadable: fault(
+    '5035',
+    503,
+    'Stored secret unreadable',
+    'Nothing was done. The secret key of the service is not the one that a stored secret was encrypted with. Ask your service provider to put it back; if it is lost, give the webhook a new secret with `POST /v2/account/webhooks/{webhook_id}/rotate`.',
+    true,
+  ),
+
+  // What can go wrong with what operators do: `/v2/admin/…`.
+  account_not_found: fault(
+    '4070',
+    404,
+    'Account not found',
+    'Check the account_id: `GET /v2/admin/accounts` lists them.',
+  ),
+  account_not_named: fault(
+    '4115',
+    400,
+    'Account not named',
+    'You are an operator: name the account that you look at in the header `Harkara-Account`.',
+  ),
+  account_only: fault('4116', 403, 'For the account only', 'Operators are not shown this. Ask the account for it.'),
+  carrier_not_found: fault(
+    '4071',
+    404,
+    'Carrier not found',
+    'Check the carrier_id: `GET /v2/admin/carriers` lists them.',
+  ),
+  route_not_found: fault('4072', 404, 'Route not found', 'Check the route_id: `GET /v2/admin/routes` lists them.'),
+  provider_not_found: fault(
+    '4074',
+    404,
+    'Chat-app number not found',
+    'Check the account_id: the account has no number on the chat-app channel.',
+  ),
+  number_not_found: fault(
+    '4075',
+    404,
+    'Number not found',
+    'Check number and keyword: `GET /v2/admin/numbers` lists them.',
+  ),
+  ledger_check_not_found: fault(
+    '4076',
+    404,
+    'Ledger check not found',
+    'Check the ledger_check_id: `GET /v2/admin/ledger-checks` lists the last ones.',
+  ),
+  operator_by_ops: fault(
+    '4077',
+    403,
+    'Only on the machine',
+    'This user is an operator. On the machine, `npm run ops -- user reset NAME` makes a new link; with `--second-factor` it also removes the app.',
+  ),
+  template_changed: fault(
+    '4098',
+    409,
+    'Template changed',
+    'The account has changed the template since you read it. Read it again, then decide.',
+  ),
+  sender_changed: fault(
+    '4103',
+    409,
+    'Sender changed',
+    'The account has asked for it anew since you read it. Read it again, then decide.',
+  ),
+  account_closed: fault(
+    '4104',
+    409,
+    'Account closed',
+    'The account is closed for good. Create a new one to go on with this customer.',
+  ),
+  carrier_exists: fault(
+    '4106',
+    409,
+    'Carrier exists',
+    'There is a carrier with this carrier_id. Change it, or choose another id.',
+  ),
+  carrier_in_use: fault('4105', 409, 'Carrier in use', 'See `detail`: what it has must end first.'),
+  opt_in_not_found: fault('4079', 404, 'Not on the list', 'Check the customer: the list of opt-ins has who is on it.'),
+  chain_not_found: fault(
+    '4081',
+    404,
+    'Chain not found',
+    'Check the carrier_id: the account has no telemarketers of its own there.',
+  ),
+  ledger_check_running: fault(
+    '4099',
+    409,
+    'A ledger check is running',
+    'Wait until it is done. `ledger_check_id` names it.',
+  ),
+
+  // What requests about the chat-app channel's provider, and about customers' files, may be told.
+  marketing_opted_out: fault(
+    '4120',
+    403,
+    'Customer stopped marketing',
+    'Send no marketing templates to this customer until the customer resumes them in the chat app; other templates and answers are not concerned. `GET /v2/account/marketing-stops` lists such customers.',
+  ),
+  message_without_file: fault(
+    '4048',
+    404,
+    'Message without a file',
+    'Only messages from customers of the types image, video, audio, voice, document and sticker have a file.',
+  ),
+  file_gone: fault(
+    '4110',
+    410,
+    'File gone',
+    'The provider keeps files for some days and has this one no more. Ask the customer to send it again.',
+  ),
+  file_unusable: fault(
+    '5020',
+    502,
+    'File not usable',
+    'The provider has the file, but it cannot be handed on; `detail` says why. Report the `request_id` to your service provider.',
+  ),
+  test_key_needed: fault(
+    '4122',
+    403,
+    'Test key needed',
+    'Use a test key, `hk_test_…`: real customers write to your number.',
+  ),
+  not_marked_read: fault(
+    '5021',
+    502,
+    'Not marked as read',
+    'The chat-app provider refused it; `detail` has its words. It takes messages of customers of the last 30 days.',
+  ),
+  chatapp_stopped: fault(
+    '5032',
+    503,
+    'Chat-app channel stopped',
+    'Nothing was done. The chat-app provider refuses messages of this account. Ask your service provider to correct its settings.',
+    true,
+  ),
+  provider_unavailable: fault(
+    '5038',
+    503,
+    'Provider unavailable',
+    'The chat-app provider did not answer in time, or has an error. Send it again after the seconds in the header `Retry-After`.',
+    true,
+  ),
+
+  // Sends beyond a limit that is set for the account or the key. Nothing is charged. The member `limit` names it.
+  spend_limit_reached: fault(
+    '4111',
+    403,
+    'Spending cap reached',
+    'Wait until the day or month ends (UTC), or ask for a higher cap: your service provider for the account, an owner of the account for a key.',
+  ),
+  country_not_allowed: fault(
+    '4112',
+    403,
+    'Country not allowed',
+    'The account may send to certain countries only: `GET /v2/account/limits` lists them. Leave these recipients out, or ask your service provider to allow the country.',
+  ),
+  recipient_limit_reached: fault(
+    '4113',
+    403,
+    'Recipient limit reached',
+    'This recipient has got as many messages in this clock hour as the account allows. Send again in the next hour.',
+  ),
+  conversation_limit_reached: fault(
+    '4119',
+    403,
+    'Conversation limit reached',
+    'Write again when this conversation has ended, 24 hours after its first message: then another begins, and is paid for. `GET /v2/account/limits` has the limit; your service provider sets it.',
+  ),
+  verification_limit_reached: fault(
+    '4163',
+    403,
+    'Too many codes',
+    'This number, or this client, was sent as many codes in this clock hour as may be. Ask for the next one in the next hour, and look who asks.',
+  ),
+  hold_not_found: fault(
+    '4118',
+    404,
+    'Hold not found',
+    'Check the prefix: nothing with it is held. `GET /v2/account/limits` lists what is. What is only watched is sent, so there is nothing to release.',
+  ),
+  traffic_held: fault(
+    '4114',
+    403,
+    'Traffic held',
+    'Messages to numbers that begin like this one are held, because they look like fraud: see `GET /v2/account/limits`. If they are right, release them there.',
+  ),
+
+  // Money, and what else every request may be told.
   insufficient_credits: fault('4030', 403, 'Insufficient credits', 'Buy credits, then send the request again.'),
   account_suspended: fault('4031', 403, 'Account suspended', 'Ask your service provider for the reason.'),
   credits_expired: fault('4032', 403, 'Credits expired', 'Ask your service provider to extend the expiry date.'),
@@ -311,6 +728,10 @@ export const PROBLEMS = {
   ),
 } as const satisfies Record<string, ProblemRule>;
 
+function fault(number: string, status: number, title: string, advice: string, retryable = false): ProblemRule {
+  return { number, status, title, advice, retryable };
+}
+
 export type ProblemSlug = keyof typeof PROBLEMS;
 
 export interface ProblemDetails {
@@ -335,4 +756,48 @@ export function problemBody(slug: ProblemSlug, requestId: string, more: ProblemD
     retryable: rule.retryable,
     ...more.extra,
   };
+}
+
+/** What can be wrong with one field: `code` of the entries in `errors`. */
+export const FIELD_CODES = {
+  missing_field: 'A required field is missing.',
+  unknown_field: 'The endpoint does not know this field.',
+  wrong_type: 'The value has the wrong JSON type.',
+  invalid_phone: 'The number is not 8 to 15 digits with the country code first.',
+  country_code_missing: "The number lacks the country code of the account's own country.",
+  no_route: 'No carrier delivers to this recipient.',
+  unknown_number: "The number is not in its country's numbering plan. Only for accounts that check their recipients.",
+  not_mobile: 'The number is not a mobile number. Only for accounts that send to mobile numbers only.',
+  invalid_sender: 'The sender is neither 1 to 11 characters with at least one letter nor 3 to 15 digits.',
+  sender_not_allowed: 'The sender is not registered and approved for this account and route.',
+  invalid_value: 'The value is not one of the allowed values.',
+  invalid_text: 'The text contains characters that cannot be sent.',
+  invalid_time: 'The value is not an ISO 8601 date-time with a UTC offset.',
+  template_mismatch: 'The text matches no approved template. The member `mismatch` says where it differs.',
+  cta_not_registered: 'A link or a number of the text is not registered to the account.',
+  template_not_found: 'The account has no such template, or not for this sender and route, or not in this language.',
+  template_not_approved: 'The template is not approved yet, or no longer.',
+  template_not_supported: 'The template has a part that cannot be sent.',
+  duplicate: 'The value equals that of an earlier entry of the list. Each must be different.',
+  url_not_allowed: 'The address is not https, is private, or cannot be resolved.',
+  unsupported_media_type: 'The file name in the address does not have an extension of this type.',
+  conflict: 'The field cannot be combined with another field of the request.',
+  wrong_count: 'The list has too few or too many entries.',
+  out_of_range: 'The value is below the lowest or above the highest allowed one.',
+  too_short: 'The text is empty.',
+  recipient_opted_out: 'The customer wants no messages of this sender.',
+  country_not_allowed: "The recipient's country is none that the account may send to.",
+  recipient_limit_reached: 'The recipient has got as many messages in this hour as the account allows.',
+  traffic_held: 'Messages to numbers that begin like this one are held.',
+  marketing_opted_out: 'The customer stopped marketing messages of the account.',
+  number_needed: 'The template has a code, which goes to phone numbers only: give the number of the customer.',
+  recipient_not_opted_in: 'The customer has not agreed to receive templates.',
+  too_long: 'The text has too many characters, or needs too many segments.',
+} as const;
+
+export interface FieldProblem {
+  /** The name that the caller used. Entries of lists are written as `to[3]`, members as `buttons[0].title`. */
+  readonly field: string;
+  readonly code: keyof typeof FIELD_CODES;
+  readonly detail: string;
 }

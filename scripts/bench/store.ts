@@ -10,13 +10,13 @@ import type { MessageDocument } from '../../shared/messages/document/message.ts'
 import { insertFirst } from '../../shared/messages/queue/insert.ts';
 import { type QueueDocument, queueDocuments, unpackLines } from '../../shared/messages/queue/queue-document.ts';
 import { claimedMessage, claimLines, removeQueued } from '../../shared/messages/queue/queue-store.ts';
-import { findAtOnce } from '../../shared/platform/mongo/find-at-once.ts';
+import { findAtOnce } from '../../shared/platform/mongo/find-one.ts';
 import { ensureIndexes, INDEXES } from '../../shared/platform/mongo/indexes.ts';
 import { insertNew } from '../../shared/platform/mongo/insert-new.ts';
 import { type SingleUpdate, updateEach } from '../../shared/platform/mongo/update-each.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
-import { embeddedSocketPath, embeddedStoreDir } from '../../shared/platform/runtime/embedded-socket.ts';
 import { type AccountId, newId, type QueueId } from '../../shared/platform/runtime/ids.ts';
+import { embeddedSocketPath, embeddedStoreDir } from '../../shared/platform/runtime/unix-socket.ts';
 import { build } from './build.ts';
 
 const GROUP = 100;

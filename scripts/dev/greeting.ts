@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
-import { gatewayUrl, publicUrl } from '../../shared/platform/config/gateway-url.ts';
 import type { Config } from '../../shared/platform/config/settings.ts';
+import { gatewayUrl, publicUrl } from '../../shared/platform/config/settings.ts';
 import type { RunFiles } from './run-files.ts';
 import type { Demo } from './seed.ts';
 

@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
-import { makeOwnDirectory } from '../../shared/platform/runtime/own-directory.ts';
+import { makeOwnDirectory } from '../../shared/platform/runtime/own-file.ts';
 
 /** The files of `npm start`, all in the data directory. */
 export interface RunFiles {

@@ -1,4 +1,4 @@
-import { ROLE_PERMISSIONS } from '../../gateway/access/roles.ts';
+import { ROLE_PERMISSIONS } from '../../gateway/access/scopes.ts';
 import type { Contract } from '../../gateway/api/contract.ts';
 import type { Schema } from '../../gateway/http/fields/field.ts';
 

@@ -8,7 +8,7 @@ import { tlsOptions } from '../../shared/carriers/smpp/socket.ts';
 import { encodeSubmit } from '../../shared/carriers/smpp/submit-sm.ts';
 import { bindStep, type Step, Trial } from '../../shared/carriers/smpp/trial.ts';
 import { planText } from '../../shared/messages/sms-plan.ts';
-import { publicUrl } from '../../shared/platform/config/gateway-url.ts';
+import { publicUrl } from '../../shared/platform/config/settings.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { defined } from '../../shared/platform/runtime/defined.ts';
 import { newId } from '../../shared/platform/runtime/ids.ts';

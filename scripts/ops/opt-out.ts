@@ -3,8 +3,8 @@ import { type Completion, completionFor } from '../../shared/carriers/numbers/co
 import { type OptOutDocument, type OptOutPlace, WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/opt-out.ts';
 import { changeOptOuts, listOptOuts, optOutPlace } from '../../shared/carriers/opt-outs/store.ts';
 import { recipientProblem } from '../../shared/messages/document/recipient.ts';
+import { parseTimeOrDay, TIME_OR_DAY } from '../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
-import { parseTimeOrDay, TIME_OR_DAY } from '../../shared/platform/runtime/iso-time.ts';
 import { phoneDigits, wordOf } from '../../shared/platform/sheets/cell.ts';
 import { type Command, defineCommand } from './command.ts';
 import { existing } from './owners.ts';

@@ -1,6 +1,6 @@
 import { isLine } from '../../shared/money/accounts/account-form.ts';
+import { parseOffsetTime } from '../../shared/platform/runtime/clock.ts';
 import { type AccountId, isAccountId } from '../../shared/platform/runtime/ids.ts';
-import { parseOffsetTime } from '../../shared/platform/runtime/iso-time.ts';
 import { phoneDigits } from '../../shared/platform/sheets/cell.ts';
 
 /**

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import type { Config } from '../../shared/platform/config/settings.ts';
-import { embeddedStoreDir } from '../../shared/platform/runtime/embedded-socket.ts';
+import { embeddedStoreDir } from '../../shared/platform/runtime/unix-socket.ts';
 import { checkStore, compactStore, restoreStore } from '../../workers/embedded-db/offline.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { required, words } from './parameters.ts';

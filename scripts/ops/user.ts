@@ -1,10 +1,9 @@
 import type { Db } from 'mongodb';
-import { ROLE_PERMISSIONS } from '../../gateway/access/roles.ts';
+import { ROLE_PERMISSIONS } from '../../gateway/access/scopes.ts';
 import { askAboutKeys, KEY_FATES, settleKeys } from '../../gateway/endpoints/keys/made-keys.ts';
 import { operatorHere } from '../../gateway/local.ts';
-import { linkUrl } from '../../shared/people/users/link.ts';
 import { inviteUser, removeUser, setRole, UsernameTaken } from '../../shared/people/users/store.ts';
-import { ACCOUNT_ROLES, isOperatorRole, OPERATOR_ROLES } from '../../shared/people/users/user.ts';
+import { ACCOUNT_ROLES, isOperatorRole, linkUrl, OPERATOR_ROLES } from '../../shared/people/users/user.ts';
 import { AllPlacesTaken } from '../../shared/platform/mongo/places.ts';
 import { operator } from './audited.ts';
 import { type Answer, type Command, type Context, defineCommand, Failure } from './command.ts';

@@ -1,6 +1,6 @@
 import { homeOf, inCountry, isInternational, type NumberRules } from '../money/accounts/number-check.ts';
 import type { CtaId } from '../platform/runtime/ids.ts';
-import { isExponential } from '../platform/sheets/rounded.ts';
+import { isExponential } from '../platform/sheets/cell.ts';
 import type { Registration } from './registration-store.ts';
 
 /**

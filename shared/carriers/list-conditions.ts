@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { heldEpochs } from '../platform/leases/holders.ts';
+import { heldEpochs } from '../platform/leases/lease.ts';
 import type { CarrierMeasured } from './bind-report.ts';
 import { readBindReports } from './bind-report-store.ts';
 import { type CarrierDocument, carrierLease } from './carrier.ts';

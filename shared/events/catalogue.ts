@@ -16,8 +16,6 @@ import {
   conditionWords,
   type Notice,
 } from './account-event.ts';
-import { type MarketingChange, marketingBody } from './marketing-change.ts';
-import { type TemplateChange, type TemplateOutcome, templateBody } from './template-change.ts';
 import { type VerificationEnd, verificationBody } from './verification-end.ts';
 
 /** A message reached a state. */
@@ -682,4 +680,47 @@ function fallbackBody(event: string, { message, entry }: StateChange): object {
 
 function deliveredBy({ message }: StateChange): string {
   return channelOf(message).deliveredBy(message);
+}
+
+/** A customer of the chat-app channel told the provider to get no marketing of the account any more, or to get it again. */
+export interface MarketingChange {
+  readonly account: AccountId;
+  /** A number, or a user id. */
+  readonly customer: string;
+  readonly wish: 'stopped' | 'resumed';
+  readonly at: Date;
+}
+
+function marketingBody(event: string, { customer, at }: MarketingChange): object {
+  return { event, customer, timestamp: isoTimestamp(at), channel: 'chatapp' };
+}
+
+/** A change of a template that is announced: `stopped` is an approved one that cannot be sent any more. */
+type TemplateOutcome = 'approved' | 'rejected' | 'stopped';
+
+/**
+ * A change that is decided and not announced yet, kept in the template's document: the update that decides adds it, and maintenance
+ * announces and removes it (workers/maintenance/announce.ts).
+ */
+export interface UnannouncedTemplateEvent {
+  readonly event: TemplateOutcome;
+  /** The template's status after the change: of `stopped` it says why. */
+  readonly status: string;
+  readonly reason?: string;
+  readonly at: Date;
+}
+
+/** A template reached a state. */
+export interface TemplateChange extends UnannouncedTemplateEvent {
+  readonly account: AccountId;
+  readonly channel: ChannelName;
+  /** `_id` of the template's document. */
+  readonly template: string;
+  /** Members that name it: of an SMS template its id and name, of a chat-app template its name, language and category. */
+  readonly named: Readonly<Record<string, string>>;
+}
+
+/** `reason` is null when nobody gave one. */
+function templateBody(event: string, { named, status, reason, at, channel }: TemplateChange): object {
+  return { event, ...named, status, reason: reason ?? null, timestamp: isoTimestamp(at), channel };
 }

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { findAtOnce } from '../platform/mongo/find-at-once.ts';
+import { findAtOnce } from '../platform/mongo/find-one.ts';
 import { insertNew } from '../platform/mongo/insert-new.ts';
 import { msAfter } from '../platform/mongo/store-time.ts';
 import type { AccountId } from '../platform/runtime/ids.ts';

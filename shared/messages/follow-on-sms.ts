@@ -10,7 +10,7 @@ import type { FollowUp } from '../money/payment/follow-up.ts';
 import type { Clock } from '../platform/runtime/clock.ts';
 import type { AccountId } from '../platform/runtime/ids.ts';
 import type { MessageDraft } from './document/draft.ts';
-import { prefixOf } from './traffic/prefix.ts';
+import { prefixOf } from './traffic/hold.ts';
 
 export interface FollowOnDeps {
   readonly db: Db;

@@ -2,6 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import { type FindOne, findNow } from '../platform/mongo/find-one.ts';
 import { insertNew } from '../platform/mongo/insert-new.ts';
 import type { AccountId, ClaimId, ScheduleId } from '../platform/runtime/ids.ts';
+import { markBooked } from './batch-store.ts';
 import type { ScheduleDocument } from './schedule.ts';
 
 export function scheduleCollection(db: Db): Collection<ScheduleDocument> {
@@ -9,7 +10,7 @@ export function scheduleCollection(db: Db): Collection<ScheduleDocument> {
 }
 
 /** Inserts paid schedules. Existing ones stay as they are, because they may have moved on since. */
-export async function insertSchedules(db: Db, schedules: readonly ScheduleDocument[]): Promise<void> {
+async function insertSchedules(db: Db, schedules: readonly ScheduleDocument[]): Promise<void> {
   await insertNew(db, 'schedules', schedules);
 }
 
@@ -167,5 +168,17 @@ export async function markRefunded(db: Db, ids: readonly ScheduleId[]): Promise<
   await scheduleCollection(db).updateMany(
     { _id: { $in: ids }, state: 'cancelled' },
     { $unset: { due: '', 'content.message.text': '' } },
+  );
+}
+
+/**
+ * Follow-up of the debit that paid for schedules: they are stored, and the batches of bulk ones become booked. Repeating it
+ * changes nothing, also long afterwards.
+ */
+export async function storeBooked(db: Db, schedules: readonly ScheduleDocument[]): Promise<void> {
+  await insertSchedules(db, schedules);
+  await markBooked(
+    db,
+    schedules.flatMap(({ batch }) => batch ?? []),
   );
 }

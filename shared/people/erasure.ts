@@ -1,6 +1,5 @@
 import type { Collection, Db } from 'mongodb';
 import type { AccountId, ErasureId } from '../platform/runtime/ids.ts';
-import { ownedBy } from './owned.ts';
 
 /**
  * A person's number that is to be erased, of one account or of all. The maintenance works it off (workers/maintenance/erase-number.ts)
@@ -78,4 +77,12 @@ export async function noteErasure(
 
 function erasures(db: Db): Collection<ErasureDocument> {
   return db.collection('erasures');
+}
+
+/**
+ * Matches what belongs to the account; without one, what belongs to operators. Indexes hold that under null, while `$exists: false`
+ * would look at every document.
+ */
+export function ownedBy(account: AccountId | undefined): { readonly account: AccountId } {
+  return { account: account ?? (null as never) };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { addNumber } from '../../shared/carriers/numbers/store.ts';
-import type { InboundSmsDocument } from '../../shared/messages/document/inbound-sms.ts';
+import type { InboundSmsDocument } from '../../shared/messages/document/any-message.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import { debianProgram, perlModule } from '../support/debian.ts';
 import { eventually } from '../support/eventually.ts';

@@ -46,7 +46,7 @@ export function dyingDb(db: Db, last: number, when: 'before' | 'after'): Db {
         return (...args: unknown[]): unknown => ask(WRITING.test(property), () => value.apply(target, args));
       },
     });
-  // Bare commands count too (mongo/insert-new.ts, update-each.ts, find-at-once.ts).
+  // Bare commands count too (mongo/insert-new.ts, update-each.ts, find-one.ts).
   const command = (...args: Parameters<Db['command']>): unknown =>
     ask('insert' in args[0] || 'update' in args[0] || 'delete' in args[0], () => db.command(...args));
   return new Proxy(db, {

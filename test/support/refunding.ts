@@ -3,7 +3,7 @@ import { createAnnouncer } from '../../shared/events/webhooks/announce.ts';
 import { batchCollection } from '../../shared/messages/batch-store.ts';
 import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
 import { type Change, entryAt } from '../../shared/messages/document/change.ts';
-import { redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
+import { redoIntents } from '../../shared/messages/settlement/intents.ts';
 import { Settler } from '../../shared/messages/settlement/settle.ts';
 import { cancelSchedule } from '../../shared/money/payment/cancel-schedule.ts';
 import { loadConfig } from '../../shared/platform/config/settings.ts';

@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { BatchDocument, StopGroup } from '../../shared/messages/batch.ts';
 import { refundId } from '../../shared/messages/batch-progress.ts';
 import { batchCollection, decideStopGroup, endStop } from '../../shared/messages/batch-store.ts';
-import { CANCELLED } from '../../shared/messages/document/cancelled.ts';
+import { CANCELLED } from '../../shared/messages/document/change.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import { removeEnded } from '../../shared/messages/queue/queue-store.ts';
 import { writeAllOut } from '../../shared/messages/queue/write-out.ts';

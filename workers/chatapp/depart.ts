@@ -11,12 +11,11 @@ import {
   refundOf,
   settleCharge,
 } from '../../shared/money/conversations/charge-store.ts';
-import { conversationKey } from '../../shared/money/conversations/conversation.ts';
+import { conversationKey, isSessionOpen, sessionUntil } from '../../shared/money/conversations/conversation.ts';
 import type { ChatAccepter } from '../../shared/money/conversations/open.ts';
 import { personOf, readCustomers, sessionOf } from '../../shared/money/conversations/person.ts';
-import { isSessionOpen, sessionUntil } from '../../shared/money/conversations/session.ts';
 import { readConversations } from '../../shared/money/conversations/store.ts';
-import { isApplied } from '../../shared/money/ledger/applied.ts';
+import { isApplied } from '../../shared/money/ledger/store.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { ConversationId, MessageId } from '../../shared/platform/runtime/ids.ts';
 

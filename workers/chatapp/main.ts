@@ -1,11 +1,10 @@
 import { countryOf } from '../../shared/carriers/routing/country.ts';
 import { AddressGuard, guardOptions } from '../../shared/events/webhooks/address-guard.ts';
-import { DEFAULT_PROMOTIONAL_HOURS } from '../../shared/messages/document/promotional-hours.ts';
+import { DEFAULT_PROMOTIONAL_HOURS } from '../../shared/messages/document/daytime.ts';
 import { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
 import { MessageLog } from '../../shared/messages/settlement/log-store.ts';
 import { createChatAccepter } from '../../shared/money/conversations/open.ts';
-import { openSecretBox } from '../../shared/platform/processes/open-secret-box.ts';
-import { runLeased } from '../../shared/platform/processes/run-leased.ts';
+import { openSecretBox, runLeased } from '../../shared/platform/processes/run-app.ts';
 import { checkDeparture } from './depart.ts';
 import { HeaderSamples } from './samples/header-samples.ts';
 import { ChatWorker } from './worker.ts';

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { chatMessageKey } from '../../shared/carriers/providers/message-key.ts';
+import { chatMessageKey } from '../../shared/carriers/providers/provider.ts';
 import type { InboxItemDocument, StatusItem } from '../../shared/messages/chat-inbox-item.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import { isMessageId, type MessageId } from '../../shared/platform/runtime/ids.ts';

@@ -1,5 +1,5 @@
 import { errorRule } from '../../shared/carriers/providers/error-table.ts';
-import { chatMessageKey } from '../../shared/carriers/providers/message-key.ts';
+import { chatMessageKey } from '../../shared/carriers/providers/provider.ts';
 import type { StatusItem } from '../../shared/messages/chat-inbox-item.ts';
 import { applyChange, type Change, entryAt, fitted, joinChanges } from '../../shared/messages/document/change.ts';
 import type { ChatMessageDocument, Pricing } from '../../shared/messages/document/chat-message.ts';

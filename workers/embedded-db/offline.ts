@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
-import { makeOwnDirectory } from '../../shared/platform/runtime/own-directory.ts';
+import { makeOwnDirectory } from '../../shared/platform/runtime/own-file.ts';
 import { type CheckReport, checkTables } from './storage/check.ts';
 import { Database } from './storage/database.ts';
 import { LOG_STEP_BYTES } from './storage/log.ts';

@@ -1,5 +1,5 @@
-import { openSecretBox } from '../../shared/platform/processes/open-secret-box.ts';
 import type { AppDeps } from '../../shared/platform/processes/run-app.ts';
+import { openSecretBox } from '../../shared/platform/processes/run-app.ts';
 import { mailMisconfigured } from './server.ts';
 import { MailWorker } from './worker.ts';
 

@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
 import type { MailDocument } from '../../shared/people/mails/mail.ts';
 import { delayMail, dueMails, endMail } from '../../shared/people/mails/store.ts';
-import { linkUrl } from '../../shared/people/users/link.ts';
-import { publicUrl } from '../../shared/platform/config/gateway-url.ts';
+import { linkUrl } from '../../shared/people/users/user.ts';
 import type { Config } from '../../shared/platform/config/settings.ts';
+import { publicUrl } from '../../shared/platform/config/settings.ts';
 import { Lease } from '../../shared/platform/leases/lease.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';

@@ -3,13 +3,13 @@ import type { CtaDocument } from '../../shared/carriers/cta.ts';
 import type { SenderDocument } from '../../shared/carriers/sender.ts';
 import type { ConditionDocument } from '../../shared/conditions/condition.ts';
 import { conditionsOf, PRESENT } from '../../shared/conditions/store.ts';
+import type { TemplateChange, UnannouncedTemplateEvent } from '../../shared/events/catalogue.ts';
 import {
   ACCOUNT_EVENT_NAMES,
   type AccountEventName,
   CONDITION_NOTICES,
   type NoticeName,
 } from '../../shared/events/catalogue.ts';
-import type { TemplateChange, UnannouncedTemplateEvent } from '../../shared/events/template-change.ts';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import type { HoldDocument } from '../../shared/messages/traffic/hold.ts';
 import { findAccount } from '../../shared/money/accounts/store.ts';

@@ -154,7 +154,7 @@ async function takeTurns({ log, onRemoved }: PruneDeps, walks: Walks, pace: Prun
 /**
  * Removes deliveries that were created before `before` and will not be posted any more. A delivery that is due or
  * waits for its retry stays, however old it is. Announcing an event again would create its delivery again, but no
- * intent is old enough for that (`oldestUnannounced`, settlement/redo-intents.ts).
+ * intent is old enough for that (`oldestUnannounced`, settlement/intents.ts).
  */
 function deliveryWalk(db: Db, before: Date): PruneWalk<Pick<DeliveryDocument, '_id'>> {
   const deliveries = deliveriesOf(db);

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
-import { listOfPath } from '../../shared/carriers/routing/path.ts';
 import { NOWHERE, placementOf } from '../../shared/carriers/routing/placement.ts';
+import { listOfPath } from '../../shared/carriers/routing/route.ts';
 import { readTable } from '../../shared/carriers/routing/routes.ts';
 import type { RouteTable } from '../../shared/carriers/routing/table.ts';
 import type { Claim, MessageDocument } from '../../shared/messages/document/message.ts';
@@ -14,7 +14,7 @@ import {
   takeOverClaims,
 } from '../../shared/messages/queue/queue-store.ts';
 import { writeAllOut } from '../../shared/messages/queue/write-out.ts';
-import { findAtOnce } from '../../shared/platform/mongo/find-at-once.ts';
+import { findAtOnce } from '../../shared/platform/mongo/find-one.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { newId, type QueueId } from '../../shared/platform/runtime/ids.ts';
 

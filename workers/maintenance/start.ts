@@ -1,8 +1,8 @@
 import { createAnnouncer } from '../../shared/events/webhooks/announce.ts';
-import { openSecretBox } from '../../shared/platform/processes/open-secret-box.ts';
 import type { AppDeps } from '../../shared/platform/processes/run-app.ts';
-import { embeddedStoreDir } from '../../shared/platform/runtime/embedded-socket.ts';
+import { openSecretBox } from '../../shared/platform/processes/run-app.ts';
 import { PollLoop } from '../../shared/platform/runtime/poll-loop.ts';
+import { embeddedStoreDir } from '../../shared/platform/runtime/unix-socket.ts';
 import { Duties } from './duties.ts';
 import { Timetable } from './timetable.ts';
 

@@ -1,5 +1,5 @@
 import { errorRule } from '../../shared/carriers/providers/error-table.ts';
-import { chatMessageKey } from '../../shared/carriers/providers/message-key.ts';
+import { chatMessageKey } from '../../shared/carriers/providers/provider.ts';
 import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
 import { type Change, entryAt } from '../../shared/messages/document/change.ts';
 import { hasEnded } from '../../shared/messages/document/copies.ts';

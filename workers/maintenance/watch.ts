@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { type ListedCarrier, listConditions } from '../../shared/carriers/list-conditions.ts';
-import { listOfPath } from '../../shared/carriers/routing/path.ts';
+import { listOfPath } from '../../shared/carriers/routing/route.ts';
 import { certificatesEnd } from '../../shared/carriers/settings/trust.ts';
 import { ACCOUNT_CONDITIONS } from '../../shared/conditions/accounts.ts';
 import { newestAnswers, QUARTER } from '../../shared/conditions/carriers.ts';

@@ -1,6 +1,6 @@
 import type { CarrierMeasured } from '../../shared/carriers/bind-report.ts';
 import { takeOverClaims } from '../../shared/messages/queue/queue-store.ts';
-import { oldestUnannounced, redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
+import { oldestUnannounced, redoIntents } from '../../shared/messages/settlement/intents.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../shared/messages/settlement/unknowns.ts';
 import type { Lease } from '../../shared/platform/leases/lease.ts';
 import { type Log, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';

@@ -1,7 +1,6 @@
-import { promotionalHours } from '../../shared/messages/document/promotional-hours.ts';
-import { publicUrl } from '../../shared/platform/config/gateway-url.ts';
-import { openSecretBox } from '../../shared/platform/processes/open-secret-box.ts';
-import { runApp } from '../../shared/platform/processes/run-app.ts';
+import { promotionalHours } from '../../shared/messages/document/daytime.ts';
+import { publicUrl } from '../../shared/platform/config/settings.ts';
+import { openSecretBox, runApp } from '../../shared/platform/processes/run-app.ts';
 import { SmppWorker } from './worker.ts';
 
 /** How long the parts of a received SMS wait for those that are missing. Then it is told without them. */

@@ -3,7 +3,7 @@ import { type CarrierDocument, carrierLease } from '../../shared/carriers/carrie
 import { openedPassword, openedTrust } from '../../shared/carriers/carrier-secrets.ts';
 import { listCarriers } from '../../shared/carriers/carrier-store.ts';
 import { type Announcer, createAnnouncer } from '../../shared/events/webhooks/announce.ts';
-import { DEFAULT_PROMOTIONAL_HOURS, type PromotionalHours } from '../../shared/messages/document/promotional-hours.ts';
+import { DEFAULT_PROMOTIONAL_HOURS, type PromotionalHours } from '../../shared/messages/document/daytime.ts';
 import { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
 import { MessageLog } from '../../shared/messages/settlement/log-store.ts';
 import { Lease } from '../../shared/platform/leases/lease.ts';

@@ -1,6 +1,5 @@
 import { AddressGuard, guardOptions } from '../../shared/events/webhooks/address-guard.ts';
-import { openSecretBox } from '../../shared/platform/processes/open-secret-box.ts';
-import { runLeased } from '../../shared/platform/processes/run-leased.ts';
+import { openSecretBox, runLeased } from '../../shared/platform/processes/run-app.ts';
 import { WebhookWorker } from './worker.ts';
 
 /** Number of partitions that the endpoints are divided into. */

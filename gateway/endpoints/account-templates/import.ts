@@ -13,7 +13,7 @@ import { FieldProblems } from '../../http/field-problems.ts';
 import { boolean, choice, Fault, list, optional, required, string, withDefault } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
-import { refusedLate } from '../../http/idempotency/refused-late.ts';
+import { refusedLate } from '../../http/idempotency/action.ts';
 import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
 
 /** The import of an operators' export. Whatever the file says of a template's state, an operator of ours approves it. */

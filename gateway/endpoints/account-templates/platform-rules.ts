@@ -1,5 +1,5 @@
-import type { TemplateCategory } from '../../../shared/templates/sms/category.ts';
 import type { Pattern } from '../../../shared/templates/sms/pattern.ts';
+import type { TemplateCategory } from '../../../shared/templates/sms/template.ts';
 
 export interface TemplateRefusal {
   readonly certainty: 'sure' | 'possible';

@@ -1,10 +1,9 @@
 import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
-import { isSenderForm, SENDER_FORM } from '../../../shared/carriers/sender-form.ts';
+import { isSenderForm, SENDER_FORM } from '../../../shared/carriers/sender.ts';
 import { dltIdDoubt } from '../../../shared/money/accounts/account-form.ts';
 import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
-import { routesOfTemplateCategory, TEMPLATE_CATEGORIES } from '../../../shared/templates/sms/category.ts';
 import { CONTENT_MAX } from '../../../shared/templates/sms/pattern.ts';
 import {
   createTemplateRequest,
@@ -16,6 +15,8 @@ import {
 import { createTemplate, decideTemplate, findTemplate, TemplateExists } from '../../../shared/templates/sms/store.ts';
 import {
   ALL_ANNOUNCED,
+  routesOfTemplateCategory,
+  TEMPLATE_CATEGORIES,
   type TemplateDocument,
   type TemplateText,
   templateKey,
@@ -31,7 +32,7 @@ import { choice, Fault, list, optional, required, string } from '../../http/fiel
 import { NO_CONTROLS } from '../../http/fields/message-fields.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Accepted, Refused } from '../../http/idempotency/action.ts';
-import { refusedLate } from '../../http/idempotency/refused-late.ts';
+import { refusedLate } from '../../http/idempotency/action.ts';
 import { quotaProblem } from '../../http/quota-problem.ts';
 import { AccountTemplate, contentFaults, type FoundTemplate, findOwnTemplate, templateRecord } from './templates.ts';
 

@@ -6,13 +6,17 @@ import { planText } from '../../../shared/messages/sms-plan.ts';
 import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, isTemplateRequestId } from '../../../shared/platform/runtime/ids.ts';
-import { routesOfTemplateCategory, TEMPLATE_CATEGORIES } from '../../../shared/templates/sms/category.ts';
-import { foldLineBreaks } from '../../../shared/templates/sms/line-breaks.ts';
 import { CONTENT_MAX, parseContent } from '../../../shared/templates/sms/pattern.ts';
 import { findTemplateRequest, listTemplateRequests } from '../../../shared/templates/sms/request-store.ts';
 import { DEFAULT_SLOT_LIMITS, SLOT_MEANING, SLOT_TYPES } from '../../../shared/templates/sms/slot.ts';
 import { findTemplate, listTemplates } from '../../../shared/templates/sms/store.ts';
-import { type TemplateDocument, templateVersion } from '../../../shared/templates/sms/template.ts';
+import {
+  foldLineBreaks,
+  routesOfTemplateCategory,
+  TEMPLATE_CATEGORIES,
+  type TemplateDocument,
+  templateVersion,
+} from '../../../shared/templates/sms/template.ts';
 import { isDltId } from '../../../shared/templates/sms/template-form.ts';
 import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';

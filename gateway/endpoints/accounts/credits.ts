@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { findAccount } from '../../../shared/money/accounts/store.ts';
-import { isApplied } from '../../../shared/money/ledger/applied.ts';
 import { BalanceTooLow, changeCredits, creditChange } from '../../../shared/money/ledger/change.ts';
+import { isApplied } from '../../../shared/money/ledger/store.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { done, endpoint, invalid, refused, WithHeaders } from '../../api/endpoint.ts';
 import { named, pageShape, success, text, whole } from '../../api/shapes.ts';
@@ -10,7 +10,7 @@ import { changeAudited } from '../../http/audited.ts';
 import { choice, Fault, number, required } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
-import { parseIdempotencyKey } from '../../http/idempotency/idempotency-key.ts';
+import { parseIdempotencyKey } from '../../http/idempotency/once.ts';
 import { pageOf } from '../../http/page.ts';
 import { peopleNames } from '../audit/people-names.ts';
 import { entryRecord, isSeq, LedgerEntry } from '../ledger/ledger.ts';

@@ -7,7 +7,7 @@ import { named, pageShape, text, whole } from '../../api/shapes.ts';
 import { Fault, type Kind, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit, queryTime } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
-import { AUDIT_KINDS, type AuditActor, listOwnEntries, shownKind } from './own-entries.ts';
+import { AUDIT_KINDS, type AuditActor, listOwnEntries, shownKind } from './list-entries.ts';
 import { peopleNames } from './people-names.ts';
 
 /** Who changed what of an account's settings. */

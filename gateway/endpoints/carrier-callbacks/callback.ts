@@ -5,13 +5,13 @@ import { listCarriers } from '../../../shared/carriers/carrier-store.ts';
 import { keepReceipts } from '../../../shared/carriers/http/callback-store.ts';
 import { HTTP } from '../../../shared/carriers/settings/http.ts';
 import { withDefaults } from '../../../shared/carriers/settings/setting.ts';
-import { publicUrl } from '../../../shared/platform/config/gateway-url.ts';
+import { publicUrl } from '../../../shared/platform/config/settings.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import { endpoint } from '../../api/endpoint.ts';
 import { named, text } from '../../api/shapes.ts';
 import { CALLER_GONE } from '../../http/access-log.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
-import { readRawBody } from '../../http/raw-body.ts';
+import { readRawBody } from '../../http/json-body.ts';
 import { isGenuine, type Posted, toldReceipts } from './told-receipts.ts';
 
 /** A hundred receipts of a carrier that tells much have some 60 KB. */

@@ -9,7 +9,7 @@ import { REQUIRED } from '../../../shared/carriers/settings/basics.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import { CLAIM_HOLDER } from '../../../shared/messages/document/message.ts';
 import { findUnfinished } from '../../../shared/messages/inbound-store.ts';
-import { heldEpochs } from '../../../shared/platform/leases/holders.ts';
+import { heldEpochs } from '../../../shared/platform/leases/lease.ts';
 import { done, endpoint, invalid, refused } from '../../api/endpoint.ts';
 import { named, success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';

@@ -9,7 +9,7 @@ import { changeAudited } from '../../http/audited.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
 import { invalidUrlRequest } from '../../http/fields/public-url.ts';
 import { whole } from '../../http/fields/request.ts';
-import { refusedLate } from '../../http/idempotency/refused-late.ts';
+import { refusedLate } from '../../http/idempotency/action.ts';
 import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
 import { numberMeant, templatesOfNumber } from '../chatapp/numbers.ts';
 import { checkSamples, draftOf } from './draft.ts';

@@ -14,7 +14,7 @@ import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../../shared/platform/runtime/turns.ts';
 import type { JsonObject } from '../../http/context.ts';
-import { beginning } from '../../http/fields/beginning.ts';
+import { beginning } from '../../http/fields/field.ts';
 import { contentOf, errorOf, pricingOf } from './item-content.ts';
 import { list, object, string } from './loose-json.ts';
 import { type Notice, readErrorNotice } from './read-notice.ts';

@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Db } from 'mongodb';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { providersByCallback, providersByGraphId } from '../../../shared/carriers/providers/store.ts';
@@ -6,7 +7,6 @@ import { type CallbackId, isCallbackId } from '../../../shared/platform/runtime/
 import { perProcess } from '../../api/per-process.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 import type { OwnedId, Owner } from './read-callback.ts';
-import { sameText } from './same-text.ts';
 
 const REMEMBERED_MAX = 20_000;
 
@@ -76,3 +76,9 @@ class CallbackProviders {
 }
 
 export const callbackProvidersOf = perProcess((gateway) => new CallbackProviders(gateway));
+
+/** Compares in constant time, even texts of different lengths. */
+export function sameText(a: string, b: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}

@@ -11,15 +11,13 @@ import { CALLER_GONE } from '../../http/access-log.ts';
 import { sendJson, sendProblem, sendText } from '../../http/answer.ts';
 import { type Handler, isObject, type JsonObject, type Reply } from '../../http/context.ts';
 import { optional, string } from '../../http/fields/field.ts';
-import { LARGE_BYTES } from '../../http/large-bodies.ts';
-import { type RawBody, readRawBody } from '../../http/raw-body.ts';
+import { LARGE_BYTES, type RawBody, readRawBody } from '../../http/json-body.ts';
 import type { AccountPart } from './account-part.ts';
-import { type CallbackProvider, callbackProvidersOf } from './callback-providers.ts';
+import { type CallbackProvider, callbackProvidersOf, sameText } from './callback-providers.ts';
 import { CallbackStore } from './callback-store.ts';
 import { LogLimit } from './log-limit.ts';
 import { type CallbackPost, type FindOwners, readCallback } from './read-callback.ts';
 import { noticeWords } from './read-notice.ts';
-import { sameText } from './same-text.ts';
 
 /** The largest post, as providers document it. */
 const BYTES_MAX = 3_145_728;

@@ -1,9 +1,8 @@
 import type { InboundItem, StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { JsonObject } from '../../http/context.ts';
-import { beginning } from '../../http/fields/beginning.ts';
-import { list, object, string } from './loose-json.ts';
-import { storable } from './storable.ts';
+import { beginning } from '../../http/fields/field.ts';
+import { list, object, storable, string } from './loose-json.ts';
 
 /** The part of a text that is kept from a message that is too large. The Cloud API allows a text 4,096 characters. */
 const CUT_BODY = 16_384;

@@ -1,7 +1,7 @@
 import type { TemplateItem } from '../../../shared/messages/chat-inbox-item.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { JsonObject } from '../../http/context.ts';
-import { beginning } from '../../http/fields/beginning.ts';
+import { beginning } from '../../http/fields/field.ts';
 import { object } from './loose-json.ts';
 
 /** The fields of a callback that tell of templates (WhatsApp Business Platform, webhooks reference). */

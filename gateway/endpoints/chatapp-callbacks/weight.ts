@@ -1,4 +1,4 @@
-import { DEPTH_MAX } from './storable.ts';
+import { DEPTH_MAX } from './loose-json.ts';
 
 /**
  * Added for each value and each name. A list like `[1,1,1,…]` is short as JSON, but long and slow to write as a stored document.

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
+import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
 import type {
   Answered,
   BusinessNumber,

@@ -4,7 +4,7 @@ import type {
   FilledTemplate,
   FilledVariable,
 } from '../../../shared/messages/document/chat-message.ts';
-import { fileNameOf } from '../../../shared/messages/document/file-name.ts';
+import { fileNameOf } from '../../../shared/messages/document/chat-message.ts';
 import type { TemplateButton, TemplateComponents } from '../../../shared/templates/chat/chat-template.ts';
 import { isNumber, withValues } from '../../../shared/templates/chat/variables.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';

@@ -12,7 +12,12 @@ import {
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, isTestAccount, liveAccountOf, newId } from '../../../shared/platform/runtime/ids.ts';
-import type { ChatTemplateDocument, TemplateComponents } from '../../../shared/templates/chat/chat-template.ts';
+import {
+  type ChatTemplateDocument,
+  MEDIA_HEADERS,
+  type MediaHeader,
+  type TemplateComponents,
+} from '../../../shared/templates/chat/chat-template.ts';
 import { findChatTemplate, placesOf } from '../../../shared/templates/chat/store.ts';
 import { done, endpoint, type Gateway } from '../../api/endpoint.ts';
 import { id, success } from '../../api/shapes.ts';
@@ -25,6 +30,7 @@ import type { Refused } from '../../http/idempotency/action.ts';
 import { PROBLEMS } from '../../http/problem.ts';
 import { EXTENSIONS, text, to } from './fields.ts';
 import { checkValues, type Entry, fillTemplate, saysParamsOnly } from './fill-template.ts';
+import { extensionProblem } from './media-format.ts';
 import { numbersOf } from './numbers.ts';
 import { checkProducts, type GivenProducts } from './products.ts';
 import {
@@ -37,8 +43,14 @@ import {
   DRY_RUN_EXAMPLE,
   REFUSALS,
 } from './send.ts';
-import { checkButtons, checkHeader, checkOffer, type GivenCard, TEMPLATE_EXTENSIONS } from './template-fields.ts';
-import { checkMedia, checkMediaHost, mediaOf } from './template-media.ts';
+import {
+  checkButtons,
+  checkHeader,
+  checkOffer,
+  type GivenCard,
+  type GivenHeader,
+  TEMPLATE_EXTENSIONS,
+} from './template-fields.ts';
 import { checkCount, PARAMS_MAX, wantedParams } from './template-positions.ts';
 
 /**
@@ -345,4 +357,49 @@ async function refusedRecipient(
   const optedIn = await optedInOf(db, account, [to], (customers) => readNames(db, account, customers));
   if (optedIn.has(to)) return undefined;
   return { kind: 'refused', problem: fieldRefusal('recipient_not_opted_in', 'to') };
+}
+
+/** The file in a template's header, and the request's field that has its address. */
+interface HeaderMedia {
+  /** Whose it is. */
+  readonly account: AccountId;
+  readonly format: MediaHeader;
+  readonly url: string;
+  readonly field: string;
+}
+
+function mediaOf(
+  account: AccountId,
+  entries: readonly Entry[],
+  { header }: TemplateComponents,
+  given: GivenHeader | undefined,
+): HeaderMedia | undefined {
+  const format = MEDIA_HEADERS.find((one) => one === header?.format);
+  if (format === undefined) return undefined;
+  if (given?.url !== undefined) return { account, format, url: given.url, field: 'header.url' };
+  const entry = entries.find(({ param }) => param.fills === 'media');
+  return entry && { account, format, url: entry.value, field: entry.field };
+}
+
+/** Checks the address by the same rules as send-media. The problems say what the address is for. */
+function checkMedia(media: HeaderMedia, urlCheck: UrlCheck, problems: FieldProblems): void {
+  const { account, format, url, field } = media;
+  const found = new FieldProblems();
+  urlCheck.form(account, url, field, found);
+  const extension = extensionProblem(format, url);
+  if (extension !== undefined) found.add(field, 'unsupported_media_type', extension);
+  tell(media, found, problems);
+}
+
+/** Looks up the host of an address that passed `checkMedia`. */
+async function checkMediaHost(media: HeaderMedia, urlCheck: UrlCheck, problems: FieldProblems): Promise<void> {
+  const found = new FieldProblems();
+  await urlCheck.host(media.account, media.url, media.field, found);
+  tell(media, found, problems);
+}
+
+function tell({ format, field }: HeaderMedia, { listed }: FieldProblems, problems: FieldProblems): void {
+  for (const { code, detail } of listed) {
+    problems.add(field, code, `This is the https address of the ${format} in the header. ${detail}`);
+  }
 }

@@ -16,7 +16,7 @@ import { done, endpoint, refused } from '../../api/endpoint.ts';
 import { required } from '../../http/fields/field.ts';
 import { recipient } from '../../http/fields/message-fields.ts';
 import { request } from '../../http/fields/request.ts';
-import { refusedLate } from '../../http/idempotency/refused-late.ts';
+import { refusedLate } from '../../http/idempotency/action.ts';
 import { text } from './fields.ts';
 import { TEST_NUMBER } from './numbers.ts';
 import { ChatResult } from './send.ts';

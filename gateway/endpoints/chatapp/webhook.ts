@@ -7,7 +7,7 @@ import { success, text } from '../../api/shapes.ts';
 import { choice, list, required } from '../../http/fields/field.ts';
 import { address, invalidUrlRequest } from '../../http/fields/public-url.ts';
 import { request } from '../../http/fields/request.ts';
-import { refusedLate } from '../../http/idempotency/refused-late.ts';
+import { refusedLate } from '../../http/idempotency/action.ts';
 import { registerEndpoint } from '../webhooks/register-endpoint.ts';
 
 const ChatWebhookResult = success('ChatWebhookResult', {

@@ -12,7 +12,7 @@ import { required, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Accepted, Refused } from '../../http/idempotency/action.ts';
-import { refusedLate } from '../../http/idempotency/refused-late.ts';
+import { refusedLate } from '../../http/idempotency/action.ts';
 import { pageOfFound } from '../../http/page.ts';
 import { quotaProblem } from '../../http/quota-problem.ts';
 import { ACCOUNT_REFUSALS, openAccountOf } from '../accounts/account.ts';

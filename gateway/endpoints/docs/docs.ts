@@ -13,10 +13,10 @@ import {
   sendProblem,
   sendRedirect,
   sendText,
+  takesGzip,
 } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import { PROBLEMS } from '../../http/problem.ts';
-import { takesGzip } from '../../http/takes-gzip.ts';
 import { type BuiltParts, renderPage } from './page.ts';
 import { CHANGELOG_PATH, LANGUAGE_PAGES, operationsOf, PATHS_BELOW, pagesOf } from './pages.ts';
 

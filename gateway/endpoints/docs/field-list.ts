@@ -1,8 +1,7 @@
-import type { Contract } from '../../api/contract.ts';
+import type { Contract, Parameter, Reference, Response } from '../../api/contract.ts';
 import type { Schema } from '../../http/fields/field.ts';
 import { constraintsOf, typeOf } from './constraints.ts';
 import { code, escapeHtml, prose } from './html.ts';
-import { nameOf, schemaOf } from './resolve.ts';
 
 /** The fields of a body. A body of several forms has a list for each, under the form's name. */
 export function fieldLists(contract: Contract, given: Schema): string {
@@ -80,4 +79,28 @@ function choicesOf({ allOf = [] }: Schema): string[] {
     .map(({ oneOf = [] }) => oneOf.map(({ required = [] }) => required.map(code).join(' and ')))
     .filter((choice) => choice.length > 1)
     .map((choice) => `Either ${choice.join(', or ')}.`);
+}
+
+/** What `$ref`s of the contract lead to. A reference that leads nowhere is an error of the document. */
+
+function schemaOf({ components }: Contract, given: Schema): Schema {
+  return given.$ref === undefined ? given : found(components.schemas[nameOf(given.$ref)], given.$ref);
+}
+
+export function parameterOf({ components }: Contract, given: Parameter | Reference): Parameter {
+  return '$ref' in given ? found(components.parameters[nameOf(given.$ref)], given.$ref) : given;
+}
+
+export function responseOf({ components }: Contract, given: Response | Reference): Response {
+  return '$ref' in given ? found(components.responses[nameOf(given.$ref)], given.$ref) : given;
+}
+
+/** `SendRequest` of `#/components/schemas/SendRequest`. */
+function nameOf(ref: string): string {
+  return ref.slice(ref.lastIndexOf('/') + 1);
+}
+
+function found<T>(value: T | undefined, ref: string): T {
+  if (value === undefined) throw new Error(`the contract has no ${ref}`);
+  return value;
 }

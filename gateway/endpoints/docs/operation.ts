@@ -1,10 +1,9 @@
 import type { Contract, MediaType, Operation } from '../../api/contract.ts';
+import type { ProblemRule } from '../../http/problem.ts';
 import { PROBLEMS } from '../../http/problem.ts';
-import type { ProblemRule } from '../../http/problem-rule.ts';
-import { fieldItem, fieldLists } from './field-list.ts';
+import { fieldItem, fieldLists, parameterOf, responseOf } from './field-list.ts';
 import { code, codeBlock, escapeHtml, link, prose } from './html.ts';
 import type { Placed } from './pages.ts';
-import { parameterOf, responseOf } from './resolve.ts';
 import { LANGUAGES, type Sample } from './samples.ts';
 
 /** One operation: what it takes and answers on one side, samples on the other. */

@@ -1,11 +1,9 @@
 import { EVENTS } from '../../../shared/events/catalogue.ts';
 import type { Contract } from '../../api/contract.ts';
-import { FIELD_CODES } from '../../http/field-codes.ts';
-import { PROBLEMS } from '../../http/problem.ts';
-import type { ProblemRule } from '../../http/problem-rule.ts';
-import { CODE_GROUPS } from '../messages/explain/explain.ts';
-import type { ExplainedCodes } from '../messages/explain/explanation.ts';
-import { RECEIPT_REASONS } from '../messages/explain/receipt-reasons.ts';
+import type { ProblemRule } from '../../http/problem.ts';
+import { FIELD_CODES, PROBLEMS } from '../../http/problem.ts';
+import type { ExplainedCodes } from '../messages/explain/explain.ts';
+import { CODE_GROUPS, RECEIPT_REASONS } from '../messages/explain/explain.ts';
 import { fieldLists } from './field-list.ts';
 import { code, escapeHtml, link, paragraphs, prose } from './html.ts';
 import { answerSamples, operationSection } from './operation.ts';

@@ -14,7 +14,7 @@ import { changeAudited } from '../../http/audited.ts';
 import type { Requester } from '../../http/context.ts';
 import type { Values } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
-import { refusedLate } from '../../http/idempotency/refused-late.ts';
+import { refusedLate } from '../../http/idempotency/action.ts';
 import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
 import { MESSAGE_FILTER, messageFilter, withCountryCode } from '../messages/messages.ts';
 import { type ExportDocument, exportFile, exportsIn, findExport, insertExport, listExports } from './run.ts';

@@ -1,6 +1,9 @@
 import type { Db } from 'mongodb';
-import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
-import { SESSION_MS } from '../../../shared/money/conversations/session.ts';
+import {
+  type ConversationDocument,
+  conversationKey,
+  SESSION_MS,
+} from '../../../shared/money/conversations/conversation.ts';
 import { conversationCollection } from '../../../shared/money/conversations/store.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 

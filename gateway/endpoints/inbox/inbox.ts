@@ -1,8 +1,13 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { type BusinessNumber, isBusinessNumber } from '../../../shared/messages/document/chat-message.ts';
-import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
-import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
+import { CUSTOMER_FORM, isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
+import {
+  type ConversationDocument,
+  conversationKey,
+  isSessionOpen,
+  sessionUntil,
+} from '../../../shared/money/conversations/conversation.ts';
 import {
   type Customer as CustomerRecord,
   customerOf,
@@ -13,7 +18,7 @@ import {
   readCustomers,
   sessionOf,
 } from '../../../shared/money/conversations/person.ts';
-import { isSessionOpen, sessionUntil } from '../../../shared/money/conversations/session.ts';
+import { listMarketingStops } from '../../../shared/money/conversations/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
@@ -21,7 +26,7 @@ import { Customer } from '../../api/event-shapes.ts';
 import { flag, named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
-import { pageOf } from '../../http/page.ts';
+import { pageOf, pageOfFound } from '../../http/page.ts';
 import { listMessages } from '../messages/message-list.ts';
 import { type TextRules, textRulesFor } from '../messages/texts.ts';
 import { listInbox } from './inbox-store.ts';
@@ -216,4 +221,39 @@ function placeOf(text: Place): { readonly atMs: number; readonly customer: strin
 
 function textOf({ lastInboundAt, customer }: ConversationDocument): Place {
   return `${lastInboundAt?.getTime() ?? 0}:${customer}`;
+}
+
+const MarketingStop = named(
+  'MarketingStop',
+  'A customer who wants no marketing of the account on the chat-app channel.',
+  {
+    customer: text('A number, or the user id of one who shows none.', { example: '919876543210' }),
+    since: time('When the customer said so to the provider.', '2026-11-28T10:00:00+00:00'),
+  },
+);
+
+/** This many entries of a page count as one request. */
+const ENTRIES_PER_REQUEST = 250;
+
+export const marketingStops = endpoint({
+  id: 'marketingStops',
+  call: 'chatapp.marketingStops',
+  method: 'get',
+  path: '/v2/account/marketing-stops',
+  tag: 'Account',
+  summary: 'Customers who stopped marketing',
+  description:
+    'Extension. Customers of the chat-app channel who told the provider to get no marketing of the account, by number. Marketing templates to them are refused with 403 `marketing_opted_out`, until they resume them in the chat app. A page counts as one request for each 250 of `limit`.',
+  scopes: ['read', 'manage'],
+  query: { limit, cursor: cursorOf('marketing-stops', (text): text is string => CUSTOMER_FORM.test(text)) },
+  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  answer: pageShape('MarketingStopPage', MarketingStop),
+  async handle({ db }, { caller, query: { limit, cursor } }) {
+    const found = await listMarketingStops(db, caller.account._id, cursor, limit + 1);
+    return pageOfFound('marketing-stops', found, limit, stopRecord, ({ customer }) => customer);
+  },
+});
+
+function stopRecord({ customer, marketing }: ConversationDocument): Shown<typeof MarketingStop> {
+  return { customer, since: isoTimestamp(marketing?.at ?? new Date(0)) };
 }

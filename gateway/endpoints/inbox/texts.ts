@@ -12,7 +12,7 @@ import type {
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { flag, text } from '../../api/shapes.ts';
-import { beginning } from '../../http/fields/beginning.ts';
+import { beginning } from '../../http/fields/field.ts';
 import { saidOf, type TextRules, type WithText } from '../messages/texts.ts';
 
 /** Characters of a text that are shown. Webhooks and `GET /v2/events` have all of it. */

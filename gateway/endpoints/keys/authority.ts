@@ -13,7 +13,7 @@ import { isExpired } from '../../../shared/people/keys/view.ts';
 import { findUser } from '../../../shared/people/users/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isUserId } from '../../../shared/platform/runtime/ids.ts';
-import { ROLE_PERMISSIONS } from '../../access/roles.ts';
+import { ROLE_PERMISSIONS } from '../../access/scopes.ts';
 import { CHALLENGE } from '../../access/unauthorized.ts';
 import type { Caller, Permission } from '../../http/context.ts';
 import type { GatewayDeps } from '../../http/deps.ts';

@@ -50,7 +50,7 @@ import { cursorOf, limit } from '../../http/fields/query.ts';
 import { type Given, request } from '../../http/fields/request.ts';
 import { laterTime } from '../../http/fields/times.ts';
 import type { Accepted, Problem, Refused } from '../../http/idempotency/action.ts';
-import { refusedLate } from '../../http/idempotency/refused-late.ts';
+import { refusedLate } from '../../http/idempotency/action.ts';
 import { pageOf } from '../../http/page.ts';
 import {
   beyondCaller,

@@ -1,5 +1,5 @@
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
-import { prefixOf } from '../../../shared/messages/traffic/prefix.ts';
+import { prefixOf } from '../../../shared/messages/traffic/hold.ts';
 import { errorFields } from '../../../shared/platform/runtime/log.ts';
 import { inSlices } from '../../../shared/platform/runtime/turns.ts';
 import type { Caller } from '../../http/context.ts';

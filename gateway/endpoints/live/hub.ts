@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isStoreTrouble } from '../../../shared/platform/mongo/errors.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { errorFields, type Log } from '../../../shared/platform/runtime/log.ts';
-import type { Reading } from './source.ts';
+import type { Reading } from './sources.ts';
 
 /** Is given each new value of a reading: the reading's name, and the value as JSON. */
 export type Listener = (name: string, json: string) => void;

@@ -9,7 +9,7 @@ import { beginStream, sendProblem } from '../../http/answer.ts';
 import { type Reply, type Requester, requesterOf } from '../../http/context.ts';
 import type { ProblemSlug } from '../../http/problem.ts';
 import { LiveHub } from './hub.ts';
-import type { Reading } from './source.ts';
+import type { Reading } from './sources.ts';
 import { LiveStream } from './stream.ts';
 
 /** How often a stream shows that it lives, and its caller is looked at again. Common proxies wait for 60 s. */

@@ -1,8 +1,10 @@
+import type { Db } from 'mongodb';
 import { listNewestReplays } from '../../../shared/events/webhooks/replay-store.ts';
 import { HOUR_MS } from '../../../shared/messages/statistics-hour.ts';
 import { readHours } from '../../../shared/messages/statistics-store.ts';
 import { readBalance } from '../../../shared/money/accounts/store.ts';
-import { liveAccountOf } from '../../../shared/platform/runtime/ids.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, liveAccountOf } from '../../../shared/platform/runtime/ids.ts';
 import { readCarriers } from '../carriers/carriers.ts';
 import { countChatTemplates } from '../chat-templates/templates.ts';
 import { readLedgerChecks } from '../ledger-checks/ledger-checks.ts';
@@ -11,7 +13,6 @@ import { messageRecord } from '../messages/messages.ts';
 import { balanceRecord } from '../sms/account.ts';
 import { readOverview } from '../traffic/overview.ts';
 import { replayRecord } from '../webhooks/replays.ts';
-import type { AccountSource, OperatorSource } from './source.ts';
 
 /** As many as a page shows without scrolling. */
 const NEWEST = 20;
@@ -61,3 +62,32 @@ export const OPERATOR_SOURCES: readonly OperatorSource[] = [
   { name: 'carriers', read: async ({ db, clock }) => ({ carriers: await readCarriers(db, clock.now()) }) },
   { name: 'ledger_checks', read: ({ db, clock }) => readLedgerChecks(db, clock) },
 ];
+
+/** One kind of event of an account's stream. */
+interface AccountSource {
+  /** The event's name, by which clients listen: `balance`. */
+  readonly name: string;
+  /**
+   * The whole current value, small, by an index: it is read every two seconds while somebody looks. The same things must give the
+   * same JSON, because only changes are sent. So it has no "now" and no ages in it.
+   */
+  read(deps: SourceDeps, account: AccountId): Promise<object>;
+}
+
+interface SourceDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+}
+
+/** One kind of event of the operators' stream. */
+interface OperatorSource extends Omit<AccountSource, 'read'> {
+  read(deps: SourceDeps): Promise<object>;
+}
+
+/** A source about one account, or about everything: what the hub reads, once for all who look. */
+export interface Reading {
+  readonly name: string;
+  /** Equal for equal readings. */
+  readonly key: string;
+  read(): Promise<object>;
+}

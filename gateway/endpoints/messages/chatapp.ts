@@ -1,12 +1,12 @@
-import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
-import { CHAT_OPERATOR } from '../../../shared/messages/channels/chatapp.ts';
+import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
+import { CHAT_OPERATOR } from '../../../shared/messages/channels/channels.ts';
 import { CONTENT_TEXTS, type Fallback } from '../../../shared/messages/document/chat-message.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, idTime } from '../../../shared/platform/runtime/ids.ts';
 import type { Shown } from '../../api/endpoint.ts';
-import { partRecords } from './part-record.ts';
 import type { FallbackShown } from './shapes.ts';
 import type { MessageStatus, MessageSummary, TextlessChatMessage, TextlessInbound, View } from './view.ts';
+import { partRecords } from './view.ts';
 
 /** What the API shows of a message of the chat-app channel, in either direction. */
 export const chatapp: View<TextlessChatMessage | TextlessInbound> = {

@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { ChatContent, ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { findInQueue } from '../../../shared/messages/queue/queue-store.ts';
-import { readPaid } from '../../../shared/money/payment/read-paid.ts';
+import { readPaid } from '../../../shared/money/payment/pending.ts';
 import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
 import type { TextlessChatMessage, TextlessSms } from './view.ts';
 

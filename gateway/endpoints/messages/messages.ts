@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { completedNumber } from '../../../shared/carriers/numbers/notation.ts';
+import { completedNumber } from '../../../shared/carriers/numbers/number.ts';
 import { CHANNEL_NAMES, channelOf } from '../../../shared/messages/channels/channels.ts';
 import type { MessageState } from '../../../shared/messages/document/message.ts';
 import { customerProblem, isCustomerUserId } from '../../../shared/messages/document/recipient.ts';

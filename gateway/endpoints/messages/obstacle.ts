@@ -4,16 +4,16 @@ import { type Daytimes, daytimeOpenings, daytimeWords } from '../../../shared/ca
 import { explainScrub, predictRefusals, TLV_RULE } from '../../../shared/carriers/scrub-rules.ts';
 import type { ConditionDocument } from '../../../shared/conditions/condition.ts';
 import { readCarrierConditions } from '../../../shared/conditions/store.ts';
-import { promotionalDeferral, promotionalHours } from '../../../shared/messages/document/promotional-hours.ts';
+import { promotionalDeferral, promotionalHours } from '../../../shared/messages/document/daytime.ts';
 import { HOURS_LANE } from '../../../shared/messages/document/routing.ts';
 import type { LogRecord } from '../../../shared/messages/settlement/message-log.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { findAccount } from '../../../shared/money/accounts/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { foldLineBreaks } from '../../../shared/templates/sms/line-breaks.ts';
 import { parseContent } from '../../../shared/templates/sms/pattern.ts';
 import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/sms/slot.ts';
 import { findTemplate, readPausedTemplates } from '../../../shared/templates/sms/store.ts';
+import { foldLineBreaks } from '../../../shared/templates/sms/template.ts';
 import type { Gateway, Shown } from '../../api/endpoint.ts';
 import { ctaCheckOf, ctaWords } from '../sms/ctas/check.ts';
 import { carriersOf, scrubFactsOf } from '../sms/scrubbing/facts.ts';

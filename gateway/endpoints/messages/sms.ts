@@ -2,8 +2,8 @@ import { pathOf } from '../../../shared/messages/document/routing.ts';
 import { creditsOf } from '../../../shared/money/accounts/prices.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { idTime } from '../../../shared/platform/runtime/ids.ts';
-import { partRecords } from './part-record.ts';
 import type { Happening, MessageStatus, MessageSummary, TextlessInboundSms, TextlessSms, View } from './view.ts';
+import { partRecords } from './view.ts';
 
 /** What the API shows of an SMS, in either direction. */
 export const sms: View<TextlessSms | TextlessInboundSms> = {

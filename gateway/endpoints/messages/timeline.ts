@@ -2,10 +2,10 @@ import { tlvMembers } from '../../../shared/events/catalogue.ts';
 import type { LogRecord } from '../../../shared/messages/settlement/message-log.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { Shown } from '../../api/endpoint.ts';
-import { partRecords } from './part-record.ts';
 import type { WholeMessage } from './read-whole.ts';
 import type { Happened } from './shapes.ts';
 import type { Happening, TextlessMessage } from './view.ts';
+import { partRecords } from './view.ts';
 import { viewOf } from './views.ts';
 
 /** Attempts of one delivery that are shown, the newest ones. Replays can add hundreds. */

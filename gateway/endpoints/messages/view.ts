@@ -1,3 +1,4 @@
+import type { InboundSmsDocument } from '../../../shared/messages/document/any-message.ts';
 import type {
   Answered,
   ChatContent,
@@ -7,12 +8,11 @@ import type {
   InboundContent,
   InboundMessageDocument,
 } from '../../../shared/messages/document/chat-message.ts';
-import type { InboundSmsDocument } from '../../../shared/messages/document/inbound-sms.ts';
-import type { MessageDocument, StoredMessage } from '../../../shared/messages/document/message.ts';
+import type { MessageDocument, Part, StoredMessage } from '../../../shared/messages/document/message.ts';
 import type { ChangeId } from '../../../shared/money/accounts/account.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import type { Shown } from '../../api/endpoint.ts';
-import type { DeliveryStatus, Happened, Message, WholeMessage } from './shapes.ts';
+import type { DeliveryStatus, Happened, Message, Part as PartShape, WholeMessage } from './shapes.ts';
 
 /**
  * How the API shows the messages of one channel, where channels differ. The readers (message-list.ts, status.ts,
@@ -128,3 +128,13 @@ export type TextlessChatMessage = Omit<ChatMessageDocument, 'content'> & {
 export type TextlessInbound = Omit<InboundMessageDocument, 'inbound'> & {
   readonly inbound: Pick<InboundContent, 'type'>;
 };
+
+/** The segments, each with the carrier's answer. `idOf` extracts the carrier's message id from a part's key. */
+export function partRecords(parts: readonly Part[], idOf: (key: string) => string): Shown<typeof PartShape>[] {
+  return parts.map(({ key, state, error }, index) => ({
+    number: index + 1,
+    state,
+    carrier_message_id: key === undefined ? null : idOf(key),
+    error: error ?? null,
+  }));
+}

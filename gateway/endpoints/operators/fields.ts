@@ -5,9 +5,8 @@ import type { AccountDocument } from '../../../shared/money/accounts/account.ts'
 import { ENTITY_ID, isCurrency, isLine } from '../../../shared/money/accounts/account-form.ts';
 import { isCountry } from '../../../shared/money/accounts/number-check.ts';
 import { findAccount } from '../../../shared/money/accounts/store.ts';
-import { isoDate } from '../../../shared/platform/runtime/clock.ts';
+import { isDay, isoDate } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, isAccountId } from '../../../shared/platform/runtime/ids.ts';
-import { isDay } from '../../../shared/platform/runtime/iso-time.ts';
 import type { Shown } from '../../api/endpoint.ts';
 import { named, text } from '../../api/shapes.ts';
 import { Fault, type Field, type Kind, list, object, optional, required, string } from '../../http/fields/field.ts';

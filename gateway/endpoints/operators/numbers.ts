@@ -1,5 +1,6 @@
-import { completedNumber, digitsOf } from '../../../shared/carriers/numbers/notation.ts';
 import {
+  completedNumber,
+  digitsOf,
   isNumberKey,
   KEYWORD_MAX,
   keywordOf,

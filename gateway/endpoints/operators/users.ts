@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { auditedUser } from '../../../shared/people/users/audited-user.ts';
-import { linkUrl } from '../../../shared/people/users/link.ts';
 import {
   disableUser,
   enableUser,
@@ -14,15 +12,16 @@ import {
 } from '../../../shared/people/users/store.ts';
 import {
   ACCOUNT_ROLES,
+  auditedUser,
   isOperatorRole,
+  linkUrl,
   OPERATOR_ROLES,
   type UserDocument,
   whereOf,
 } from '../../../shared/people/users/user.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isUserId, newId } from '../../../shared/platform/runtime/ids.ts';
-import { ROLE_PERMISSIONS } from '../../access/roles.ts';
-import { scopeMissing } from '../../access/scopes.ts';
+import { ROLE_PERMISSIONS, scopeMissing } from '../../access/scopes.ts';
 import { endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, named, pageShape, text, time } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';

@@ -3,11 +3,11 @@ import { readBindReports } from '../../../shared/carriers/bind-report-store.ts';
 import { carrierLease } from '../../../shared/carriers/carrier.ts';
 import { listCarriers } from '../../../shared/carriers/carrier-store.ts';
 import { type Availability, availabilityOf, mayTake } from '../../../shared/carriers/routing/availability.ts';
-import { listOfPath } from '../../../shared/carriers/routing/path.ts';
 import type { RouteDocument } from '../../../shared/carriers/routing/route.ts';
+import { listOfPath } from '../../../shared/carriers/routing/route.ts';
 import { listRoutes } from '../../../shared/carriers/routing/store.ts';
 import { type Routable, RouteTable } from '../../../shared/carriers/routing/table.ts';
-import { heldEpochs } from '../../../shared/platform/leases/holders.ts';
+import { heldEpochs } from '../../../shared/platform/leases/lease.ts';
 import { groupsText, matchText } from './route-text.ts';
 
 /** Who would carry a message now. */

@@ -1,5 +1,7 @@
-import type { SessionDocument } from '../../../shared/people/users/session.ts';
-import type { UserDocument } from '../../../shared/people/users/user.ts';
+import { hash, randomBytes } from 'node:crypto';
+import { generateSecret, generateURI, verify } from 'otplib';
+import qrcode from 'qrcode';
+import type { SessionDocument, UserDocument } from '../../../shared/people/users/user.ts';
 import { errorFields } from '../../../shared/platform/runtime/log.ts';
 import { SecretUnreadable } from '../../../shared/platform/runtime/secret-box.ts';
 import { refused } from '../../api/endpoint.ts';
@@ -8,12 +10,9 @@ import type { ProblemAnswer } from '../../http/answer.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
 import { Attempts, type Taken, type Trier } from './attempts.ts';
-import type { Lane } from './hash-queue.ts';
-import { HashQueue } from './hash-queue.ts';
+import { HashQueue, type Lane } from './hash-queue.ts';
 import { takeRecoveryCode, takeStep } from './own-store.ts';
 import { Passwords } from './passwords.ts';
-import { hashRecoveryCode } from './recovery-codes.ts';
-import { stepOf } from './totp.ts';
 
 interface FactorDeps extends Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'log'> {
   readonly attempts: Attempts;
@@ -139,3 +138,53 @@ export const proofsOf = perProcess((gateway) => {
   const passwords = new Passwords(new HashQueue(gateway.clock));
   return { attempts, passwords, factors: new Factors({ ...gateway, attempts, passwords }) };
 });
+
+/** Codes of the step before and after are taken too, because clocks of phones differ (RFC 6238 §5.2). */
+const TOLERANCE_S = 30;
+const CODE = /^\d{6}$/;
+
+/** A new seed, and the two forms in which an authenticator app takes it. */
+export async function newSeed(
+  username: string,
+): Promise<{ readonly seed: string; readonly uri: string; readonly qrSvg: string }> {
+  const seed = generateSecret();
+  const uri = generateURI({ issuer: 'Harkara', label: username, secret: seed });
+  return { seed, uri, qrSvg: await qrcode.toString(uri, { type: 'svg', margin: 2 }) };
+}
+
+/** The time step of a right code that is later than `after`; undefined when the code is wrong or was used. */
+export async function stepOf(seed: string, code: string, now: Date, after: number): Promise<number | undefined> {
+  const token = code.replaceAll(/\s/g, '');
+  // The library throws at codes of another form.
+  if (!CODE.test(token)) return undefined;
+  const epoch = Math.floor(now.getTime() / 1000);
+  const found = await verify({ secret: seed, token, epoch, epochTolerance: TOLERANCE_S, afterTimeStep: after });
+  return found.valid && 'timeStep' in found ? found.timeStep : undefined;
+}
+
+const CODES = 10;
+/** 120 bits: enough that a plain hash protects the code (ASVS 5.0, 6.5.2). Without letters that look like digits. */
+const CHARACTERS = 24;
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+interface RecoveryCodes {
+  /** Shown once. */
+  readonly codes: readonly string[];
+  readonly hashes: readonly string[];
+}
+
+export function newRecoveryCodes(): RecoveryCodes {
+  const codes = Array.from({ length: CODES }, newCode);
+  return { codes, hashes: codes.map(hashRecoveryCode) };
+}
+
+/** Upper case, blanks and hyphens make no difference. */
+function hashRecoveryCode(code: string): string {
+  return hash('sha256', code.toLowerCase().replaceAll(/[\s-]/g, ''), 'hex');
+}
+
+/** `7v3k-…`, six groups of four. */
+function newCode(): string {
+  const text = [...randomBytes(CHARACTERS)].map((byte) => ALPHABET.charAt(byte & 31)).join('');
+  return text.replaceAll(/(.{4})(?=.)/g, '$1-');
+}

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { hashToken } from '../../../shared/people/users/link.ts';
 import { endSessions } from '../../../shared/people/users/session-store.ts';
 import { findUserByLink } from '../../../shared/people/users/store.ts';
 import type { OneTimeLink, UserDocument } from '../../../shared/people/users/user.ts';
+import { hashToken } from '../../../shared/people/users/user.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { isSameOrigin } from '../../access/same-origin.ts';
+import { isSameOrigin } from '../../access/sessions.ts';
 import { done, endpoint, type Gateway, invalid, refused } from '../../api/endpoint.ts';
 import { named, success, text } from '../../api/shapes.ts';
 import { callerNetwork } from '../../http/caller-address.ts';
@@ -15,7 +15,7 @@ import { isRefused, type Refused } from '../../http/idempotency/action.ts';
 import { proofsOf, refusalOf } from './factors.ts';
 import type { Lane } from './hash-queue.ts';
 import { noteNetwork, passwordLike, spendLink } from './own-store.ts';
-import { newPassword, refuseCommon } from './password-rules.ts';
+import { newPassword, refuseCommon } from './passwords.ts';
 import { accountRecord, Role, SessionAccount } from './session.ts';
 
 /** One-time links, with which users set a password. A link is spent only by the POST that sets it: previews spend nothing. */

@@ -1,5 +1,5 @@
-import type { SessionDocument } from '../../../shared/people/users/session.ts';
 import { endSession, endSessions, listSessions } from '../../../shared/people/users/session-store.ts';
+import type { SessionDocument } from '../../../shared/people/users/user.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isSessionId } from '../../../shared/platform/runtime/ids.ts';
 import { isOver } from '../../access/session-limits.ts';

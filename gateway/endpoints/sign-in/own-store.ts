@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
-import type { SessionDocument } from '../../../shared/people/users/session.ts';
 import { changeUser, findUsersByName } from '../../../shared/people/users/store.ts';
-import type { Totp, UserDocument } from '../../../shared/people/users/user.ts';
+import type { SessionDocument, Totp, UserDocument } from '../../../shared/people/users/user.ts';
 import type { UserId } from '../../../shared/platform/runtime/ids.ts';
 
 /** What only the users themselves change. Each is one update of one document, so that of two at once only one succeeds. */

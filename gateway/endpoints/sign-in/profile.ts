@@ -3,22 +3,20 @@ import { changeUser } from '../../../shared/people/users/store.ts';
 import { addressOf } from '../../../shared/people/users/user.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
-import { needsSecondFactor } from '../../access/second-factor.ts';
 import { isConfirmed } from '../../access/session-limits.ts';
 import type { SignedIn } from '../../access/sessions.ts';
+import { needsSecondFactor } from '../../access/sessions.ts';
 import { endpoint, refused, type Shown, WithHeaders } from '../../api/endpoint.ts';
 import { flag, named, text, whole } from '../../api/shapes.ts';
 import { optional, required } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { isRefused } from '../../http/idempotency/action.ts';
 import { confirmPassword } from './confirm.ts';
-import { email } from './email.ts';
 import { proofsOf, refusalOf } from './factors.ts';
-import { currentPassword } from './fields.ts';
+import { currentPassword, email, personName } from './fields.ts';
 import { changeOwn, ownOf } from './own.ts';
 import { passwordLike, replacePassword } from './own-store.ts';
-import { newPassword, refuseCommon } from './password-rules.ts';
-import { personName } from './person-name.ts';
+import { newPassword, refuseCommon } from './passwords.ts';
 import { accountRecord, Role, Session, SessionAccount, sessionRecord } from './session.ts';
 
 /** The user who has signed in: name and password. */

@@ -4,21 +4,20 @@ import type { UserDocument } from '../../../shared/people/users/user.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { StartError } from '../../../shared/platform/runtime/lifecycle.ts';
 import { SEALED_TEXT, type SecretBox } from '../../../shared/platform/runtime/secret-box.ts';
-import { needsSecondFactor } from '../../access/second-factor.ts';
 import { isConfirmed } from '../../access/session-limits.ts';
 import type { SignedIn } from '../../access/sessions.ts';
+import { needsSecondFactor } from '../../access/sessions.ts';
 import { endpoint, refused, WithHeaders } from '../../api/endpoint.ts';
 import { named, text } from '../../api/shapes.ts';
 import { optional, required } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { isRefused } from '../../http/idempotency/action.ts';
 import { confirmPassword, countTry } from './confirm.ts';
+import { newRecoveryCodes as newCodes, newSeed, stepOf } from './factors.ts';
 import { boundedText, currentPassword } from './fields.ts';
 import { changeOwn, ownOf } from './own.ts';
 import { putRecoveryCodes, putTotp } from './own-store.ts';
-import { newRecoveryCodes as newCodes } from './recovery-codes.ts';
 import { Session, sessionRecord } from './session.ts';
-import { newSeed, stepOf } from './totp.ts';
 
 /** The authenticator app of the user who has signed in, and the recovery codes. */
 

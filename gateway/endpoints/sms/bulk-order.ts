@@ -35,8 +35,7 @@ import { approvalsOf } from './approvals.ts';
 import { type BulkContent, plainContent, planTemplate } from './bulk-content.ts';
 import { ctaCheckOf, MissingCtas } from './ctas/check.ts';
 import type { Held } from './daytime.ts';
-import { DRY_RUN, type Foreseen } from './message-order.ts';
-import { noRoute } from './no-route.ts';
+import { DRY_RUN, type Foreseen, noRoute } from './message-order.ts';
 import { optedOutEntries, optedOutOf, placeOf } from './opted-out.ts';
 import type { NewBatch } from './unpaid-store.ts';
 

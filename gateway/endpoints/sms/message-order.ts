@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { z } from 'zod';
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
 import { routedOf } from '../../../shared/carriers/routing/placement.ts';
+import { type PromotionalHours, promotionalDeferral } from '../../../shared/messages/document/daytime.ts';
 import type { MessageDraft } from '../../../shared/messages/document/draft.ts';
-import { type PromotionalHours, promotionalDeferral } from '../../../shared/messages/document/promotional-hours.ts';
 import { HOURS_LANE, laneOf, PRIORITIES, type Priority } from '../../../shared/messages/document/routing.ts';
 import { planText, unicodeCharacters } from '../../../shared/messages/sms-plan.ts';
 import { creditsOf, pricedAt, smsPrice } from '../../../shared/money/accounts/prices.ts';
@@ -14,9 +14,10 @@ import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { scopeMissing } from '../../access/scopes.ts';
 import type { Gateway, Shown } from '../../api/endpoint.ts';
 import { named, text, whole as wholeNumber } from '../../api/shapes.ts';
+import type { ProblemAnswer } from '../../http/answer.ts';
 import type { Caller } from '../../http/context.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
-import { fieldRefusal, invalidRequest } from '../../http/field-problems.ts';
+import { FieldProblems, fieldRefusal, invalidRequest } from '../../http/field-problems.ts';
 import { choice, optional, otherwise, required, withDefault } from '../../http/fields/field.ts';
 import {
   dryRun as dryRunField,
@@ -33,13 +34,12 @@ import {
 import { type ReadRequest, type Rule, whole } from '../../http/fields/request.ts';
 import type { Refused, Verdict } from '../../http/idempotency/action.ts';
 import { type ResultId, refusal } from '../../http/payment-refusal.ts';
-import type { ProblemSlug } from '../../http/problem.ts';
+import { PROBLEMS, type ProblemSlug } from '../../http/problem.ts';
 import { beyondLimits, type PlaceOf, RECIPIENT_LIMITS, tooManyNow } from '../limits/recipients.ts';
 import { Encoding } from '../messages/shapes.ts';
 import { approvalsOf } from './approvals.ts';
 import { ctaCheckOf, MissingCtas } from './ctas/check.ts';
 import type { Held } from './daytime.ts';
-import { noRoute } from './no-route.ts';
 import { optedOutOf } from './opted-out.ts';
 import { PredictedRefusal, type predicted } from './scrubbing/facts.ts';
 
@@ -256,4 +256,17 @@ export function deferral(
   const promotional = lane === HOURS_LANE ? promotionalDeferral(hours, at) : undefined;
   const [latest] = [promotional, until].filter((one) => one !== undefined).sort((a, b) => b.getTime() - a.getTime());
   return latest === undefined ? {} : { deferred_until: isoTimestamp(latest) };
+}
+
+/**
+ * The refusal of recipients that no carrier will ever take. `fields` says where they are in the request. If a carrier exists but
+ * is down, this does not apply: its messages wait.
+ */
+export function noRoute(fields: readonly string[]): readonly [ProblemSlug, ProblemAnswer] {
+  const problems = new FieldProblems();
+  for (const field of fields) problems.add(field, 'no_route', PROBLEMS.no_route.advice);
+  const { listed, count } = problems;
+  const many = `No carrier delivers to ${count} of the recipients. Leave them out: \`errors\` lists ${count > listed.length ? `the first ${listed.length}` : 'them'}.`;
+  const detail = count === 1 ? `${fields[0]}: ${PROBLEMS.no_route.advice}` : many;
+  return ['no_route', { detail, errors: listed, extra: { errors_count: count } }];
 }

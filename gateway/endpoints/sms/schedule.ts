@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { promotionalHours } from '../../../shared/messages/document/promotional-hours.ts';
+import { promotionalHours } from '../../../shared/messages/document/daytime.ts';
 import {
   type Booking,
   endOfValidity,
@@ -25,7 +25,7 @@ import {
   validAfterSchedule,
 } from '../../http/fields/times.ts';
 import type { Accepted, Refused } from '../../http/idempotency/action.ts';
-import { notAccepted } from '../../http/idempotency/not-accepted.ts';
+import { notAccepted } from '../../http/idempotency/action.ts';
 import { refusal } from '../../http/payment-refusal.ts';
 import { withinRecipientLimit } from '../limits/recipients.ts';
 import {
@@ -51,7 +51,7 @@ import {
   REFUSALS,
   SendDryRun,
 } from './message-order.ts';
-import { payForBatch } from './pay-for-batch.ts';
+import { payForBatch } from './paid-batches.ts';
 import { predicted } from './scrubbing/facts.ts';
 
 const SCHEDULE_MESSAGE = request(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { BatchDocument } from '../../../shared/messages/batch.ts';
-import { promotionalHours } from '../../../shared/messages/document/promotional-hours.ts';
+import { promotionalHours } from '../../../shared/messages/document/daytime.ts';
 import { pricedAt } from '../../../shared/money/accounts/prices.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
@@ -9,7 +9,7 @@ import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { id, success, whole } from '../../api/shapes.ts';
 import { request } from '../../http/fields/request.ts';
 import { validUntilFromNow } from '../../http/fields/times.ts';
-import { notAccepted } from '../../http/idempotency/not-accepted.ts';
+import { notAccepted } from '../../http/idempotency/action.ts';
 import { refusal } from '../../http/payment-refusal.ts';
 import { withinRecipientLimit } from '../limits/recipients.ts';
 import {
@@ -24,8 +24,7 @@ import {
 } from './bulk-order.ts';
 import { daytimeOf } from './daytime.ts';
 import { CREDITS_USED, DEFERRED_UNTIL, deferral, dryRun, REFUSALS } from './message-order.ts';
-import { findPaidBatch } from './paid-batches.ts';
-import { payForBatch } from './pay-for-batch.ts';
+import { findPaidBatch, payForBatch } from './paid-batches.ts';
 import { predicted } from './scrubbing/facts.ts';
 
 const BulkResult = success('BulkResult', 'A batch was accepted.', {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { promotionalHours } from '../../../shared/messages/document/daytime.ts';
 import type { MessageDraft } from '../../../shared/messages/document/draft.ts';
-import { promotionalHours } from '../../../shared/messages/document/promotional-hours.ts';
 import { creditsOf } from '../../../shared/money/accounts/prices.ts';
 import { findAccepted } from '../../../shared/money/payment/find-accepted.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
@@ -11,7 +11,7 @@ import { messageOrTemplate } from '../../http/fields/message-fields.ts';
 import { type ReadRequest, request, whole } from '../../http/fields/request.ts';
 import { validUntilFromNow } from '../../http/fields/times.ts';
 import type { Attempt, Verdict } from '../../http/idempotency/action.ts';
-import { notAccepted } from '../../http/idempotency/not-accepted.ts';
+import { notAccepted } from '../../http/idempotency/action.ts';
 import { refusal } from '../../http/payment-refusal.ts';
 import { type AroundPayment, withinRecipientLimit } from '../limits/recipients.ts';
 import { daytimeOf } from './daytime.ts';

@@ -5,7 +5,7 @@ import type { AccountDocument } from '../../../shared/money/accounts/account.ts'
 import { findAccount } from '../../../shared/money/accounts/store.ts';
 import { readStatement } from '../../../shared/money/statements/issue.ts';
 import { CREDITS_SHOWN } from '../../../shared/money/statements/statement.ts';
-import { isDay } from '../../../shared/platform/runtime/iso-time.ts';
+import { isDay } from '../../../shared/platform/runtime/clock.ts';
 import { endpoint, type Gateway, invalid, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, named, text, time, whole } from '../../api/shapes.ts';
 import { FieldProblems } from '../../http/field-problems.ts';

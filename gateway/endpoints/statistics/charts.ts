@@ -7,8 +7,7 @@ import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { decimal, named, text, time, whole } from '../../api/shapes.ts';
 import { choice, withDefault } from '../../http/fields/field.ts';
-import { PERIODS, type PeriodName, stepsOf } from './period.ts';
-import { quantile } from './quantile.ts';
+import { PERIODS, type PeriodName, quantile, stepsOf } from './statistics.ts';
 
 /** What happened over time, for operators: traffic, delivery, latency, what waited. One value for each step of the period. */
 

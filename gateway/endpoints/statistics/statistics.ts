@@ -2,9 +2,11 @@ import { z } from 'zod';
 import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
 import {
   countedFrom,
+  HOUR_MS,
   type HourDocument,
   type OperatorCounts,
   perDay,
+  SECONDS,
   type ShownState,
 } from '../../../shared/messages/statistics-hour.ts';
 import { readHours, readNewestCount } from '../../../shared/messages/statistics-store.ts';
@@ -13,8 +15,24 @@ import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { decimal, text, whole } from '../../api/shapes.ts';
 import { choice, withDefault } from '../../http/fields/field.ts';
 import { explainCounted } from '../messages/explain/explain.ts';
-import { PERIODS, type PeriodName, stepsOf } from './period.ts';
-import { quantile } from './quantile.ts';
+
+const DAY_MS = 24 * HOUR_MS;
+
+/** The periods of statistics, with the steps of their series. Hours and days are those of UTC; the running one is the last. */
+export const PERIODS = {
+  '24h': { steps: 24, stepMs: HOUR_MS, step: 'hour' },
+  '7d': { steps: 7 * 24, stepMs: HOUR_MS, step: 'hour' },
+  '30d': { steps: 30, stepMs: DAY_MS, step: 'day' },
+} as const;
+
+export type PeriodName = keyof typeof PERIODS;
+
+/** The beginning of each step, oldest first. */
+export function stepsOf(period: PeriodName, now: Date): readonly Date[] {
+  const { steps, stepMs } = PERIODS[period];
+  const running = Math.floor(now.getTime() / stepMs) * stepMs;
+  return Array.from({ length: steps }, (_, i) => new Date(running - (steps - 1 - i) * stepMs));
+}
 
 /** What became of an account's messages, as the maintenance counted it last. */
 
@@ -212,4 +230,25 @@ function errorRecords(hours: readonly Omit<HourDocument, 'traffic'>[]): Shown<ty
       const { cause, advice } = explainCounted(code);
       return { error_code: code, messages, cause, advice };
     });
+}
+
+/**
+ * The time in seconds within which this part (0 to 1) of the messages was delivered. `within` has the counts by class (`SECONDS`).
+ * Those of a class are taken as spread evenly over it. The last class has no end, so the result is its beginning. Null without any
+ * message.
+ */
+export function quantile(within: readonly number[], part: number): number | null {
+  const total = within.reduce((sum, count) => sum + count, 0);
+  if (total === 0) return null;
+  let before = 0;
+  for (const [at, count] of within.entries()) {
+    if (count > 0 && before + count >= total * part) {
+      const from = SECONDS[at - 1] ?? 0;
+      const to = SECONDS[at] ?? from;
+      const seconds = from + ((to - from) * (total * part - before)) / count;
+      return Math.round(seconds * 10) / 10;
+    }
+    before += count;
+  }
+  return SECONDS.at(-1) ?? null;
 }

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { listConditions } from '../../../shared/carriers/list-conditions.ts';
-import { listOfPath } from '../../../shared/carriers/routing/path.ts';
+import { listOfPath } from '../../../shared/carriers/routing/route.ts';
 import { LANES, readQueues, type WaitingLane } from '../../../shared/messages/queue/waiting-lanes.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { NOT_CLOSED } from '../../../shared/money/accounts/store.ts';
@@ -61,7 +61,7 @@ export const operatorOverview = endpoint({
 /** Beyond this, "at least" is told. */
 const COUNTED_MAX = 1_000;
 
-/** Contains no current time and no ages: the stream sends it whenever its JSON differs from the last one (endpoints/live/source.ts). */
+/** Contains no current time and no ages: the stream sends it whenever its JSON differs from the last one (endpoints/live/sources.ts). */
 export async function readOverview(db: Db, clock: Clock): Promise<Shown<typeof OperatorOverview>> {
   const [present, carriers, queues, senders, ctas, templates, accounts, tests, held] = await Promise.all([
     presentRecords(db, clock),

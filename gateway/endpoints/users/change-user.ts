@@ -1,5 +1,4 @@
 import type { Db } from 'mongodb';
-import { auditedUser } from '../../../shared/people/users/audited-user.ts';
 import {
   changeUser as change,
   disableUser,
@@ -13,9 +12,10 @@ import {
   signOutEverywhere,
 } from '../../../shared/people/users/store.ts';
 import type { UserDocument } from '../../../shared/people/users/user.ts';
+import { auditedUser } from '../../../shared/people/users/user.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { isUserId } from '../../../shared/platform/runtime/ids.ts';
-import { ROLE_PERMISSIONS } from '../../access/roles.ts';
+import { ROLE_PERMISSIONS } from '../../access/scopes.ts';
 import { done, endpoint, refused } from '../../api/endpoint.ts';
 import { success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
@@ -23,8 +23,7 @@ import type { Caller } from '../../http/context.ts';
 import { choice, optional } from '../../http/fields/field.ts';
 import { type Given, request } from '../../http/fields/request.ts';
 import { askAboutKeys, keysOfTheUser, settleKeys } from '../keys/made-keys.ts';
-import { email } from '../sign-in/email.ts';
-import { personName } from '../sign-in/person-name.ts';
+import { email, personName } from '../sign-in/fields.ts';
 import { type Deps, LeftKeysShape, linkRecord, ROLE, User, UserIdText, UserLink, userRecord } from './users.ts';
 
 /** One user of the account: what owners change, and what they do for users who cannot get in. */

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { auditedUser } from '../../../shared/people/users/audited-user.ts';
-import { linkUrl } from '../../../shared/people/users/link.ts';
 import { findUser, inviteUser, listUsers, makeLink, UsernameTaken } from '../../../shared/people/users/store.ts';
 import {
   ACCOUNT_ROLES,
   type AccountRole,
   addressOf,
+  auditedUser,
   canonicalUsername,
+  linkUrl,
   type UserDocument,
 } from '../../../shared/people/users/user.ts';
 import { AllPlacesTaken } from '../../../shared/platform/mongo/places.ts';
@@ -21,11 +21,10 @@ import { choice, Fault, optional, required, string } from '../../http/fields/fie
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Accepted } from '../../http/idempotency/action.ts';
-import { refusedLate } from '../../http/idempotency/refused-late.ts';
+import { refusedLate } from '../../http/idempotency/action.ts';
 import { pageOfFound } from '../../http/page.ts';
 import { MadeKey } from '../keys/made-keys.ts';
-import { email } from '../sign-in/email.ts';
-import { personName } from '../sign-in/person-name.ts';
+import { email, personName } from '../sign-in/fields.ts';
 
 /** Who may sign in to an account, and as what. Changes of users: change-user.ts. */
 

@@ -20,7 +20,7 @@ import { Fault, type Fields, optional, required, string } from '../../http/field
 import { recipient } from '../../http/fields/message-fields.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Attempt, Verdict } from '../../http/idempotency/action.ts';
-import { refusedLate } from '../../http/idempotency/refused-late.ts';
+import { refusedLate } from '../../http/idempotency/action.ts';
 import { PROBLEMS } from '../../http/problem.ts';
 import { RECIPIENT } from '../sms/message-order.ts';
 import { VerificationIdShape } from './verify.ts';

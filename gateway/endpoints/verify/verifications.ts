@@ -7,7 +7,7 @@ import {
   type VerificationDocument,
   verificationsOf,
 } from '../../../shared/messages/document/verification.ts';
-import { prefixOf } from '../../../shared/messages/traffic/prefix.ts';
+import { prefixOf } from '../../../shared/messages/traffic/hold.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { idTime, isVerificationId, lowestId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, refused, type Shown } from '../../api/endpoint.ts';

@@ -12,7 +12,7 @@ import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { earlierTime } from '../../http/fields/times.ts';
 import type { Accepted, Refused } from '../../http/idempotency/action.ts';
-import { refusedLate } from '../../http/idempotency/refused-late.ts';
+import { refusedLate } from '../../http/idempotency/action.ts';
 import { pageOfFound } from '../../http/page.ts';
 import { IN_PATH, WebhookId } from './webhooks.ts';
 

@@ -32,7 +32,7 @@ import { choice, list, optional, required } from '../../http/fields/field.ts';
 import { address, invalidUrlRequest } from '../../http/fields/public-url.ts';
 import { type Given, request } from '../../http/fields/request.ts';
 import type { Accepted } from '../../http/idempotency/action.ts';
-import { refusedLate } from '../../http/idempotency/refused-late.ts';
+import { refusedLate } from '../../http/idempotency/action.ts';
 import { pageOf } from '../../http/page.ts';
 import { checkOptions, givenOptions, OPTION_FIELDS, OPTION_SHAPE, optionRecord } from './options.ts';
 import { registerEndpoint } from './register-endpoint.ts';

@@ -3,8 +3,8 @@ import type { NumberRules } from '../../../shared/money/accounts/number-check.ts
 import type { Config } from '../../../shared/platform/config/settings.ts';
 import { inSlices } from '../../../shared/platform/runtime/turns.ts';
 import { isObject, type JsonObject } from '../context.ts';
-import type { FieldProblem } from '../field-codes.ts';
 import { type FieldProblems, refuseUnknown, wrongType } from '../field-problems.ts';
+import type { FieldProblem } from '../problem.ts';
 
 /**
  * A request field is declared once, as a schema of zod. Its kind says how JSON becomes a value and what the API's document shows.
@@ -298,4 +298,9 @@ export function schemaOf(kind: Kind<unknown>): Schema {
     },
   });
   return schema as Schema;
+}
+
+/** The first `most` UTF-16 code units of a text, without half a surrogate pair at their end: half of an emoji is no text. */
+export function beginning(text: string, most: number): string {
+  return text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, '');
 }

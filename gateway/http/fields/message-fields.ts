@@ -1,4 +1,4 @@
-import { isSenderForm, SENDER_FORM } from '../../../shared/carriers/sender-form.ts';
+import { isSenderForm, SENDER_FORM } from '../../../shared/carriers/sender.ts';
 import {
   CUSTOMER_FORM,
   customerProblem,

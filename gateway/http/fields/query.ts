@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { parseOffsetTime } from '../../../shared/platform/runtime/iso-time.ts';
+import { parseOffsetTime } from '../../../shared/platform/runtime/clock.ts';
 import { FieldProblems, refuseUnknown } from '../field-problems.ts';
 import { cursorOf as cursorText } from '../page.ts';
 import {

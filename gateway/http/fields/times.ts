@@ -1,4 +1,4 @@
-import { type OffsetTime, parseOffsetTime } from '../../../shared/platform/runtime/iso-time.ts';
+import { type OffsetTime, parseOffsetTime } from '../../../shared/platform/runtime/clock.ts';
 import { Fault, type Field, type Kind, optional, otherwise, required, string } from './field.ts';
 import type { Rule } from './request.ts';
 

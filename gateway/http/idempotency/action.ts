@@ -1,5 +1,6 @@
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import type { ProblemAnswer } from '../answer.ts';
+import { type ProblemAnswer, RETRY_AFTER } from '../answer.ts';
 import type { Reply } from '../context.ts';
 import type { ProblemSlug } from '../problem.ts';
 
@@ -70,4 +71,33 @@ export interface Action<Id extends string> {
    * endpoint may have every answer of it.
    */
   refuseReplay?(res: Reply, id: Id): Promise<Problem | undefined>;
+}
+
+/**
+ * Refuses an attempt whose time (`payBy`) is over, because another request with the same Idempotency-Key may have begun by now. For
+ * actions that no account pays for; they call it right before they write. Undefined while there is time. A write that comes late
+ * nevertheless does no harm: it has the attempt's own id, or repeats what was written.
+ */
+export function refusedLate(clock: Clock, payBy: Attempt<string>['payBy']): Refused | undefined {
+  if (payBy === undefined || clock.now() < payBy) return undefined;
+  return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
+}
+
+interface Outcome {
+  readonly kind: string;
+  /** The answer to an attempt was lost, and it may still pay. */
+  readonly mayStillPay?: true;
+}
+
+type Unknown = { readonly kind: 'outcome_unknown' };
+
+/**
+ * The verdict on what was not accepted. While an earlier attempt may still pay, it is unknown whatever the store said last: the key
+ * stays claimed, and a later request frees it when nothing can pay any more.
+ */
+export function notAccepted<O extends Outcome>(outcome: O, problemOf: (outcome: O | Unknown) => Problem): Verdict {
+  const { kind, mayStillPay } = outcome;
+  if (kind !== 'outcome_unknown' && mayStillPay !== true) return { kind: 'refused', problem: problemOf(outcome) };
+  // Whoever is told that it was too late would take it for certain that nothing was done.
+  return { kind: 'unknown', problem: problemOf(kind === 'too_late' ? { kind: 'outcome_unknown' } : outcome) };
 }

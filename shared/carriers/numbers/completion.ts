@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { AccountDocument } from '../../money/accounts/account.ts';
 import { homeOf } from '../../money/accounts/number-check.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
-import { completedNumber } from './notation.ts';
+import { completedNumber } from './number.ts';
 import { listNumbers } from './store.ts';
 
 /**

@@ -106,3 +106,11 @@ export const PROVIDER_DEFAULTS = {
   unknownPolicy: 'assume_sent',
   unknownWaitMs: 900_000,
 } as const satisfies Partial<ProviderDocument>;
+
+/**
+ * The `parts[].key` of a sent chat-app message; a status finds the message by it. It includes the account, because we cannot rely
+ * on `wamid.…` being unique.
+ */
+export function chatMessageKey(account: AccountId, upstreamId: string): string {
+  return `chatapp:${account}:${upstreamId}`;
+}

@@ -1,6 +1,6 @@
 import type { BindReportDocument } from '../bind-report.ts';
 import type { CarrierDocument } from '../carrier.ts';
-import { listOfPath } from './path.ts';
+import { listOfPath } from './route.ts';
 
 /**
  * Whether a carrier takes messages now. All processes see the same: it is derived from the carrier's document, its lease and its

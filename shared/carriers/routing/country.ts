@@ -47,7 +47,7 @@ function parsedCountry(to: string): string | undefined {
 
 /** The number of digits of a country's calling code. */
 export function codeLength(country: string): number {
-  return getCountryCallingCode(country as CountryCode).length; // route-form.ts lets in no other
+  return getCountryCallingCode(country as CountryCode).length; // the endpoint of routes lets in no other
 }
 
 function countriesByCode(): Map<string, CountryCode[]> {

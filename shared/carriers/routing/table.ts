@@ -4,8 +4,16 @@ import { type Priority, pathOf, ROUTES } from '../../messages/document/routing.t
 import { isTestAccount } from '../../platform/runtime/ids.ts';
 import type { CarrierDocument } from '../carrier.ts';
 import { codeLength, countryOf } from './country.ts';
-import { listOfPath, MAX_CARRIERS, pathOfList, TEST_PATH } from './path.ts';
-import { DEFAULT_WAIT_SECONDS, type RouteDocument, senderKind, type WeightedCarrier } from './route.ts';
+import {
+  DEFAULT_WAIT_SECONDS,
+  listOfPath,
+  MAX_CARRIERS,
+  pathOfList,
+  type RouteDocument,
+  senderKind,
+  TEST_PATH,
+  type WeightedCarrier,
+} from './route.ts';
 
 /** The fields of a message that routes look at. */
 export type Routable = Pick<MessageDocument, 'account' | 'to' | 'sender' | 'route' | 'lane'>;

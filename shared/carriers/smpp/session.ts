@@ -1,8 +1,6 @@
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { STATUS } from '../command-status.ts';
-import { decodeDeliver } from './deliver-sm.ts';
-import type { DeliverTaker } from './deliver-taker.ts';
-import { LinkCheck } from './link-check.ts';
+import { type Deliver, decodeDeliver } from './deliver-sm.ts';
 import {
   type BindCommand,
   type BindFields,
@@ -16,7 +14,6 @@ import {
   readHeader,
   responseOf,
 } from './pdu.ts';
-import { Reading } from './reading.ts';
 import { SmppSocket, type SocketOptions } from './socket.ts';
 import { setSequence } from './submit-sm.ts';
 import { type LostSubmits, UnansweredSubmits } from './unanswered-submits.ts';
@@ -323,4 +320,158 @@ class ControlRequests {
     for (const request of this.#open.values()) request.resolve('no_answer');
     this.#open.clear();
   }
+}
+
+interface LinkCheckOptions {
+  /** When nothing was read for this time, enquire_link asks whether the peer is there. */
+  readonly everyMs: number;
+  readonly nowMs: number;
+  /** Sends enquire_link. Resolves to the answer's command_status. */
+  enquire(timeoutMs: number): Promise<number | 'no_answer'>;
+  onDead(): void;
+}
+
+const ANSWER_MS = 10_000;
+/** The link counts as dead after this many unanswered enquire_link in a row. */
+const MISSES = 2;
+
+/** Detects a dead link: after a while without any PDU it sends enquire_link (SMPP 3.4 §4.11). */
+class LinkCheck {
+  readonly #options: LinkCheckOptions;
+  #heardMs: number;
+  #enquiring = false;
+  #misses = 0;
+
+  constructor(options: LinkCheckOptions) {
+    this.#options = options;
+    this.#heardMs = options.nowMs;
+  }
+
+  /** When the peer last sent something. */
+  get heardMs(): number {
+    return this.#heardMs;
+  }
+
+  /** Call it for every PDU that the peer sends. */
+  heard(nowMs: number): void {
+    this.#heardMs = nowMs;
+    this.#misses = 0;
+  }
+
+  /**
+   * `asking`: an enquire_link is out, and nobody knows whether the peer is there. What is sent to a dead link is lost.
+   * `overdueSinceMs`: when the oldest request was sent that should have been answered by now. If nothing was heard since, the peer
+   * is asked at once.
+   */
+  tick(nowMs: number, overdueSinceMs: number | undefined): 'asking' | 'alive' {
+    const silent = nowMs - this.#heardMs >= this.#options.everyMs || (overdueSinceMs ?? -1) >= this.#heardMs;
+    if (!this.#enquiring && silent) this.#enquire();
+    return this.#enquiring ? 'asking' : 'alive';
+  }
+
+  #enquire(): void {
+    const { enquire, everyMs, onDead } = this.#options;
+    this.#enquiring = true;
+    void enquire(Math.min(ANSWER_MS, everyMs)).then((answer) => {
+      this.#enquiring = false;
+      if (answer !== 'no_answer') return;
+      this.#misses += 1;
+      if (this.#misses >= MISSES) onDead();
+      else this.#enquire();
+    });
+  }
+}
+
+/** The most deliver_sm that wait for our answer. At this limit reading stops, until half of them are answered. */
+const MAX_UNANSWERED_DELIVERS = 2_000;
+/** After a pause in reading, no request times out for this long. Its answer may have waited in the kernel. */
+const AFTER_PAUSE_MS = 2_000;
+
+/**
+ * Decides when a session reads. It stops during a pause that the caller asked for, and while too many deliver_sm wait for our
+ * answer.
+ */
+class Reading {
+  readonly #socket: SmppSocket;
+  readonly #clock: Clock;
+  #unansweredDelivers = 0;
+  #timer: NodeJS.Timeout | undefined;
+  /** Until then a request must not time out (`deaf`). */
+  #deafUntilMs = 0;
+  #allAnswered: (() => void) | undefined;
+
+  constructor(socket: SmppSocket, clock: Clock) {
+    this.#socket = socket;
+    this.#clock = clock;
+  }
+
+  /** Whether an answer may have arrived that was not read yet. Nothing may time out then. */
+  get deaf(): boolean {
+    return this.#socket.paused || this.#clock.monotonicMs() < this.#deafUntilMs;
+  }
+
+  pause(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#socket.setPaused(true);
+    this.#timer = setTimeout(() => this.#resume(), ms);
+  }
+
+  /** Reads nothing more until every deliver_sm that was read is answered, for `ms` at most. Resolves then. */
+  async untilAnswered(ms: number): Promise<void> {
+    if (this.#unansweredDelivers === 0) return;
+    this.pause(ms);
+    await new Promise<void>((resolve) => {
+      this.#allAnswered = resolve;
+    });
+  }
+
+  onDeliver(): void {
+    this.#unansweredDelivers += 1;
+    if (this.#unansweredDelivers >= MAX_UNANSWERED_DELIVERS) this.#socket.setPaused(true);
+  }
+
+  onDeliverAnswered(): void {
+    this.#unansweredDelivers -= 1;
+    const relieved = this.#unansweredDelivers <= MAX_UNANSWERED_DELIVERS / 2;
+    if (this.#socket.paused && relieved && this.#timer === undefined) this.#resume();
+    else if (this.#allAnswered !== undefined && this.#unansweredDelivers === 0) this.#resume();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#allAnswered?.();
+  }
+
+  #resume(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#allAnswered?.();
+    this.#allAnswered = undefined;
+    this.#deafUntilMs = this.#clock.monotonicMs() + AFTER_PAUSE_MS;
+    if (this.#unansweredDelivers < MAX_UNANSWERED_DELIVERS) this.#socket.setPaused(false);
+  }
+}
+
+/** The state of a session that brought a deliver_sm. */
+export interface DeliverSession {
+  readonly open: boolean;
+  /** When the peer last sent something, by the monotonic clock. */
+  readonly heardMs: number;
+  /** When we asked to unbind. Set once the peer has answered that. */
+  readonly unboundMs?: number | undefined;
+}
+
+/** The session and the PDU that a deliver_sm came in. */
+export interface DeliverVia {
+  readonly session: DeliverSession;
+  readonly sequence: number;
+}
+
+/** Takes what the carrier delivers (receipts/receive.ts). */
+export interface DeliverTaker {
+  /**
+   * Takes one deliver_sm or data_sm. Calls `answer` once, now or later; status 0 says that it was taken. `via` names this session
+   * and the PDU. Never rejects.
+   */
+  take(deliver: Deliver, answer: (status: number) => void, via: DeliverVia): Promise<void>;
 }

@@ -13,6 +13,7 @@ import {
 } from '../../platform/runtime/ids.ts';
 import type { Tracer } from '../../platform/runtime/tracer.ts';
 import type { AccountChange } from '../account-event.ts';
+import type { MarketingChange, TemplateChange } from '../catalogue.ts';
 import {
   type AccountEventName,
   accountEventBody,
@@ -27,8 +28,6 @@ import {
   templateEvent,
   verificationEvent,
 } from '../catalogue.ts';
-import type { MarketingChange } from '../marketing-change.ts';
-import type { TemplateChange } from '../template-change.ts';
 import type { VerificationEnd } from '../verification-end.ts';
 import { type DeliveryDocument, deliveriesIn, deliveryId, type Stored } from './delivery.ts';
 import { findDeliveries } from './delivery-store.ts';

@@ -1,6 +1,6 @@
 import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
 import { isDuplicateKey } from '../../platform/mongo/errors.ts';
-import { findAtOnce } from '../../platform/mongo/find-at-once.ts';
+import { findAtOnce } from '../../platform/mongo/find-one.ts';
 import { FAILED_STATES, type FailedState } from '../../platform/mongo/indexes.ts';
 import { insertNew } from '../../platform/mongo/insert-new.ts';
 import { updateEach } from '../../platform/mongo/update-each.ts';

@@ -1,4 +1,4 @@
-/** Results of a post that brought no HTTP status, in words for customers (posting/failure-code.ts). */
+/** Results of a post that brought no HTTP status, in words for customers (posting/post.ts). */
 const WORDS: Readonly<Record<string, string>> = {
   timeout: 'Your server did not answer in time. Answer 2xx first, then process the event.',
   dns_failed: 'The host name of the address could not be resolved. Check its DNS records.',

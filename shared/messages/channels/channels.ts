@@ -1,9 +1,62 @@
 import type { Db } from 'mongodb';
-import type { AnyMessage } from '../document/any-message.ts';
-import type { ChannelName } from '../document/message.ts';
-import type { Channel } from './channel.ts';
-import { chatapp } from './chatapp.ts';
-import { sms } from './sms.ts';
+import { giveBackRefused } from '../../money/conversations/give-back.ts';
+import { type Customer, readCustomerRecords } from '../../money/conversations/person.ts';
+import { refundMessages } from '../../money/ledger/refund.ts';
+import type { AccountId, MessageId } from '../../platform/runtime/ids.ts';
+import type { AnyMessage, InboundSmsDocument } from '../document/any-message.ts';
+import type { ChatMessageDocument, InboundMessageDocument } from '../document/chat-message.ts';
+import type { ChannelName, MessageDocument } from '../document/message.ts';
+import { ERASED } from '../document/recipient.ts';
+
+/** There is only one possible name: the account's provider delivers everything. */
+export const CHAT_OPERATOR = 'chatapp';
+
+const chatapp: Channel<ChatMessageDocument | InboundMessageDocument> = {
+  partsOf: () => 1,
+  deliveredBy: () => CHAT_OPERATOR,
+  eventMembers: (message) =>
+    message.direction === 'in'
+      ? { to: message.to, reply_to: message.replyTo?.message }
+      : { conversation_id: message.conversation, from: message.from },
+  async customersOf(db, account, messages) {
+    const named = messages.flatMap(({ _id, direction, from, to }) => {
+      const customer = direction === 'in' ? from : to;
+      return typeof customer === 'string' && customer !== ERASED ? [{ _id, customer }] : [];
+    });
+    const records = await readCustomerRecords(
+      db,
+      account,
+      named.map(({ customer }) => customer),
+    );
+    return new Map(
+      named.flatMap(({ _id, customer }) => {
+        const record = records.get(customer);
+        return record === undefined ? [] : [[_id, record]];
+      }),
+    );
+  },
+  // The conversation is what is paid for, not the message. What customers write costs nothing.
+  refund: (db, messages) =>
+    giveBackRefused(
+      db,
+      messages.filter((message) => message.direction === 'out'),
+    ),
+};
+
+const sms: Channel<MessageDocument | InboundSmsDocument> = {
+  partsOf: (message) => ('segments' in message ? message.segments : 1),
+  deliveredBy: ({ claim }) => claim?.carrier ?? 'unknown',
+  // Members of received messages only: an account may have several numbers, and both channels.
+  eventMembers: (message) =>
+    'inbound' in message ? { to: message.to, channel: message.channel, opt_out: message.optOut } : {},
+  customersOf: async () => new Map(),
+  // Received messages cost nothing, so nothing is refunded.
+  refund: (db, messages) =>
+    refundMessages(
+      db,
+      messages.flatMap((message) => ('inbound' in message ? [] : [message])),
+    ),
+};
 
 /** All channels, in the order of lists. */
 const CHANNELS = { sms, chatapp } as const satisfies Readonly<Record<ChannelName, object>>;
@@ -20,4 +73,33 @@ export async function refundByChannel(db: Db, messages: readonly AnyMessage[]): 
     const own = messages.filter((message) => message.channel === name);
     if (own.length > 0) await channelOf({ channel: name }).refund(db, own);
   }
+}
+
+/** What a message says of its customer. */
+type Addressed = Pick<AnyMessage, '_id' | 'to'> & {
+  readonly direction?: 'in' | 'out';
+  readonly from?: string | null;
+};
+
+/**
+ * What settlement and events need to know about a message's channel. Accepting and sending are not part of it: each channel does
+ * them in gateway/<channel> and in its worker. What the API shows: gateway/endpoints/messages/views.ts.
+ */
+export interface Channel<Message extends AnyMessage> {
+  /** Number of parts in one submit. Each part is answered, and reported on later, by itself. */
+  partsOf(message: Message): number;
+  /** The `operator` in events of a delivered message when the network is not known. */
+  deliveredBy(message: Message): string;
+  /** Members of its events beyond those that all channels have. */
+  eventMembers(message: Message): Readonly<Record<string, string | undefined>>;
+  /**
+   * Who wrote these messages of an account, or whom they were written to. Empty where a channel knows numbers alone. One read, and
+   * another one for persons with several names.
+   */
+  customersOf(db: Db, account: AccountId, messages: readonly Addressed[]): Promise<ReadonlyMap<MessageId, Customer>>;
+  /**
+   * Refunds those of these messages that ended and were certainly never taken. Each is refunded exactly once, however often this
+   * is called. All messages are of this channel.
+   */
+  refund(db: Db, messages: readonly Message[]): Promise<void>;
 }

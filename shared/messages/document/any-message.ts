@@ -1,6 +1,23 @@
-import type { ChatMessageDocument, InboundMessageDocument } from './chat-message.ts';
-import type { InboundSmsDocument } from './inbound-sms.ts';
-import type { MessageDocument } from './message.ts';
+import type { ChatMessageDocument, InboundContent, InboundMessageDocument } from './chat-message.ts';
+import type { MessageDocument, StoredMessage } from './message.ts';
 
 /** Any document of the collection `messages`. */
 export type AnyMessage = MessageDocument | InboundSmsDocument | ChatMessageDocument | InboundMessageDocument;
+
+/**
+ * An SMS from a handset to a number of the account (shared/carriers/numbers). It has only one state, `received`. Its id derives from the
+ * deliver_sm that brought it. `to` is the account's number. It costs nothing.
+ */
+export interface InboundSmsDocument extends StoredMessage {
+  readonly channel: 'sms';
+  readonly direction: 'in';
+  readonly state: 'received';
+  /** Digits with the country code. A short code or a name is stored as the carrier wrote it. */
+  readonly from: string;
+  /** The carrier that delivered it. */
+  readonly carrier: string;
+  /** Type `text`. Or type `binary` if it cannot be read: the body is then base64, and `more` has the carrier's data_coding. */
+  readonly inbound: InboundContent;
+  /** What it says about the customer's wish for messages (carriers/opt-outs/sign.ts). `near`: it changed nothing. */
+  readonly optOut?: 'out' | 'in' | 'help' | 'near';
+}

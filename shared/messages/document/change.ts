@@ -125,3 +125,9 @@ export function entryAt(state: HistoryEntry['state'], at: Date, before: readonly
   const last = before.at(-1);
   return { state, at: last !== undefined && last.at >= at ? new Date(last.at.getTime() + 1) : at };
 }
+
+/**
+ * `error_code` and `error_reason` of messages that ended because their batch was stopped. Counts of stopped messages use them.
+ */
+export const CANCELLED = 'cancelled';
+export const CANCELLED_REASON = 'The batch was stopped before the message left.';

@@ -90,7 +90,7 @@ export interface MessageDocument extends StoredMessage {
   readonly sender: string;
   readonly route: Route;
   /**
-   * Which carriers may take it. Either a routing group or, by the routes, a list of carriers in their order (carriers/routing/path.ts). It
+   * Which carriers may take it. Either a routing group or, by the routes, a list of carriers in their order (carriers/routing/route.ts). It
    * is set at accept. It changes when a carrier refuses the message and another may take it, and when the routes change while it
    * waits.
    */

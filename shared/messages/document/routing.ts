@@ -18,7 +18,7 @@ const LANES: Readonly<Record<Route, Readonly<Record<Priority, number>>>> = {
   promotional: { otp: 3, normal: 3, low: 3 },
 };
 
-/** Promotional messages of accounts with DLT: a lane of their own, because it is shut at night (promotional-hours.ts). */
+/** Promotional messages of accounts with DLT: a lane of their own, because it is shut at night (daytime.ts). */
 export const HOURS_LANE = 4;
 
 /** The lane of a single message; a lower lane leaves first (message.ts). `dlt` is the account's setting. */

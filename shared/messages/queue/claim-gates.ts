@@ -3,8 +3,8 @@ import { readDaytimes, readHeldAccounts } from '../../money/accounts/store.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { readPausedTemplates } from '../../templates/sms/store.ts';
 import type { Daytime } from '../document/daytime.ts';
+import { type PromotionalHours, promotionalDeferral } from '../document/daytime.ts';
 import type { MessageDocument } from '../document/message.ts';
-import { type PromotionalHours, promotionalDeferral } from '../document/promotional-hours.ts';
 import type { QueueDocument } from './queue-document.ts';
 
 export interface ClaimGatesOptions {

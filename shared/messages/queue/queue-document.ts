@@ -1,5 +1,5 @@
 import { Binary, BSON } from 'mongodb';
-import { TEST_PATH } from '../../carriers/routing/path.ts';
+import { TEST_PATH } from '../../carriers/routing/route.ts';
 import {
   type AccountId,
   type BatchId,

@@ -17,7 +17,7 @@ import { type Holder, type Stream, writeIntent } from './intents.ts';
  * A settle is one decision about a message and its follow-up: its events (deliveries to webhooks), its line in the queue if it is to
  * be sent again, and, if it ended without having left, its refund. Many are settled at once: one intent, one command that updates the
  * messages, or inserts those that nothing had become of, one command that inserts their events. If the process dies between two steps, the next holder of the lease finds the intent and repeats the steps, which
- * writes the same (redo-intents.ts).
+ * writes the same (intents.ts).
  */
 export interface SettleItem<M extends AnyMessage> {
   /** The message as it was read, or as the claimer knows it. May be out of date. */

@@ -54,7 +54,7 @@ export interface AccountDocument {
   readonly numberCheck?: 'on' | 'mobile';
   /** ISO 3166-1, two letters. A number without a country code is taken to be from here. Absent: `IN` with DLT. */
   readonly country?: string;
-  /** `exact`: a template's CR LF and LF are different characters. Absent: `any`, all line breaks are one (templates/sms/line-breaks.ts). */
+  /** `exact`: a template's CR LF and LF are different characters. Absent: `any`, all line breaks are one (templates/sms/template.ts). */
   readonly lineBreaks?: 'any' | 'exact';
   /**
    * What becomes of texts with a link or number that is not registered (carriers/cta.ts). `warn`: a dry run and the message's page tell.

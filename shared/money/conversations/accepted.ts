@@ -3,7 +3,7 @@ import type { ChatMessageDocument } from '../../messages/document/chat-message.t
 import { findCommitted } from '../../platform/mongo/find-one.ts';
 import type { AccountId, MessageId } from '../../platform/runtime/ids.ts';
 import { declareOver } from '../payment/pay-by.ts';
-import { readPaid } from '../payment/read-paid.ts';
+import { readPaid } from '../payment/pending.ts';
 import { neverStore, TOO_LATE_V } from './included-store.ts';
 
 /** What became of an attempt to accept a message (`ChatAccepter.accept`) whose end nobody knows. */

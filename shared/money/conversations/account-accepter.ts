@@ -5,13 +5,13 @@ import { errorFields } from '../../platform/runtime/log.ts';
 import type { AccountDocument } from '../accounts/account.ts';
 import { type ChatAcceptOutcome, OUTCOME_UNKNOWN } from './accept-outcome.ts';
 import type { Answer, Answered, Arrival } from './arrival.ts';
+import type { ChatPrices } from './decide.ts';
 import { decideChats } from './decide.ts';
 import { type IncludeDeps, include } from './include.ts';
 import { endAttempts } from './opening-store.ts';
 import { type OpenersToPay, type PayDeps, payForOpeners } from './pay.ts';
 import { givePlacesBack, takePlaces } from './places.ts';
 import { type PlannedInclusion, planOf } from './plan.ts';
-import type { ChatPrices } from './pricing.ts';
 import { readChatState } from './read-state.ts';
 
 /** Most messages of one group. With the longest texts and parameters they add about a megabyte to the account document. */

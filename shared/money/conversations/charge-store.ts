@@ -4,7 +4,7 @@ import { storeTrouble } from '../../platform/mongo/errors.ts';
 import { findCommitted, findEachCommitted } from '../../platform/mongo/find-one.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import { type AccountId, type ConversationId, idTime, type MessageId } from '../../platform/runtime/ids.ts';
-import { isApplied } from '../ledger/applied.ts';
+import { isApplied } from '../ledger/store.ts';
 import { fateOf, judgeCharge, type Member } from './charge.ts';
 import { type ConversationDocument, type ConversationKey, conversationKey } from './conversation.ts';
 import { conversationCollection, ensureConversations, markRefunded, passOn } from './store.ts';

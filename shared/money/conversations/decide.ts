@@ -3,13 +3,19 @@ import type { BusinessNumber } from '../../messages/document/chat-message.ts';
 import { isoDate } from '../../platform/runtime/clock.ts';
 import { type MessageId, newId } from '../../platform/runtime/ids.ts';
 import type { AccountDocument } from '../accounts/account.ts';
-import type { Opening, PaidConversation } from '../accounts/opening.ts';
+import type { Opening, PaidConversation, Starter } from '../accounts/opening.ts';
+import { chatPrice, type PriceList } from '../accounts/prices.ts';
 import { type Payer, type Refusal, refusalOf } from '../ledger/refusal.ts';
 import { afterSpending, chargesOf, type KeyCaps } from '../ledger/spending.ts';
-import { type ConversationDocument, conversationKey } from './conversation.ts';
+import {
+  type ConversationDocument,
+  conversationKey,
+  conversationUntil,
+  isSessionOpen,
+  sessionUntil,
+  starterAt,
+} from './conversation.ts';
 import { type ConversationDocuments, personOf, sessionOf } from './person.ts';
-import { type ChatPrices, conversationPrice } from './pricing.ts';
-import { conversationUntil, isSessionOpen, sessionUntil, starterAt } from './session.ts';
 
 /** The parts of a message that matter for its payment and the session. */
 export interface ChatOrder {
@@ -119,4 +125,22 @@ function openConversation(
     .at(-1);
   const newest = unwritten ?? current;
   return newest !== undefined && now < newest.until ? { ...newest, customer } : undefined;
+}
+
+/** What a conversation costs, in credits: settings HARKARA_CHAT_USER_CREDITS and HARKARA_CHAT_BUSINESS_CREDITS. */
+export interface ChatPrices {
+  readonly userCredits: number;
+  readonly businessCredits: number;
+  /** Of a number (carriers/routing/country.ts). */
+  readonly countryOf?: (to: string) => string | undefined;
+}
+
+/**
+ * What a conversation costs: the account's price list, or else the settings. A conversation is charged once, with the message of ours that opens it. The price
+ * depends on who started the conversation (docs/decisions/0016). Messages from customers are never charged.
+ */
+export function conversationPrice(by: Starter, prices: ChatPrices, to = '', list?: PriceList): number {
+  const own = list && chatPrice(list, by, prices.countryOf?.(to));
+  if (own !== undefined) return own;
+  return by === 'user' ? prices.userCredits : prices.businessCredits;
 }

@@ -6,10 +6,10 @@ import type { KeyCaps } from '../ledger/spending.ts';
 import type { ChatAcceptOutcome, ConversationLimitReached, SessionClosed } from './accept-outcome.ts';
 import { AccountAccepter, type ChatAccepterDeps } from './account-accepter.ts';
 import { newArrival, returningArrival } from './arrival.ts';
+import type { ChatPrices } from './decide.ts';
 import { decideChats } from './decide.ts';
 import { type ChatDraft, isFreeForm } from './draft.ts';
 import { hasPlace } from './places.ts';
-import type { ChatPrices } from './pricing.ts';
 import { readChatState } from './read-state.ts';
 
 /**

@@ -5,10 +5,9 @@ import { storeTrouble } from '../../platform/mongo/errors.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 import type { AccountDocument, ChangeId, CreditNote, LedgerReason, PendingChange } from '../accounts/account.ts';
-import { findChange, isApplied } from './applied.ts';
 import type { LedgerEntryDocument } from './entry.ts';
 import { type GivenBack, givingBack } from './spending.ts';
-import { enterInLedger, ledgerCollection, ledgerEntryOf } from './store.ts';
+import { enterInLedger, findChange, isApplied, ledgerCollection, ledgerEntryOf } from './store.ts';
 
 /** A top-up, a correction or a refund. Its id ensures that it happens once, however often it is requested. */
 export interface Credit extends CreditNote {

@@ -1,6 +1,5 @@
 import type { Db } from 'mongodb';
-import { findAtOnce } from '../../platform/mongo/find-at-once.ts';
-import { findCommitted } from '../../platform/mongo/find-one.ts';
+import { findAtOnce, findCommitted } from '../../platform/mongo/find-one.ts';
 import type { AccountDocument } from '../accounts/account.ts';
 import { PAYER, type Payer } from '../ledger/refusal.ts';
 import { isEntered, isEnteredForSure } from '../ledger/store.ts';

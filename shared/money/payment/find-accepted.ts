@@ -3,7 +3,7 @@ import type { MessageDocument } from '../../messages/document/message.ts';
 import { findInQueue } from '../../messages/queue/queue-store.ts';
 import { findCommitted } from '../../platform/mongo/find-one.ts';
 import type { AccountId, MessageId } from '../../platform/runtime/ids.ts';
-import { readPaid } from './read-paid.ts';
+import { readPaid } from './pending.ts';
 
 /**
  * Whether an account has paid for a message: it is in the account's pending changes, in the queue, or stored.

@@ -1,10 +1,9 @@
 import type { Db } from 'mongodb';
 import type { ScheduleDocument } from '../../messages/schedule.ts';
-import { readSchedule, withoutStored } from '../../messages/schedule-store.ts';
-import { storeBooked } from '../../messages/store-booked-schedules.ts';
+import { readSchedule, storeBooked, withoutStored } from '../../messages/schedule-store.ts';
 import { type FindOne, findCommitted, findNow } from '../../platform/mongo/find-one.ts';
 import type { AccountId, ScheduleId } from '../../platform/runtime/ids.ts';
-import { readPaid } from './read-paid.ts';
+import { readPaid } from './pending.ts';
 
 /**
  * A schedule that an account has paid for, whether stored or still only in the account's pending changes. Writes nothing: what is

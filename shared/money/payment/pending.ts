@@ -1,8 +1,9 @@
-import { Binary, BSON } from 'mongodb';
+import { Binary, BSON, type Db } from 'mongodb';
 import type { ChatMessageDocument } from '../../messages/document/chat-message.ts';
 import type { MessageDocument } from '../../messages/document/message.ts';
 import type { ScheduleDocument } from '../../messages/schedule.ts';
-import { type BatchId, type GroupId, isBatchId } from '../../platform/runtime/ids.ts';
+import { type FindOne, findNow } from '../../platform/mongo/find-one.ts';
+import { type AccountId, type BatchId, type GroupId, isBatchId } from '../../platform/runtime/ids.ts';
 import type { AccountDocument, Covers, PendingChange } from '../accounts/account.ts';
 import type { Opening } from '../accounts/opening.ts';
 import { creditsOf } from '../accounts/prices.ts';
@@ -131,4 +132,19 @@ function paidBatch({ reason, reference }: PendingChange): BatchId | undefined {
 
 function pack(packed: Packed): Binary {
   return new Binary(BSON.serialize(packed, { ignoreUndefined: true }));
+}
+
+/**
+ * What an account has paid for and what may not be stored yet, by debit. Read this before reading what is stored, of SMS the queue
+ * and then `messages`: a group that is no longer pending is stored by the time of the second read. So once nobody can pay any more, "not found" in all, by
+ * `findCommitted`, is final.
+ */
+export async function readPaid(
+  db: Db,
+  account: AccountId,
+  find: FindOne = findNow,
+): Promise<ReadonlyMap<GroupId, Paid>> {
+  const accounts = db.collection<AccountDocument>('accounts');
+  const payer = await find(accounts, { _id: account }, { pending: 1 });
+  return decodeDebits(payer?.pending);
 }

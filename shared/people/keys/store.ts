@@ -4,7 +4,7 @@ import { takePlace } from '../../platform/mongo/places.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { defined } from '../../platform/runtime/defined.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
-import { ownedBy } from '../owned.ts';
+import { ownedBy } from '../erasure.ts';
 import { type Bounds, boundsOf, excess, inside } from './bounds.ts';
 import { type KeyDocument, type KeyScope, LIVE_KEYS_MAX, lineOf } from './key.ts';
 import { formatKey, hashSecret, type KeyText, newKeyText } from './key-secret.ts';

@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { SessionId, UserId } from '../../platform/runtime/ids.ts';
-import type { SessionDocument } from './session.ts';
+import type { SessionDocument } from './user.ts';
 
 export async function insertSession(db: Db, session: SessionDocument): Promise<void> {
   await sessions(db).insertOne(session);

@@ -5,13 +5,13 @@ import type { Act } from '../../platform/runtime/act.ts';
 import { isoTimestamp } from '../../platform/runtime/clock.ts';
 import { type AccountId, newId, type UserId } from '../../platform/runtime/ids.ts';
 import type { SecretBox } from '../../platform/runtime/secret-box.ts';
-import { ownedBy } from '../owned.ts';
-import { newLink } from './link.ts';
+import { ownedBy } from '../erasure.ts';
 import { endSessions } from './session-store.ts';
 import {
   type AccountRole,
   addressOf,
   isOperatorRole,
+  newLink,
   type OneTimeLink,
   OPERATORS,
   type OperatorRole,

@@ -1,5 +1,8 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Config } from '../../platform/config/settings.ts';
+import { publicUrl } from '../../platform/config/settings.ts';
 import type { WithActs } from '../../platform/runtime/act.ts';
-import type { AccountId, UserId } from '../../platform/runtime/ids.ts';
+import type { AccountId, SessionId, UserId } from '../../platform/runtime/ids.ts';
 
 /** What a user of an account may do. Ops and owners give it; it takes effect with the user's next request. */
 export const ACCOUNT_ROLES = ['owner', 'developer', 'sender', 'viewer'] as const;
@@ -98,4 +101,71 @@ const USERNAME = /^[\p{L}\p{N}._%+@-]{3,254}$/u;
 export function canonicalUsername(text: string): string | undefined {
   const name = text.normalize('NFKC').trim().toLowerCase();
   return USERNAME.test(name) ? name : undefined;
+}
+
+/** A signed-in browser. The cookie is `<id>.<secret>`; the secret itself is stored nowhere, only its SHA-256. */
+export interface SessionDocument {
+  readonly _id: SessionId;
+  /** In hexadecimal. */
+  readonly secretHash: string;
+  readonly user: UserId;
+  /** The user's `epoch` when it began. */
+  readonly epoch: number;
+  /** Whether the user has shown a second factor, and which. */
+  readonly factor?: 'totp' | 'recovery_code';
+  /** When the user last showed password and second factor: at the beginning, or again since then. */
+  readonly confirmedAt: Date;
+  readonly madeAt: Date;
+  /** The last request, to the minute. */
+  readonly seenAt: Date;
+  /** Where it began. */
+  readonly address: string;
+  /** The browser, as it named itself. */
+  readonly agent?: string;
+  /** Its absolute end. The store removes it then. */
+  readonly expiresAt: Date;
+}
+
+/** A user as the audit shows it: nothing of the password, the seed, the codes and the link but that they are there. */
+export function auditedUser(user: UserDocument | undefined): object | undefined {
+  if (user === undefined) return undefined;
+  const { _id, username, name, email, notices, account, role, status, passwordAt, totp, recoveryCodes, link, epoch } =
+    user;
+  return {
+    ...{ _id, username, name, email, notices, account, role, status },
+    password_at: passwordAt,
+    second_factor_since: totp?.since,
+    recovery_codes: recoveryCodes?.length ?? 0,
+    // Bytes are shown as a fingerprint (people/audit/entry.ts): ten codes that replace ten others are a change too.
+    recovery_code_hashes: recoveryCodes && Buffer.from(recoveryCodes.join()),
+    link: link && { purpose: link.purpose, expires_at: link.expiresAt },
+    // Rises when all sessions are ended.
+    epoch,
+  };
+}
+
+const TOKEN_BYTES = 32;
+const HOUR_MS = 3_600_000;
+const INVITATION_MS = 7 * 24 * HOUR_MS;
+const RESET_MS = HOUR_MS;
+
+/** A new link for a user, with the token that only its reader gets. */
+export function newLink(
+  user: Pick<UserDocument, 'password'>,
+  now: Date,
+): { readonly token: string; readonly link: OneTimeLink } {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const purpose = user.password === undefined ? 'invitation' : 'reset';
+  const expiresAt = new Date(now.getTime() + (purpose === 'invitation' ? INVITATION_MS : RESET_MS));
+  return { token, link: { hash: hashToken(token), purpose, expiresAt } };
+}
+
+/** No salt or stretching: 256 random bits cannot be guessed. */
+export function hashToken(token: string): string {
+  return hash('sha256', token, 'hex');
+}
+
+/** Browsers send nothing of what stands behind `#`, so the token is in no log and no Referer, and no preview of the link spends it. */
+export function linkUrl(config: Pick<Config, 'publicUrl' | 'host' | 'port'>, token: string): string {
+  return `${publicUrl(config)}/dashboard/link#${token}`;
 }

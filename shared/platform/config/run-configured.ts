@@ -1,8 +1,7 @@
 import { armCrashPoint, parseCrashPoint } from '../runtime/crash-point.ts';
 import { type Lifecycle, runProcess, StartError } from '../runtime/lifecycle.ts';
 import { createLog, type Log } from '../runtime/log.ts';
-import { readEnvironment } from './environment.ts';
-import { pm2LogFile } from './pm2.ts';
+import { pm2LogFile, readEnvironment } from './environment.ts';
 import { type Config, loadConfig } from './settings.ts';
 
 /**

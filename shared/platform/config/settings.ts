@@ -1,5 +1,5 @@
+import { isZone } from '../runtime/clock.ts';
 import { CRASH_POINTS, parseCrashPoint } from '../runtime/crash-point.ts';
-import { isZone } from '../runtime/iso-time.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 
 /**
@@ -393,4 +393,15 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   }
   if (problems.length > 0) throw new StartError(problems.join('\n'));
   return config as Config; // every name of SETTINGS was set to a value of its own parser or fallback just above
+}
+
+/** Where a program on this machine reaches the API. */
+export function gatewayUrl(config: Pick<Config, 'host' | 'port'>): string {
+  const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${config.port}`;
+}
+
+/** Where browsers reach the gateway. */
+export function publicUrl(config: Pick<Config, 'publicUrl' | 'host' | 'port'>): string {
+  return config.publicUrl === '' ? gatewayUrl(config) : config.publicUrl;
 }

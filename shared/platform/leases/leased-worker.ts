@@ -8,7 +8,7 @@ import { within } from '../runtime/within.ts';
 import type { Lease } from './lease.ts';
 import { Partitions } from './partitions.ts';
 
-/** Options of every such worker (platform/processes/run-leased.ts). */
+/** Options of every such worker (platform/processes/run-app.ts). */
 export interface LeasedWorkerOptions {
   readonly db: Db;
   readonly clock: Clock;

@@ -8,8 +8,8 @@ import {
 } from 'mongodb';
 import { Connection } from 'mongodb/lib/cmap/connection.js';
 import type { Config } from '../config/settings.ts';
-import { embeddedSocketPath, embeddedStoreDir } from '../runtime/embedded-socket.ts';
 import { StartError } from '../runtime/lifecycle.ts';
+import { embeddedSocketPath, embeddedStoreDir } from '../runtime/unix-socket.ts';
 import { connectFailure, Unfit } from './connect-failure.ts';
 import { judgeDeployment, readHello } from './deployment.ts';
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Collection, type Db, type Document, MongoServerError, MongoWriteConcernError } from 'mongodb';
-import { systemClock } from '../runtime/clock.ts';
+import { type Clock, systemClock } from '../runtime/clock.ts';
 import { StartError } from '../runtime/lifecycle.ts';
+import type { Store } from './connect.ts';
 import { NOT_ALLOWED } from './connect-failure.ts';
 import { DUPLICATE_KEY, isDuplicateKey, isStoreTrouble } from './errors.ts';
 import { msAfter, NOW_MS } from './store-time.ts';
@@ -265,4 +266,28 @@ function failing(error: unknown, what: string): StartError {
   const named = error instanceof Lacking ? (error.what ?? what) : what;
   const why = `The server behind HARKARA_MONGODB_URI fails at what Harkara needs: ${named} (${message}). If it is MongoDB, its log says why, and the start may be tried again; ${CURE}`;
   return new StartError(why, { cause: error });
+}
+
+/** A tenth of the time that a request with an Idempotency-Key has to be paid for, by the store's time (gateway/http/idempotency). */
+const CLOCK_MS = 1_500;
+
+/**
+ * Whether the product can run on a deployment of MongoDB: throws `StartError` with one sentence when it cannot. Returns what its
+ * operators should know. Some ten short commands; for the start of a process. `troubleMs`: for how long what fails is tried again.
+ */
+export async function checkStore(
+  { db, warnings }: Pick<Store, 'db' | 'warnings'>,
+  clock: Clock,
+  troubleMs?: number,
+): Promise<readonly string[]> {
+  const askedMs = clock.now().getTime();
+  const storeMs = (await probeFeatures(db, troubleMs)).getTime();
+  const answeredMs = clock.now().getTime();
+  const difference = Math.max(askedMs - storeMs, storeMs - answeredMs);
+  if (difference < CLOCK_MS) return warnings;
+  const apart = `${(difference / 1_000).toFixed(1)} s ${storeMs < askedMs ? 'behind' : 'ahead of'}`;
+  return [
+    ...warnings,
+    `The clock of the server behind HARKARA_MONGODB_URI is ${apart} that of this machine: set both by NTP. From 15 s on, requests with an Idempotency-Key are refused.`,
+  ];
 }

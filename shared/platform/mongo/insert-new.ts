@@ -1,6 +1,6 @@
 import { type Db, MongoServerError } from 'mongodb';
-import { commandSlices } from './command-slices.ts';
 import { DUPLICATE_KEY, worstWriteError } from './errors.ts';
+import { commandSlices } from './update-each.ts';
 
 /** Most documents per command; fewer when they are large. */
 const SLICE = 1_000;

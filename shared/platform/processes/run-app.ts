@@ -1,20 +1,25 @@
+import { existsSync } from 'node:fs';
 import type { Db } from 'mongodb';
 import { runConfigured } from '../config/run-configured.ts';
 import type { Config } from '../config/settings.ts';
-import { checkStore } from '../mongo/check-store.ts';
+import { LEASE_TTL_MS, Lease } from '../leases/lease.ts';
+import type { LeasedWorkerOptions } from '../leases/leased-worker.ts';
 import { connectStore, START_WAIT_MS } from '../mongo/connect.ts';
 import { firstReadFailure } from '../mongo/connect-failure.ts';
+import { checkStore } from '../mongo/feature-probe.ts';
 import { ensureIndexes } from '../mongo/indexes.ts';
 import { ensureSchema, expectSchema } from '../mongo/schema.ts';
 import { changeListener, type ListenForChanges } from '../runtime/change-signal.ts';
 import { type Clock, systemClock as clock } from '../runtime/clock.ts';
-import { embeddedStoreDir } from '../runtime/embedded-socket.ts';
-import type { Lifecycle } from '../runtime/lifecycle.ts';
+import { type Lifecycle, StartError } from '../runtime/lifecycle.ts';
 import type { Log } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { processName, thisProcess } from '../runtime/process-identity.ts';
+import { createSecretBox, type SecretBox } from '../runtime/secret-box.ts';
+import { loadSecretKeys, secretKeyFile } from '../runtime/secret-keys.ts';
 import { Tracer } from '../runtime/tracer.ts';
-import { type ProcessNotes, reportProcess } from './report.ts';
+import { embeddedStoreDir } from '../runtime/unix-socket.ts';
+import { countWorking, type ProcessNotes, reportProcess } from './report.ts';
 
 /** What every process of the product has from the start. */
 export interface AppDeps {
@@ -67,4 +72,71 @@ export function runApp(app: string, start: (deps: AppDeps) => Promise<void>): vo
     life.onStop('works', () => void report.setWorking(false));
     await report.setWorking(true);
   });
+}
+
+interface Worker {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+type Make = (deps: AppDeps & LeasedWorkerOptions) => Worker | Promise<Worker>;
+
+interface LeasedWork {
+  /** The process that does it. */
+  readonly app: string;
+  /** Its leases are `<name>:<n>`. */
+  readonly name: string;
+  /** Their number. All processes of the app must agree on it, so change it only while none of them runs. */
+  readonly partitions: number;
+}
+
+/** Runs a process with one worker of leased partitions. */
+export function runLeased(app: string, partitions: number, make: Make): void {
+  runApp(app, async (deps) => {
+    await startLeased(deps, { app, name: app, partitions }, make);
+    deps.life.ready();
+  });
+}
+
+/** Starts such a worker in a process that has others besides. */
+export async function startLeased(deps: AppDeps, { app, name, partitions }: LeasedWork, make: Make): Promise<void> {
+  const { db, clock, life } = deps;
+  const worker = await make({
+    ...deps,
+    leases: Array.from({ length: partitions }, (_, n) => new Lease({ name: `${name}:${n}`, db, clock })),
+    leaseRoundMs: LEASE_TTL_MS / 3,
+    countWorkers: () => countWorking(app, db),
+  });
+  await worker.start();
+  life.onStop('worker', () => worker.stop());
+}
+
+/**
+ * The box of the installation's secret key. The key is made at the first start. Throws `StartError` when it is missing although
+ * secrets were sealed with it: a new one could open none of them, and what is entered meanwhile would be lost with it later.
+ */
+export async function openSecretBox(
+  { secretKey, dataDir }: Pick<Config, 'secretKey' | 'dataDir'>,
+  db: Db,
+): Promise<SecretBox> {
+  const file = secretKeyFile(dataDir);
+  const isMissing = () => secretKey === '' && !existsSync(file);
+  // Looked for again: another process may have made the key meanwhile and sealed the first secret with it.
+  if (isMissing() && (await hasSecrets(db)) && isMissing()) throw new StartError(lostKey(file));
+  return createSecretBox(loadSecretKeys(secretKey, dataDir));
+}
+
+function lostKey(file: string): string {
+  return `There is no secret key (HARKARA_SECRET_KEY, or ${file}), but the store has secrets that were sealed with one: put it back, from your copy or from another machine of the product. Only when it is lost for good, make a new one with \`openssl rand -hex 32 > ${file}\`, and enter all secrets again (docs/operating.md).`;
+}
+
+/** Whether the store has secrets that are kept until somebody changes them. */
+async function hasSecrets(db: Db): Promise<boolean> {
+  const found = await Promise.all([
+    db.collection('carriers').findOne({}),
+    db.collection('providers').findOne({}),
+    db.collection('endpoints').findOne({}),
+    db.collection('users').findOne({ totp: { $exists: true } }),
+  ]);
+  return found.some((one) => one !== null);
 }

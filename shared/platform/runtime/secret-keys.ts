@@ -12,8 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from './lifecycle.ts';
-import { makeOwnDirectory, syncDirectory } from './own-directory.ts';
-import { readOwnFile } from './own-file.ts';
+import { makeOwnDirectory, readOwnFile, syncDirectory } from './own-file.ts';
 
 /**
  * The installation's keys, as they are now. The first one seals. The others only open: what was sealed before the key was changed,

@@ -69,3 +69,16 @@ function handleOf(dir: string): number | undefined {
   opened.set(dir, fd);
   return fd;
 }
+
+/** The directory of the embedded store's files in a data directory. */
+export function embeddedStoreDir(dataDir: string): string {
+  return join(resolve(dataDir), 'store');
+}
+
+/**
+ * The address on which the embedded store of `storeDir` listens. The store and its clients both get it here. Valid only in this
+ * process.
+ */
+export function embeddedSocketPath(storeDir: string): string {
+  return socketAddress(storeDir, 'store.sock');
+}

@@ -3,12 +3,13 @@ import { systemClock } from '../../platform/runtime/clock.ts';
 import { defined } from '../../platform/runtime/defined.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 import {
+  ALL_ANNOUNCED,
   type ChatTemplateDocument,
   type ChatTemplateStatus,
   chatTemplateId,
   type TemplateOwner,
+  unannouncedOf,
 } from './chat-template.ts';
-import { ALL_ANNOUNCED, unannouncedOf } from './status-change.ts';
 
 export async function findChatTemplate(
   db: Db,

@@ -1,6 +1,6 @@
-import { isSenderForm } from '../../carriers/sender-form.ts';
+import { isSenderForm } from '../../carriers/sender.ts';
 import type { Route } from '../../messages/document/message.ts';
-import { isExponential } from '../../platform/sheets/rounded.ts';
+import { isExponential } from '../../platform/sheets/cell.ts';
 import { CONTENT_MAX, parseContent } from './pattern.ts';
 import { DEFAULT_SLOT_LIMITS } from './slot.ts';
 import type { NewTemplate } from './template.ts';

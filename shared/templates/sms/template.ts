@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Route } from '../../messages/document/message.ts';
 import type { AccountId, TemplateRequestId } from '../../platform/runtime/ids.ts';
-import type { TemplateCategory } from './category.ts';
 import type { SlotRule } from './slot.ts';
 
 /**
@@ -39,7 +38,7 @@ export interface TemplateDocument {
   readonly approvedAt?: Date;
   /** The request that it was before it had its id (template-request.ts). */
   readonly request?: TemplateRequestId;
-  /** Decisions that webhooks have not got yet (shared/events/template-change.ts). */
+  /** Decisions that webhooks have not got yet (shared/events/catalogue.ts). */
   readonly unannounced?: readonly UnannouncedDecision[];
   readonly createdAt: Date;
   /** Time of the newest change of `status`. */
@@ -109,3 +108,32 @@ export function templateVersion({ content, senders, routes, entityId }: Template
   return hash('sha256', JSON.stringify([content, senders, routes, entityId]), 'hex').slice(0, VERSION_CHARACTERS);
 }
 const VERSION_CHARACTERS = 12;
+
+/** The kinds of content templates on the operators' DLT platforms (TCCCPR 2018, regulation 2). */
+export const TEMPLATE_CATEGORIES = ['transactional', 'service_implicit', 'service_explicit', 'promotional'] as const;
+export type TemplateCategory = (typeof TEMPLATE_CATEGORIES)[number];
+
+/** Where texts of a category may be sent. "Service Explicit" counts as promotional since 2025. */
+export function routesOfTemplateCategory(category: TemplateCategory): readonly Route[] {
+  return category === 'promotional' || category === 'service_explicit' ? ['promotional'] : ['transactional'];
+}
+
+/**
+ * CR LF, CR and LF are one line break: portals export CR LF, programs write LF, and most operators compare neither. An account
+ * whose operator compares octets says so (`lineBreaks: 'exact'`).
+ */
+export function foldLineBreaks(text: string): string {
+  return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
+}
+
+/** The index in `text` of what is at `at` in its folded form. */
+export function placeBeforeFolding(text: string, at: number): number {
+  let place = 0;
+  for (let folded = 0; folded < at; folded++) place += text.startsWith('\r\n', place) ? 2 : 1;
+  return place;
+}
+
+/** Whether two texts are one template. */
+export function sameText(one: string, other: string, exact = false): boolean {
+  return one === other || (!exact && foldLineBreaks(one) === foldLineBreaks(other));
+}

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ROLE_PERMISSIONS } from '../../../gateway/access/roles.ts';
+import { ROLE_PERMISSIONS } from '../../../gateway/access/scopes.ts';
 import { isOperatorRole, type Role } from '../../../shared/people/users/user.ts';
 import { useGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';

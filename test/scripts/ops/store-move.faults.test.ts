@@ -7,7 +7,7 @@ import { startApp } from '../../../scripts/bench/app-process.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
 import { INDEXES } from '../../../shared/platform/mongo/indexes.ts';
 import { readSchema, SCHEMA, UNFINISHED_COPY } from '../../../shared/platform/mongo/schema.ts';
-import { embeddedStoreDir } from '../../../shared/platform/runtime/embedded-socket.ts';
+import { embeddedStoreDir } from '../../../shared/platform/runtime/unix-socket.ts';
 import { startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 import { builtProduct } from '../../support/built.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
 import { runOps } from '../../../scripts/ops/run.ts';
 import { loadConfig } from '../../../shared/platform/config/settings.ts';
-import { embeddedStoreDir } from '../../../shared/platform/runtime/embedded-socket.ts';
+import { embeddedStoreDir } from '../../../shared/platform/runtime/unix-socket.ts';
 import { type EmbeddedStore, startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 import { Database } from '../../../workers/embedded-db/storage/database.ts';
 import { tempDir } from '../../workers/embedded-db/store-under-test.ts';

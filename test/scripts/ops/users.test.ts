@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createKey } from '../../../shared/people/keys/store.ts';
-import { hashToken } from '../../../shared/people/users/link.ts';
 import { findUserByLink } from '../../../shared/people/users/store.ts';
+import { hashToken } from '../../../shared/people/users/user.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { isAccountId } from '../../../shared/platform/runtime/ids.ts';
 import { OpsWorld } from '../../support/ops-world.ts';

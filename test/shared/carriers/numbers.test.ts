@@ -1,6 +1,12 @@
 import { expect } from 'chai';
-import { completedNumber, senderOf } from '../../../shared/carriers/numbers/notation.ts';
-import { entryFor, keywordOf, type NumberDocument, numberKey } from '../../../shared/carriers/numbers/number.ts';
+import {
+  completedNumber,
+  entryFor,
+  keywordOf,
+  type NumberDocument,
+  numberKey,
+  senderOf,
+} from '../../../shared/carriers/numbers/number.ts';
 
 const TONS = [0, 1, 2, 3, 4, 6];
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isSenderForm } from '../../../shared/carriers/sender-form.ts';
+import { isSenderForm } from '../../../shared/carriers/sender.ts';
 import { createSender, findSender, listSenders, SenderExists } from '../../../shared/carriers/sender-store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';

@@ -13,14 +13,13 @@ import {
   templateEvent,
   verificationEvent,
 } from '../../../shared/events/catalogue.ts';
-import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import type { AnyMessage, InboundSmsDocument } from '../../../shared/messages/document/any-message.ts';
 import type {
   ChatMessageDocument,
   Fallback,
   InboundContent,
   InboundMessageDocument,
 } from '../../../shared/messages/document/chat-message.ts';
-import type { InboundSmsDocument } from '../../../shared/messages/document/inbound-sms.ts';
 import type { VerificationDocument } from '../../../shared/messages/document/verification.ts';
 import { customerId, newId, testAccountOf } from '../../../shared/platform/runtime/ids.ts';
 import { contract, contractText, operations, pointer, schemaFault } from '../../support/openapi.ts';

@@ -1,4 +1,4 @@
-import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
+import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
 import type { InboxItemDocument, StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
+import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
 import type { InboundItem, InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
 import { NUMBER } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { expect } from 'chai';
-import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
 import { setPriceList } from '../../../shared/carriers/providers/price-list.ts';
+import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
 import { eventBody } from '../../../shared/events/catalogue.ts';
 import type { InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
 import { conversationKey } from '../../../shared/money/conversations/conversation.ts';

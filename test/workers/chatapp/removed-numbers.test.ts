@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
+import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
 import { pauseProvider, removeProvider } from '../../../shared/carriers/providers/store.ts';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import type { BusinessNumber } from '../../../shared/messages/document/chat-message.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
+import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
 import { eventually } from '../../support/eventually.ts';
 import { graphError, json, type ProviderServer } from './provider-server.ts';
 import { chatWorld, customers } from './world.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
+import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
 import type { StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
 import { applyChange, type Change } from '../../../shared/messages/document/change.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';

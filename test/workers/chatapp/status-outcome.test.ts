@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
 import { PriceList } from '../../../shared/carriers/providers/price-list.ts';
+import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
 import type { StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
 import { applyChange } from '../../../shared/messages/document/change.ts';
 import type { ChatMessageDocument, Pricing } from '../../../shared/messages/document/chat-message.ts';

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { embeddedSocketPath } from '../../../shared/platform/runtime/embedded-socket.ts';
+import { embeddedSocketPath } from '../../../shared/platform/runtime/unix-socket.ts';
 import { checkStore } from '../../../workers/embedded-db/offline.ts';
 import { startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 import { eventually } from '../../support/eventually.ts';

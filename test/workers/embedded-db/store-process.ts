@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { embeddedSocketPath } from '../../../shared/platform/runtime/embedded-socket.ts';
+import { embeddedSocketPath } from '../../../shared/platform/runtime/unix-socket.ts';
 import { builtProduct } from '../../support/built.ts';
 
 export async function storeCommand(): Promise<readonly string[]> {

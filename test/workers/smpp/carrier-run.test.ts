@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
-import { DEFAULT_PROMOTIONAL_HOURS } from '../../../shared/messages/document/promotional-hours.ts';
+import { DEFAULT_PROMOTIONAL_HOURS } from '../../../shared/messages/document/daytime.ts';
 import { ClaimGates } from '../../../shared/messages/queue/claim-gates.ts';
 import { MessageLog } from '../../../shared/messages/settlement/log-store.ts';
 import { Lease } from '../../../shared/platform/leases/lease.ts';

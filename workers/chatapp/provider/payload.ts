@@ -7,7 +7,7 @@ import type {
   FilledVariable,
   Place,
 } from '../../../shared/messages/document/chat-message.ts';
-import { fileNameOf } from '../../../shared/messages/document/file-name.ts';
+import { fileNameOf } from '../../../shared/messages/document/chat-message.ts';
 import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
 import { interactiveOf, productSections } from './interactive-payload.ts';
 

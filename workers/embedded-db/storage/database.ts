@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ABORT, type Database as LmdbTable, type RootDatabase } from 'lmdb';
-import { syncDirectory } from '../../../shared/platform/runtime/own-directory.ts';
+import { syncDirectory } from '../../../shared/platform/runtime/own-file.ts';
 import { beginTransaction, copyOf, KEY_ENCODER, numberBytes, type OpenTransaction, openTables } from './lmdb.ts';
 import { type Key, Log, type LogPosition, sizeLog } from './log.ts';
 import { STORE_ID_BYTES } from './log-group.ts';

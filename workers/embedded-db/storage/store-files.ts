@@ -18,7 +18,7 @@ import { appendFile, open, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type DirectoryLock, takeDirectory } from '../../../shared/platform/runtime/directory-lock.ts';
 import { DamageFound, StartError } from '../../../shared/platform/runtime/lifecycle.ts';
-import { syncDirectory } from '../../../shared/platform/runtime/own-directory.ts';
+import { syncDirectory } from '../../../shared/platform/runtime/own-file.ts';
 import { emptied } from './read-log.ts';
 
 /** The two files that are the data. */

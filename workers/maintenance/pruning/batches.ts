@@ -4,9 +4,9 @@ import { countBatch } from '../../../shared/messages/batch-progress.ts';
 import { batchCollection, chunkCollection, keepCounts, removeChunks } from '../../../shared/messages/batch-store.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
-import { readPaid } from '../../../shared/money/payment/read-paid.ts';
-import { SHOWN_BATCHES } from '../../../shared/platform/mongo/indexes.ts';
+import { readPaid } from '../../../shared/money/payment/pending.ts';
 import { findCommitted, findEachCommitted } from '../../../shared/platform/mongo/find-one.ts';
+import { SHOWN_BATCHES } from '../../../shared/platform/mongo/indexes.ts';
 import { msOf, NOW_MS } from '../../../shared/platform/mongo/store-time.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import {

@@ -1,5 +1,4 @@
-import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
-import { CHAT_OPERATOR } from '../../../shared/messages/channels/chatapp.ts';
+import { CHANNEL_NAMES, CHAT_OPERATOR } from '../../../shared/messages/channels/channels.ts';
 import { isBilled } from '../../../shared/messages/document/chat-message.ts';
 import type { StoredMessage } from '../../../shared/messages/document/message.ts';
 import { STATES } from '../../../shared/messages/document/status.ts';

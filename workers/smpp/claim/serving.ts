@@ -7,13 +7,13 @@ import {
   isWorthWaiting,
   mayTake,
 } from '../../../shared/carriers/routing/availability.ts';
-import { MAX_CARRIERS } from '../../../shared/carriers/routing/path.ts';
 import { placementOf } from '../../../shared/carriers/routing/placement.ts';
+import { MAX_CARRIERS } from '../../../shared/carriers/routing/route.ts';
 import { listRoutes } from '../../../shared/carriers/routing/store.ts';
 import { RouteTable } from '../../../shared/carriers/routing/table.ts';
 import type { Daytime } from '../../../shared/messages/document/daytime.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
-import { heldEpochs } from '../../../shared/platform/leases/holders.ts';
+import { heldEpochs } from '../../../shared/platform/leases/lease.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 
 /**

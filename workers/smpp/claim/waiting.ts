@@ -3,7 +3,7 @@ import type { MessageDocument } from '../../../shared/messages/document/message.
 import { HOURS_LANE } from '../../../shared/messages/document/routing.ts';
 import type { ClaimGates } from '../../../shared/messages/queue/claim-gates.ts';
 import { isMixed, type QueueDocument, unpackLines } from '../../../shared/messages/queue/queue-document.ts';
-import { findAtOnce } from '../../../shared/platform/mongo/find-at-once.ts';
+import { findAtOnce } from '../../../shared/platform/mongo/find-one.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import type { QueueId } from '../../../shared/platform/runtime/ids.ts';
 

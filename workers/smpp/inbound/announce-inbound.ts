@@ -1,10 +1,9 @@
 import type { Db } from 'mongodb';
 import { homeCountryOf } from '../../../shared/carriers/numbers/completion.ts';
-import { digitsOf, senderOf } from '../../../shared/carriers/numbers/notation.ts';
-import { entryFor, type NumberDocument } from '../../../shared/carriers/numbers/number.ts';
+import { digitsOf, entryFor, type NumberDocument, senderOf } from '../../../shared/carriers/numbers/number.ts';
 import { createNumbers } from '../../../shared/carriers/numbers/store.ts';
 import type { Announcer } from '../../../shared/events/webhooks/announce.ts';
-import type { InboundSmsDocument } from '../../../shared/messages/document/inbound-sms.ts';
+import type { InboundSmsDocument } from '../../../shared/messages/document/any-message.ts';
 import type { UnassignedText } from '../../../shared/messages/inbound.ts';
 import { keepUnassigned } from '../../../shared/messages/inbound-store.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';

@@ -1,4 +1,4 @@
-import type { DeliverVia } from '../../../shared/carriers/smpp/deliver-taker.ts';
+import type { DeliverVia } from '../../../shared/carriers/smpp/session.ts';
 import type { InboundDocument } from '../../../shared/messages/inbound.ts';
 import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
 

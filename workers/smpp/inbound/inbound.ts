@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../shared/carriers/command-status.ts';
 import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
-import type { DeliverVia } from '../../../shared/carriers/smpp/deliver-taker.ts';
+import type { DeliverVia } from '../../../shared/carriers/smpp/session.ts';
 import { findUnfinished, keepInbound, removeInbound } from '../../../shared/messages/inbound-store.ts';
 import { LeaseLostError } from '../../../shared/messages/settlement/intents.ts';
 import { type End, storeApart } from '../../../shared/platform/runtime/apart.ts';

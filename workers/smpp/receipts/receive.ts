@@ -2,7 +2,7 @@ import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../shared/carriers/command-status.ts';
 import type { ToldReceipt } from '../../../shared/carriers/http/callback-store.ts';
 import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
-import type { DeliverTaker, DeliverVia } from '../../../shared/carriers/smpp/deliver-taker.ts';
+import type { DeliverTaker, DeliverVia } from '../../../shared/carriers/smpp/session.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { type Log, type LogFields, unexpectedErrorFields } from '../../../shared/platform/runtime/log.ts';

@@ -65,7 +65,7 @@ async function call<T>(
 ): Promise<T> {
   const init: RequestInit = {
     method,
-    // A form of another site cannot set `x-dashboard` (gateway/access/same-origin.ts).
+    // A form of another site cannot set `x-dashboard` (gateway/access/sessions.ts).
     headers: {
       ...{ ...headers, ...userHeader(), ...lookHeader(path), 'x-dashboard': '1' },
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),

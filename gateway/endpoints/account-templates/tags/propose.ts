@@ -1,10 +1,10 @@
 import { MESSENGERS, readCta } from '../../../../shared/carriers/cta.ts';
 import { inSlices } from '../../../../shared/platform/runtime/turns.ts';
-import { foldLineBreaks } from '../../../../shared/templates/sms/line-breaks.ts';
 import { type Pattern, parseContent } from '../../../../shared/templates/sms/pattern.ts';
 import { DEFAULT_SLOT_LIMITS, SLOT_WORDS, type SlotType } from '../../../../shared/templates/sms/slot.ts';
 import { isOfType } from '../../../../shared/templates/sms/slot-value.ts';
 import type { TemplateDocument } from '../../../../shared/templates/sms/template.ts';
+import { foldLineBreaks } from '../../../../shared/templates/sms/template.ts';
 import type { WithText } from '../../messages/texts.ts';
 import { findCtas } from '../../sms/ctas/find-ctas.ts';
 import { captureSlots } from '../../sms/matching/reach.ts';

@@ -1,8 +1,14 @@
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Db } from 'mongodb';
+import { objectOf } from '../../../../shared/carriers/providers/graph-error.ts';
 import type { ProviderDocument } from '../../../../shared/carriers/providers/provider.ts';
 import { findProvider } from '../../../../shared/carriers/providers/store.ts';
 import { guardOptions } from '../../../../shared/events/webhooks/address-guard.ts';
-import { failureCode } from '../../../../shared/events/webhooks/posting/failure-code.ts';
-import { isMessageId } from '../../../../shared/platform/runtime/ids.ts';
+import { failureCode } from '../../../../shared/events/webhooks/posting/post.ts';
+import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
+import type { BusinessNumber } from '../../../../shared/messages/document/chat-message.ts';
+import { type AccountId, isMessageId, type MessageId } from '../../../../shared/platform/runtime/ids.ts';
 import { pageUser, refusesOther } from '../../../access/page-user.ts';
 import { endpoint } from '../../../api/endpoint.ts';
 import { perProcess } from '../../../api/per-process.ts';
@@ -12,14 +18,12 @@ import { beginStream, sendProblem } from '../../../http/answer.ts';
 import { callerOf, type Reply } from '../../../http/context.ts';
 import type { GatewayDeps } from '../../../http/deps.ts';
 import { FileSlots } from '../../../http/file-slots.ts';
+import { LogLimit } from '../../chatapp-callbacks/log-limit.ts';
 import { type ByteRange, readRange } from './byte-range.ts';
 import { disposition, FILE_HEADERS, safeType } from './file-headers.ts';
-import { FileReport } from './file-report.ts';
 import { FILE_BYTES_MAX, type Located, type NoFile } from './judge.ts';
 import { type OpenFile, ProviderFiles } from './provider-files.ts';
-import { relay, WrongLength } from './relay.ts';
-import { readStoredFile, type StoredFile } from './stored-file.ts';
-import { TimeLimits } from './time-limits.ts';
+import { type EndReason, TimeLimits } from './time-limits.ts';
 
 type MediaDeps = Pick<GatewayDeps, 'box' | 'clock' | 'config' | 'db' | 'fileTimes' | 'log' | 'metrics' | 'resolveHost'>;
 
@@ -247,4 +251,136 @@ function sendNoFile(res: Reply, { kind, code, retryAfterS = RETRY_AFTER_S }: NoF
     const why = UNUSABLE[code] ?? 'The address of the file did not answer with a file.';
     sendProblem(res, 'file_unusable', { detail: `${why} Report the \`request_id\` to your service provider.` });
   }
+}
+
+/** The length is another than was promised, or there is more than may be. */
+class WrongLength extends Error {
+  readonly code = 'wrong_length';
+}
+
+interface RelayOptions {
+  /** The exact length, if it is known. */
+  readonly bytes: number | undefined;
+  readonly bytesMax: number;
+  /** The part that is handed on. Undefined: all of it. */
+  readonly range: ByteRange | undefined;
+  readonly signal: AbortSignal;
+  /** Called with the bytes so far, whenever a piece is about to be written. */
+  onPiece(bytes: number): void;
+}
+
+/**
+ * Hands a file or a part of it on, piece by piece, no faster than it is taken. What is before the part is read and dropped. Rejects
+ * when it ends early, has another length, when the taker has left, or by the signal. Both ends are destroyed then: the taker's
+ * connection is cut, so that nobody takes some of it for the whole.
+ */
+async function relay(from: Readable, to: Writable, options: RelayOptions): Promise<void> {
+  const { bytes, bytesMax, range, signal, onPiece } = options;
+  const { first, last } = range ?? { first: 0, last: Number.POSITIVE_INFINITY };
+  let count = 0;
+  await pipeline(
+    from,
+    async function* (pieces: AsyncIterable<Buffer>) {
+      for await (const piece of pieces) {
+        count += piece.length;
+        if (count > (bytes ?? bytesMax)) throw new WrongLength(`more than ${bytes ?? bytesMax} bytes`);
+        onPiece(count);
+        const at = count - piece.length;
+        if (count > first) yield piece.subarray(Math.max(0, first - at), last + 1 - at);
+        if (count > last) return;
+      }
+      if (bytes !== undefined && count < bytes) throw new WrongLength(`${count} of ${bytes} bytes`);
+    },
+    to,
+    { signal },
+  );
+}
+
+/** How a request for a file ended. `too_many`: no slot was free. `broken_off`: the provider's bytes did not come whole. */
+type Result = 'sent' | 'too_many' | 'broken_off' | EndReason | NoFile['kind'];
+
+/** What operators see of files: a count by result, how many are on their way, and log lines. */
+class FileReport {
+  readonly #log: GatewayDeps['log'];
+  readonly #limit: LogLimit;
+  readonly #results;
+  readonly #inFlight;
+
+  constructor({ clock, log, metrics }: Pick<GatewayDeps, 'clock' | 'log' | 'metrics'>) {
+    this.#log = log;
+    this.#limit = new LogLimit(clock);
+    this.#results = metrics.counter('chatapp_files_total', 'Requests for files of customers, by result.', ['result']);
+    this.#inFlight = metrics.gauge('chatapp_files_in_flight', 'Files of customers that are on their way.');
+  }
+
+  inFlight(files: number): void {
+    this.#inFlight.set(files);
+  }
+
+  count(result: Result): void {
+    this.#results.inc({ result });
+  }
+
+  /** There is no file. Of one reason a minute is logged for each account. */
+  none(res: Reply, { kind, code }: NoFile): void {
+    this.count(kind);
+    const account = callerOf(res).account._id;
+    if (!this.#limit.allows(`${account} ${code}`)) return;
+    const needsSomebody = kind === 'refused' || kind === 'unusable';
+    this.#log[needsSomebody ? 'warn' : 'info']('chatapp_file_not_fetched', { ...fields(res), result: kind, code });
+  }
+
+  /** The answer was cut off after `bytes` bytes. */
+  cut(res: Reply, result: Result, code: string, bytes: number): void {
+    this.count(result);
+    this.#log.info('chatapp_file_cut', { ...fields(res), result, code, bytes });
+  }
+}
+
+function fields(res: Reply) {
+  const { requestId, messageId } = res.locals;
+  return { account: callerOf(res).account._id, message_id: messageId, request_id: requestId };
+}
+
+/** What a customer's message says of its file. */
+interface StoredFile {
+  /** The provider's id of the file. */
+  readonly mediaId: string;
+  /** The account's number that it was written to: its provider has the file. */
+  readonly number: BusinessNumber;
+  readonly mime: string | undefined;
+  /** As the customer's phone named it. Only documents have one. */
+  readonly name: string | undefined;
+}
+
+/** Types of messages that have a file, as the provider names them (WhatsApp Cloud API, webhooks: messages). */
+const TYPES = ['image', 'video', 'audio', 'voice', 'document', 'sticker'] as const;
+/** The id becomes part of a path. */
+const MEDIA_ID = /^[A-Za-z0-9_-]{1,256}$/;
+
+const FIELDS = Object.fromEntries([
+  ['to', 1],
+  ['inbound.type', 1],
+  ...TYPES.flatMap((type) => ['id', 'mime_type', 'filename'].map((member) => [`inbound.more.${type}.${member}`, 1])),
+]);
+
+/** The file of a message of the account: null if it has none, undefined if there is no such message. */
+async function readStoredFile(db: Db, account: AccountId, id: MessageId): Promise<StoredFile | null | undefined> {
+  const message = await db
+    .collection<AnyMessage>('messages')
+    .findOne<{ readonly to: BusinessNumber; readonly inbound?: unknown }>({ _id: id, account }, { projection: FIELDS });
+  return message === null ? undefined : fileOf(message);
+}
+
+/** Members of `more` are the provider's, unread. */
+function fileOf({ to, inbound }: { readonly to: BusinessNumber; readonly inbound?: unknown }): StoredFile | null {
+  const { type, more } = objectOf(inbound) ?? {};
+  const own = TYPES.some((one) => one === type) ? objectOf(objectOf(more)?.[String(type)]) : undefined;
+  const { id, mime_type: mime, filename } = own ?? {};
+  if (typeof id !== 'string' || !MEDIA_ID.test(id)) return null;
+  return { mediaId: id, number: to, mime: textOf(mime), name: textOf(filename) };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { ProviderDocument } from '../../../../shared/carriers/providers/provider.ts';
 import { AddressGuard, type GuardOptions, RefusedAddress } from '../../../../shared/events/webhooks/address-guard.ts';
-import { failureCode } from '../../../../shared/events/webhooks/posting/failure-code.ts';
 import { type Opened, openGet } from '../../../../shared/events/webhooks/posting/guarded-get.ts';
+import { failureCode } from '../../../../shared/events/webhooks/posting/post.ts';
 import type { GatewayDeps } from '../../../http/deps.ts';
 import {
   bytesOf,

@@ -4,9 +4,9 @@ import type { AccountDocument } from '../../../../shared/money/accounts/account.
 import type { Clock } from '../../../../shared/platform/runtime/clock.ts';
 import { nextTurn, turnOver } from '../../../../shared/platform/runtime/turns.ts';
 import { type ApprovedTemplate, readApproved, readVersion } from '../../../../shared/templates/sms/approved-store.ts';
-import { foldLineBreaks } from '../../../../shared/templates/sms/line-breaks.ts';
 import { parseContent } from '../../../../shared/templates/sms/pattern.ts';
 import type { SlotLimits } from '../../../../shared/templates/sms/slot.ts';
+import { foldLineBreaks } from '../../../../shared/templates/sms/template.ts';
 import { type IndexedTemplate, TemplateIndex } from './template-index.ts';
 
 export interface ApprovedTemplatesOptions {

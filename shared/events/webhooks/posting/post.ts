@@ -4,7 +4,6 @@ import type { Clock } from '../../../platform/runtime/clock.ts';
 import type { AccountId } from '../../../platform/runtime/ids.ts';
 import { type AddressGuard, RefusedAddress } from '../address-guard.ts';
 import { guardedAgent } from './connect.ts';
-import { failureCode } from './failure-code.ts';
 
 /**
  * The HTTP client of the webhooks: undici without its interceptors, so without redirects, proxies from the
@@ -22,7 +21,7 @@ export interface Post {
 }
 
 export interface PostResult {
-  /** The HTTP status, or our own code when no status line came in time (failure-code.ts). */
+  /** The HTTP status, or our own code when no status line came in time (`failureCode`). */
   readonly result: number | string;
   readonly durationMs: number;
   /** The beginning of the answer's body. */
@@ -185,4 +184,21 @@ class Exchange implements Dispatcher.DispatchHandler {
       ...(this.#retryAfter === undefined ? {} : { retryAfter: this.#retryAfter }),
     });
   }
+}
+
+/** The delivery log's word for a post without an HTTP status, by the error's code. */
+const CODES: readonly (readonly [RegExp, string])[] = [
+  [/^(ENOTFOUND|ENODATA|EAI_|ESERVFAIL|EREFUSED|ETIMEOUT|EBADRESP|ECANCELLED|EBADNAME)/, 'dns_failed'],
+  [/^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/, 'connect_timeout'],
+  [/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN)$/, 'connect_failed'],
+  [/^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_OSSL_|EPROTO)/, 'tls_failed'],
+  [/^(UND_ERR_SOCKET|ECONNRESET|EPIPE|UND_ERR_DESTROYED|UND_ERR_CLOSED)$/, 'connection_lost'],
+  [/^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/, 'bad_answer'],
+  [/^ANSWER_TOO_LONG$/, 'answer_too_long'],
+];
+
+export function failureCode(error: unknown): string {
+  // Errors of undici's parser always have a name, but not always a code.
+  const code = error instanceof Error ? String(('code' in error && error.code) || error.name) : '';
+  return CODES.find(([pattern]) => pattern.test(code))?.[1] ?? 'failed';
 }

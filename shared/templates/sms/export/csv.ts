@@ -1,9 +1,8 @@
 import type { Route } from '../../../messages/document/message.ts';
-import { type Word, wordOf } from '../../../platform/sheets/cell.ts';
+import { roundedIds, type Word, wordOf } from '../../../platform/sheets/cell.ts';
 import { parseSheet, type Row, TITLE_ROWS_MAX } from '../../../platform/sheets/parse.ts';
-import { roundedIds } from '../../../platform/sheets/rounded.ts';
-import { sameText } from '../line-breaks.ts';
 import type { NewTemplate } from '../template.ts';
+import { sameText } from '../template.ts';
 import { nameOfText, routesOfSenders, SENDERS_MAX, templateFaults } from '../template-form.ts';
 import {
   type Column,

@@ -1,9 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import { expect } from 'chai';
 import request from 'supertest';
-import { FIELD_CODES } from '../../../../gateway/http/field-codes.ts';
-import { PROBLEMS } from '../../../../gateway/http/problem.ts';
-import type { ProblemRule } from '../../../../gateway/http/problem-rule.ts';
+import type { ProblemRule } from '../../../../gateway/http/problem.ts';
+import { FIELD_CODES, PROBLEMS } from '../../../../gateway/http/problem.ts';
 import { useGateway } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
 import {

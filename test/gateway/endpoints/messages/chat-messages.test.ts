@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { chatMessageKey } from '../../../../shared/carriers/providers/message-key.ts';
+import { chatMessageKey } from '../../../../shared/carriers/providers/provider.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import type { ChatMessageDocument, InboundMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { answerRecord } from '../../../../shared/messages/settlement/message-log.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import { type DeliveryDocument, deliveryId } from '../../../../shared/events/webhooks/delivery.ts';
-import type { InboundSmsDocument } from '../../../../shared/messages/document/inbound-sms.ts';
+import type { InboundSmsDocument } from '../../../../shared/messages/document/any-message.ts';
 import { eventId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { makeAccount, makeInboundSms, makeMessage } from '../../../support/make.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { AUDIT_KINDS } from '../../../../gateway/endpoints/audit/own-entries.ts';
+import { AUDIT_KINDS } from '../../../../gateway/endpoints/audit/list-entries.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import { findAccount } from '../../../../shared/money/accounts/store.ts';
 import type { AuditDocument } from '../../../../shared/people/audit/entry.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { absoluteMs, IDLE_MS } from '../../../../gateway/access/session-limits.ts';
-import { newLink } from '../../../../shared/people/users/link.ts';
+import { newLink } from '../../../../shared/people/users/user.ts';
 import { openGateway, TEST_CONFIG } from '../../../support/gateway.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { OURS, SignInWorld } from './world.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { quantile } from '../../../../gateway/endpoints/statistics/quantile.ts';
+import { quantile } from '../../../../gateway/endpoints/statistics/statistics.ts';
 import { createCarrier } from '../../../../shared/carriers/carrier-store.ts';
 import { raisePeaks } from '../../../../shared/conditions/peaks.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Problem } from '../../../../gateway/http/idempotency/action.ts';
+import { notAccepted, refusedLate } from '../../../../gateway/http/idempotency/action.ts';
 import { fingerprintInSlices } from '../../../../gateway/http/idempotency/fingerprint.ts';
-import { parseIdempotencyKey } from '../../../../gateway/http/idempotency/idempotency-key.ts';
-import { notAccepted } from '../../../../gateway/http/idempotency/not-accepted.ts';
-import { refusedLate } from '../../../../gateway/http/idempotency/refused-late.ts';
+import { parseIdempotencyKey } from '../../../../gateway/http/idempotency/once.ts';
 
 describe('Idempotency-Key', () => {
   for (const [header, key] of [

@@ -6,8 +6,7 @@ import { deliveriesOf } from '../../../../shared/events/webhooks/delivery-store.
 import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
 import { type Change, entryAt } from '../../../../shared/messages/document/change.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { LeaseLostError, STREAMS } from '../../../../shared/messages/settlement/intents.ts';
-import { redoIntents } from '../../../../shared/messages/settlement/redo-intents.ts';
+import { LeaseLostError, redoIntents, STREAMS } from '../../../../shared/messages/settlement/intents.ts';
 import { Settler } from '../../../../shared/messages/settlement/settle.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';

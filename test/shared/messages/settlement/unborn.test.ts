@@ -5,7 +5,7 @@ import type { MessageDocument } from '../../../../shared/messages/document/messa
 import { unpackLines } from '../../../../shared/messages/queue/queue-document.ts';
 import { queueOf, takeOverClaims } from '../../../../shared/messages/queue/queue-store.ts';
 import { decideOutcome } from '../../../../shared/messages/settlement/decide-outcome.ts';
-import { redoIntents } from '../../../../shared/messages/settlement/redo-intents.ts';
+import { redoIntents } from '../../../../shared/messages/settlement/intents.ts';
 import { type SettleItem, Settler } from '../../../../shared/messages/settlement/settle.ts';
 import { OutcomeSettler } from '../../../../shared/messages/settlement/settle-outcomes.ts';
 import type { SubmitOutcome } from '../../../../shared/messages/settlement/submit-outcome.ts';

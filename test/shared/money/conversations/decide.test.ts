@@ -1,9 +1,17 @@
 import { expect } from 'chai';
 import type { Opening } from '../../../../shared/money/accounts/opening.ts';
-import { type ConversationDocument, conversationKey } from '../../../../shared/money/conversations/conversation.ts';
-import { type ChatOrder, type ChatState, decideChats } from '../../../../shared/money/conversations/decide.ts';
-import { conversationPrice } from '../../../../shared/money/conversations/pricing.ts';
-import { isSessionOpen, sessionUntil } from '../../../../shared/money/conversations/session.ts';
+import {
+  type ConversationDocument,
+  conversationKey,
+  isSessionOpen,
+  sessionUntil,
+} from '../../../../shared/money/conversations/conversation.ts';
+import {
+  type ChatOrder,
+  type ChatState,
+  conversationPrice,
+  decideChats,
+} from '../../../../shared/money/conversations/decide.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { CHAT_PRICES } from '../../../support/chat.ts';
 import { NUMBER } from '../../../support/chatapp.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Announcer } from '../../../../shared/events/webhooks/announce.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
-import { redoIntents } from '../../../../shared/messages/settlement/redo-intents.ts';
+import { redoIntents } from '../../../../shared/messages/settlement/intents.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { giveBackRefused } from '../../../../shared/money/conversations/give-back.ts';
 import { createChatAccepter } from '../../../../shared/money/conversations/open.ts';

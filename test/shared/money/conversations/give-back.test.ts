@@ -4,7 +4,7 @@ import { type Change, entryAt } from '../../../../shared/messages/document/chang
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import type { Part } from '../../../../shared/messages/document/message.ts';
 import { decideOutcome } from '../../../../shared/messages/settlement/decide-outcome.ts';
-import { redoIntents } from '../../../../shared/messages/settlement/redo-intents.ts';
+import { redoIntents } from '../../../../shared/messages/settlement/intents.ts';
 import type { Settler } from '../../../../shared/messages/settlement/settle.ts';
 import { createChatAccepter } from '../../../../shared/money/conversations/open.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';

@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import { Binary, BSON, type Db, MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
-import { commandSlices } from '../../../../shared/platform/mongo/command-slices.ts';
 import { isDuplicateKey } from '../../../../shared/platform/mongo/errors.ts';
-import { findAtOnce } from '../../../../shared/platform/mongo/find-at-once.ts';
+import { findAtOnce } from '../../../../shared/platform/mongo/find-one.ts';
 import { insertNew } from '../../../../shared/platform/mongo/insert-new.ts';
 import { pauseMs, untilAnswered } from '../../../../shared/platform/mongo/until-answered.ts';
-import { updateEach } from '../../../../shared/platform/mongo/update-each.ts';
+import { commandSlices, updateEach } from '../../../../shared/platform/mongo/update-each.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { silentLog } from '../../../support/silent-log.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { connectStore, type Store } from '../../../../shared/platform/mongo/connect.ts';
-import { embeddedStoreDir } from '../../../../shared/platform/runtime/embedded-socket.ts';
 import { StartError } from '../../../../shared/platform/runtime/lifecycle.ts';
+import { embeddedStoreDir } from '../../../../shared/platform/runtime/unix-socket.ts';
 import { startEmbeddedStore } from '../../../../workers/embedded-db/server.ts';
 
 /** Longer than the driver looks for a server before it gives up (3 s). */

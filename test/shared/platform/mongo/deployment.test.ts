@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Document } from 'mongodb';
-import { checkStore } from '../../../../shared/platform/mongo/check-store.ts';
 import { connectStore } from '../../../../shared/platform/mongo/connect.ts';
+import { checkStore } from '../../../../shared/platform/mongo/feature-probe.ts';
 import { type Clock, systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { StartError } from '../../../../shared/platform/runtime/lifecycle.ts';
 import { openScriptedMongo, type ScriptedAnswer } from '../../../support/scripted-mongo.ts';

@@ -16,10 +16,10 @@ import {
   isDuplicateKey,
   isOverload,
   isStoreTrouble,
+  OWN_FAULTS,
   worstWriteError,
 } from '../../../../shared/platform/mongo/errors.ts';
 import { insertNew } from '../../../../shared/platform/mongo/insert-new.ts';
-import { OWN_FAULTS } from '../../../../shared/platform/mongo/own-faults.ts';
 import { updateEach } from '../../../../shared/platform/mongo/update-each.ts';
 import { FOREIGN_CODES } from '../../../support/mongo-wire/faults.ts';
 import { openScriptedMongo } from '../../../support/scripted-mongo.ts';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { connectStore } from '../../../../shared/platform/mongo/connect.ts';
 import { changeListener } from '../../../../shared/platform/runtime/change-signal.ts';
-import { embeddedStoreDir } from '../../../../shared/platform/runtime/embedded-socket.ts';
+import { embeddedStoreDir } from '../../../../shared/platform/runtime/unix-socket.ts';
 import { startEmbeddedStore } from '../../../../workers/embedded-db/server.ts';
 import { eventually } from '../../../support/eventually.ts';
 

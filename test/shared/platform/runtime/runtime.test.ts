@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { isoTimestamp } from '../../../../shared/platform/runtime/clock.ts';
+import { isoTimestamp, parseOffsetTime } from '../../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../../shared/platform/runtime/defined.ts';
 import { Grouper, WindowSeen } from '../../../../shared/platform/runtime/grouper.ts';
 import {
@@ -15,7 +15,6 @@ import {
   lowestId,
   newId,
 } from '../../../../shared/platform/runtime/ids.ts';
-import { parseOffsetTime } from '../../../../shared/platform/runtime/iso-time.ts';
 import { StartError } from '../../../../shared/platform/runtime/lifecycle.ts';
 import { clean, maskNumber, unexpectedErrorFields } from '../../../../shared/platform/runtime/log.ts';
 import { openness } from '../../../../shared/platform/runtime/own-file.ts';

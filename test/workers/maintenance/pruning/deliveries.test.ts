@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createAnnouncer } from '../../../../shared/events/webhooks/announce.ts';
 import { type DeliveryDocument, type DeliveryGroup, deliveryId } from '../../../../shared/events/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
-import { oldestUnannounced, redoIntents } from '../../../../shared/messages/settlement/redo-intents.ts';
+import { oldestUnannounced, redoIntents } from '../../../../shared/messages/settlement/intents.ts';
 import { Settler } from '../../../../shared/messages/settlement/settle.ts';
 import { eventId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { pruneOld } from '../../../../workers/maintenance/prune.ts';

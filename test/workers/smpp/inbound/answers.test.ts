@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
 import { setWordSettings } from '../../../../shared/carriers/opt-outs/word-settings.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { prefixOf } from '../../../../shared/messages/traffic/prefix.ts';
+import { prefixOf } from '../../../../shared/messages/traffic/hold.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

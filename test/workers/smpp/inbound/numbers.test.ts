@@ -3,7 +3,7 @@ import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
 import { readScopes } from '../../../../shared/carriers/opt-outs/store.ts';
 import type { DeliveryDocument } from '../../../../shared/events/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
-import type { InboundSmsDocument } from '../../../../shared/messages/document/inbound-sms.ts';
+import type { InboundSmsDocument } from '../../../../shared/messages/document/any-message.ts';
 import type { InboundDocument } from '../../../../shared/messages/inbound.ts';
 import { systemClock as clock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';

@@ -5,7 +5,7 @@ import { CARRIER_DEFAULTS } from '../../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../../shared/carriers/command-status.ts';
 import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
 import { createAnnouncer } from '../../../../shared/events/webhooks/announce.ts';
-import type { InboundSmsDocument } from '../../../../shared/messages/document/inbound-sms.ts';
+import type { InboundSmsDocument } from '../../../../shared/messages/document/any-message.ts';
 import { Metrics } from '../../../../shared/platform/runtime/metrics.ts';
 import { InboundAnnouncer } from '../../../../workers/smpp/inbound/announce-inbound.ts';
 import { Inbound } from '../../../../workers/smpp/inbound/inbound.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { DeliverSession } from '../../../../shared/carriers/smpp/deliver-taker.ts';
+import type { DeliverSession } from '../../../../shared/carriers/smpp/session.ts';
 import { thisProcess } from '../../../../shared/platform/runtime/process-identity.ts';
 import { type Arrival, Arrivals } from '../../../../workers/smpp/inbound/arrivals.ts';
 import { documentOf, readIncoming } from '../../../../workers/smpp/inbound/incoming.ts';

@@ -1,7 +1,7 @@
 import type { MobileOriginated } from '../../../../scripts/simulator/smsc/deliver-sm.ts';
 import { type PhoneText, phoneParts } from '../../../../scripts/simulator/smsc/phone-text.ts';
 import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
-import type { InboundSmsDocument } from '../../../../shared/messages/document/inbound-sms.ts';
+import type { InboundSmsDocument } from '../../../../shared/messages/document/any-message.ts';
 import type { InboundDocument } from '../../../../shared/messages/inbound.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { eventually } from '../../../support/eventually.ts';

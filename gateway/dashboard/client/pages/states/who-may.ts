@@ -1,6 +1,6 @@
 import type { Permission } from '../../api/permission.ts';
 
-/** Who has a permission, in words. gateway/access/roles.ts gives permissions to roles. */
+/** Who has a permission, in words. gateway/access/scopes.ts gives permissions to roles. */
 const WHO: Readonly<Record<Permission, string>> = {
   read: 'users of an account',
   send: 'senders, developers and owners',

@@ -1,6 +1,10 @@
 import { expect } from 'chai';
-import { CODE_GROUPS, explain, explainCounted } from '../../../../../gateway/endpoints/messages/explain/explain.ts';
-import { adviceOn } from '../../../../../gateway/endpoints/messages/explain/receipt-reasons.ts';
+import {
+  adviceOn,
+  CODE_GROUPS,
+  explain,
+  explainCounted,
+} from '../../../../../gateway/endpoints/messages/explain/explain.ts';
 import { statusClass, statusReason, statusText } from '../../../../../shared/carriers/command-status.ts';
 import { errorRule } from '../../../../../shared/carriers/providers/error-table.ts';
 import { PROFILES } from '../../../../../workers/smpp/dialect/profiles.ts';

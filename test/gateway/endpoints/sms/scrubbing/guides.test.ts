@@ -7,10 +7,10 @@ import {
   type ScrubFacts,
   scrubRule,
 } from '../../../../../shared/carriers/scrub-rules.ts';
-import { DEFAULT_PROMOTIONAL_HOURS } from '../../../../../shared/messages/document/promotional-hours.ts';
-import type { TemplateCategory } from '../../../../../shared/templates/sms/category.ts';
+import { DEFAULT_PROMOTIONAL_HOURS } from '../../../../../shared/messages/document/daytime.ts';
 import { parseContent } from '../../../../../shared/templates/sms/pattern.ts';
 import { DEFAULT_SLOT_LIMITS } from '../../../../../shared/templates/sms/slot.ts';
+import type { TemplateCategory } from '../../../../../shared/templates/sms/template.ts';
 
 /** What public guides say of refusals, and what we make of it. Each case names its guide. */
 const EXOTEL = 'support.exotel.com 3000120944';
