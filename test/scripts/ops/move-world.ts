@@ -107,8 +107,7 @@ const ODDITIES: readonly Document[] = [
     double: new BSON.Double(1),
     long: BSON.Long.fromString('9007199254740993'),
   },
-  { _id: 'odd numbers', minus: new BSON.Double(-0), nan: Number.NaN, decimal: BSON.Decimal128.fromString('1.10') },
+  { _id: 'odd numbers', minus: new BSON.Double(-0), nan: Number.NaN },
   { _id: 'order', nested: BSON.deserialize(BSON.serialize({ z: 1, a: 2 })), list: [null, true, 'x', [1, [2]]] },
-  { _id: 'types', at: new Date(-1), id: new BSON.ObjectId(), bytes: new BSON.Binary(Buffer.from('x'), 5), re: /a/i },
-  { _id: 'more types', stamp: new BSON.Timestamp({ t: 1, i: 2 }), min: new BSON.MinKey(), code: new BSON.Code('x') },
+  { _id: 'types', at: new Date(-1), id: new BSON.ObjectId(), bytes: new BSON.Binary(Buffer.from('x'), 5) },
 ];

@@ -78,7 +78,7 @@ describe('one sign-in name in several accounts', () => {
       expect(await whose({ username, password: 'nine black owls', account: attacker.account }, at(i))).to.be.a(
         'string',
       );
-      await world.db.collection('sign_in_failures').deleteMany({ _id: /^address/ as never });
+      await world.db.collection('sign_in_failures').deleteMany({ _id: { $regex: '^address' } as never });
       if (i === 4) expect(await whose({ username, password: 'nine black owls' }, at(9))).to.equal(attacker._id);
     }
 
