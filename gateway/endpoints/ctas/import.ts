@@ -20,8 +20,6 @@ import { type Giver, type ImportedCtas, importCtas, type NewCta } from '../sms/c
 
 /** The import of a file of links and numbers: an account asks for them, an operator approves them with it. */
 
-/** A body has 64 KB. */
-const CSV_MAX = 60_000;
 const LIMITS = { rows: QUOTAS.ctas + TITLE_ROWS_MAX, columns: 50, cell: 2 * CTA_MAX } as const;
 /** Columns that hold them, in exports and samples of the platforms. */
 const HEADS: ReadonlySet<string> = new Set([
@@ -34,9 +32,8 @@ const FILE = {
     string(
       {
         description:
-          'The text of a CSV file. The column `value` (also `CTA Input`, `URL`, `number`), or the first one, has the links and numbers; others are left out. Import a longer file in parts.',
+          'The text of a CSV file. The column `value` (also `CTA Input`, `URL`, `number`), or the first one, has the links and numbers; others are left out. A body has 64 KB at most: import a longer file in parts.',
         minLength: 1,
-        maxLength: CSV_MAX,
       },
       (text) => text,
     ),

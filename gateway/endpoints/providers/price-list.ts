@@ -54,9 +54,6 @@ export const providerPrices = endpoint({
   },
 });
 
-/** A body has 64 KB. */
-const CSV_MAX = 60_000;
-
 export const setProviderPrices = endpoint({
   id: 'setProviderPrices',
   method: 'put',
@@ -73,7 +70,6 @@ export const setProviderPrices = endpoint({
         {
           description:
             'The rate card. The first column is `market`: a country (two letters, or its English name), the digits that numbers begin with, or `other`. Then a column for each category; or the columns `category` and `price`.',
-          maxLength: CSV_MAX,
         },
         (card) => card,
       ),
