@@ -97,8 +97,8 @@ const QUICK: Partial<Record<NumberName, string>> = {
 
 /** The defaults of `--against kannel`: the figures in docs and issues were measured with them. */
 const AGAINST: Partial<Record<NumberName, string>> = {
-  messages: '30000',
-  'warm-up': '12000',
+  messages: '60000',
+  'warm-up': '40000',
   accounts: '4',
   window: '500',
 };
