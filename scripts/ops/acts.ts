@@ -300,7 +300,7 @@ const UNTAGGED: readonly Act[] = [
   {
     ...{ command: 'template untagged', operation: 'untaggedTemplates' },
     about: 'Shows the templates of an account that still have {#var#}, and what replaces them.',
-    notes: '--format csv writes them with the proposed tags, as the DLT portals take them.',
+    notes: '--format csv writes those that have a tag for each slot, as the DLT portals take them.',
     say: (told) =>
       [
         listText(told.data, ['template_id', 'state', 'untagged_slots', 'replaced_by', 'name']),
@@ -319,7 +319,7 @@ const UNTAGGED: readonly Act[] = [
 function tagsText({ slots, examples, ...told }: Told): string {
   const tags = slots.map(({ number, tag, takes, touches }: Told) => {
     const most = Object.entries<number>(takes).map(([name, count]) => `${name} ${count}`);
-    return `slot ${number}: ${tag ?? (touches ? 'none: it touches another slot' : 'none')} (of ${told.messages} values: ${most.join(', ')})`;
+    return `slot ${number}: ${tag ?? (touches ? 'none: it touches another slot' : 'none: no tag takes enough of its values')} (of ${told.messages} values: ${most.join(', ')})`;
   });
   const refused = examples.map(
     ({ message_id, slots: wrong, text }: Told) => `${message_id} slot ${wrong.join(', ')}: ${text}`,
