@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 import { CHANNEL_NAMES, channelOf } from '../messages/channels/channels.ts';
 import type { AnyMessage } from '../messages/document/any-message.ts';
 import type { ChannelName, HistoryEntry, RawReceipt, ReceiptTlvs } from '../messages/document/message.ts';
-import type { VerificationOutcome } from '../messages/document/verification.ts';
+import type { VerificationDocument, VerificationOutcome } from '../messages/document/verification.ts';
 import { ACCOUNT_ROLES, OPERATOR_ROLES } from '../people/users/user.ts';
 import type { Told } from '../platform/runtime/act.ts';
 import { isoTimestamp } from '../platform/runtime/clock.ts';
@@ -16,7 +16,6 @@ import {
   conditionWords,
   type Notice,
 } from './account-event.ts';
-import { type VerificationEnd, verificationBody } from './verification-end.ts';
 
 /** A message reached a state. */
 export interface StateChange {
@@ -680,6 +679,22 @@ function fallbackBody(event: string, { message, entry }: StateChange): object {
 
 function deliveredBy({ message }: StateChange): string {
   return channelOf(message).deliveredBy(message);
+}
+
+/** A code was given back, or cannot be any more. */
+export interface VerificationEnd {
+  readonly verification: VerificationDocument;
+  readonly outcome: VerificationOutcome;
+  readonly at: Date;
+}
+
+function verificationBody(event: string, { verification, outcome, at }: VerificationEnd): object {
+  const { _id, account, to, attempts, message, reference, channel } = verification;
+  return {
+    ...{ event, verification_id: _id, to, state: outcome, attempts, message_id: message, reference },
+    ...{ timestamp: isoTimestamp(at), channel },
+    ...(isTestAccount(account) && { test: true }),
+  };
 }
 
 /** A customer of the chat-app channel told the provider to get no marketing of the account any more, or to get it again. */

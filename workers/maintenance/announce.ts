@@ -3,7 +3,7 @@ import type { CtaDocument } from '../../shared/carriers/cta.ts';
 import type { SenderDocument } from '../../shared/carriers/sender.ts';
 import type { ConditionDocument } from '../../shared/conditions/condition.ts';
 import { conditionsOf, PRESENT } from '../../shared/conditions/store.ts';
-import type { TemplateChange, UnannouncedTemplateEvent } from '../../shared/events/catalogue.ts';
+import type { TemplateChange, UnannouncedTemplateEvent, VerificationEnd } from '../../shared/events/catalogue.ts';
 import {
   ACCOUNT_EVENT_NAMES,
   type AccountEventName,
@@ -11,6 +11,7 @@ import {
   type NoticeName,
 } from '../../shared/events/catalogue.ts';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
+import { type VerificationDocument, verificationsOf } from '../../shared/messages/document/verification.ts';
 import type { HoldDocument } from '../../shared/messages/traffic/hold.ts';
 import { findAccount } from '../../shared/money/accounts/store.ts';
 import type { KeyDocument } from '../../shared/people/keys/key.ts';
@@ -77,7 +78,7 @@ function isAccountEvent(event: NoticeName): event is AccountEventName {
   return ACCOUNT_EVENT_NAMES.some((name) => name === event);
 }
 
-/** Documents that are read at once. */
+/** Documents that are read, or end, at once. */
 const GROUP = 200;
 
 /** A document of a thing with what happened to it and is still to be announced. */
@@ -90,7 +91,7 @@ interface WithUnannounced {
  * Has what is unannounced in a collection announced, and takes it out of the documents then. If the process dies in between, it is
  * announced again, which writes the same. Returns how many there were.
  */
-export async function announceUnannounced<T extends WithUnannounced>(
+async function announceUnannounced<T extends WithUnannounced>(
   db: Db,
   collection: string,
   announce: (found: readonly T[]) => Promise<void>,
@@ -252,4 +253,46 @@ async function mail(deps: TellDeps, { event, account, channel, template, named, 
   const told = { name: named.name ?? template, channel, status, reason: reason ?? null };
   const notable = { event: `template.${event}`, account, subject: template, at, told } as const;
   if (await mayTell(deps.db, notable, deps.clock.now())) await mailNotice(deps, notable);
+}
+
+/**
+ * Ends the verifications whose time is over, and announces those that ended: a check that decides adds its end to `unannounced` of the
+ * same document. Announced twice, it is one delivery. Returns how many it was about.
+ */
+export async function announceVerifications({ db, clock, announcer }: AnnounceDeps): Promise<number> {
+  const expired = await expire(db, clock.now());
+  const told = await announceUnannounced<VerificationDocument>(db, 'verifications', (found) =>
+    announcer.announce(
+      found.flatMap((verification) =>
+        (verification.unannounced ?? []).map(
+          ({ event, at }): VerificationEnd => ({ verification, outcome: event, at }),
+        ),
+      ),
+    ),
+  );
+  return expired + told;
+}
+
+/** A check that was just before is not undone: its verification is pending no more. */
+async function expire(db: Db, now: Date): Promise<number> {
+  const over = await verificationsOf(db)
+    .find({ state: 'pending', expiresAt: { $lte: now } }, { projection: { expiresAt: 1 } })
+    .sort({ expiresAt: 1 })
+    .limit(GROUP)
+    .toArray();
+  if (over.length === 0) return 0;
+  await verificationsOf(db).bulkWrite(
+    over.map(({ _id, expiresAt }) => ({
+      updateOne: {
+        filter: { _id, state: 'pending' },
+        update: {
+          $set: { state: 'expired' },
+          $unset: { codeHash: '' },
+          $push: { unannounced: { event: 'expired', at: expiresAt } },
+        },
+      },
+    })),
+    { ordered: false },
+  );
+  return over.length;
 }

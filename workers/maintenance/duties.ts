@@ -14,8 +14,13 @@ import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import { within } from '../../shared/platform/runtime/within.ts';
-import { announceActs, announceApprovals, announceConditions, announceTemplates } from './announce.ts';
-import { announceVerifications } from './announce-verifications.ts';
+import {
+  announceActs,
+  announceApprovals,
+  announceConditions,
+  announceTemplates,
+  announceVerifications,
+} from './announce.ts';
 import { closeAccounts } from './close-accounts.ts';
 import { eraseNumber } from './erase-number.ts';
 import { finishPending } from './finish-pending.ts';

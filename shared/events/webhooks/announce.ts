@@ -26,9 +26,9 @@ import {
   marketingEvent,
   type StateChange,
   templateEvent,
+  type VerificationEnd,
   verificationEvent,
 } from '../catalogue.ts';
-import type { VerificationEnd } from '../verification-end.ts';
 import { type DeliveryDocument, deliveriesIn, deliveryId, type Stored } from './delivery.ts';
 import { findDeliveries } from './delivery-store.ts';
 import { fitsFilter } from './filter.ts';

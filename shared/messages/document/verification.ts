@@ -33,7 +33,7 @@ export interface VerificationDocument {
   /** The last check, so that a request with an Idempotency-Key finds its answer again. */
   readonly check?: VerificationCheckId;
   readonly decidedAt?: Date;
-  /** How it ended, if that is to be announced (workers/maintenance/announce-verifications.ts). */
+  /** How it ended, if that is to be announced (workers/maintenance/announce.ts). */
   readonly unannounced?: readonly { readonly event: VerificationOutcome; readonly at: Date }[];
   /** Of a code that went by SMS first: the chat-app message that goes when it is not given back in time. */
   readonly second?: SecondTry;

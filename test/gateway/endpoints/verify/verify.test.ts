@@ -12,7 +12,7 @@ import { type VerificationDocument, verificationsOf } from '../../../../shared/m
 import { createKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type MessageId, newId } from '../../../../shared/platform/runtime/ids.ts';
-import { announceVerifications } from '../../../../workers/maintenance/announce-verifications.ts';
+import { announceVerifications } from '../../../../workers/maintenance/announce.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';
 import { copyTemplates, TEST_BOX } from '../../../support/chatapp.ts';
 import { makeKey, TEST_CONFIG, useGateway } from '../../../support/gateway.ts';
