@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Db } from 'mongodb';
-
 import type { BindReport, BindTrouble, CarrierFlow, CarrierMeasured } from '../../../shared/carriers/bind-report.ts';
-
 import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { errorFields, type Log } from '../../../shared/platform/runtime/log.ts';
@@ -27,8 +25,6 @@ const AGAIN_MS = 5_000;
 export class BindReporter {
   readonly #options: BindReporterOptions;
   readonly #binds = new Map<number, BindReport>();
-  /** When each bind was last bound. */
-  readonly #boundAt = new Map<number, Date>();
   #unboundSince: Date | undefined;
   #boundSince: Date | undefined;
   #flow: Omit<CarrierFlow, 'unboundSince'> = {};
@@ -49,9 +45,8 @@ export class BindReporter {
   tell(index: number, state: BindState, trouble?: BindTrouble): void {
     const now = this.#options.clock.now();
     const previous = this.#binds.get(index);
-    const boundMs = now.getTime() - (this.#boundAt.get(index)?.getTime() ?? 0);
-    const before = previous?.trouble ?? (boundMs < QUICK_MS ? previous?.lastTrouble : undefined);
-    if (state === 'bound') this.#boundAt.set(index, now);
+    const wasQuick = previous?.state === 'bound' && now.getTime() - previous.since.getTime() < QUICK_MS;
+    const before = wasQuick ? previous.lastTrouble : previous?.trouble;
     const same = trouble === undefined || (before?.kind === trouble.kind && before.code === trouble.code);
     const current = same ? before : { ...trouble, since: now };
     const report: BindReport = { index, state, since: now };
