@@ -3,12 +3,14 @@ import type { CtaDocument } from '../../shared/carriers/cta.ts';
 import type { SenderDocument } from '../../shared/carriers/sender.ts';
 import type { ConditionDocument } from '../../shared/conditions/condition.ts';
 import { conditionsOf, PRESENT } from '../../shared/conditions/store.ts';
-import type { TemplateChange, UnannouncedTemplateEvent, VerificationEnd } from '../../shared/events/catalogue.ts';
 import {
   ACCOUNT_EVENT_NAMES,
   type AccountEventName,
   CONDITION_NOTICES,
   type NoticeName,
+  type TemplateChange,
+  type UnannouncedTemplateEvent,
+  type VerificationEnd,
 } from '../../shared/events/catalogue.ts';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import { type VerificationDocument, verificationsOf } from '../../shared/messages/document/verification.ts';

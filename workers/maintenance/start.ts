@@ -1,6 +1,5 @@
 import { createAnnouncer } from '../../shared/events/webhooks/announce.ts';
-import type { AppDeps } from '../../shared/platform/processes/run-app.ts';
-import { openSecretBox } from '../../shared/platform/processes/run-app.ts';
+import { type AppDeps, openSecretBox } from '../../shared/platform/processes/run-app.ts';
 import { PollLoop } from '../../shared/platform/runtime/poll-loop.ts';
 import { embeddedStoreDir } from '../../shared/platform/runtime/unix-socket.ts';
 import { Duties } from './duties.ts';

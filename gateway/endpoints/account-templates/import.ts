@@ -12,8 +12,7 @@ import { changeAudited } from '../../http/audited.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
 import { boolean, choice, Fault, list, optional, required, string, withDefault } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
-import type { Refused } from '../../http/idempotency/action.ts';
-import { refusedLate } from '../../http/idempotency/action.ts';
+import { type Refused, refusedLate } from '../../http/idempotency/action.ts';
 import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
 
 /** The import of an operators' export. Whatever the file says of a template's state, an operator of ours approves it. */

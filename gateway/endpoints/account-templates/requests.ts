@@ -31,8 +31,7 @@ import type { FieldProblems } from '../../http/field-problems.ts';
 import { choice, Fault, list, optional, required, string } from '../../http/fields/field.ts';
 import { NO_CONTROLS } from '../../http/fields/message-fields.ts';
 import { request } from '../../http/fields/request.ts';
-import type { Accepted, Refused } from '../../http/idempotency/action.ts';
-import { refusedLate } from '../../http/idempotency/action.ts';
+import { type Accepted, type Refused, refusedLate } from '../../http/idempotency/action.ts';
 import { quotaProblem } from '../../http/quota-problem.ts';
 import { AccountTemplate, contentFaults, type FoundTemplate, findOwnTemplate, templateRecord } from './templates.ts';
 

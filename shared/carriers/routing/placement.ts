@@ -2,8 +2,7 @@ import type { Attempt, MessageDocument, Routed } from '../../messages/document/m
 import { pathOf } from '../../messages/document/routing.ts';
 import { defined } from '../../platform/runtime/defined.ts';
 import { isTestAccount } from '../../platform/runtime/ids.ts';
-import type { RouteDocument } from './route.ts';
-import { listOfPath, pathOfList, TEST_PATH } from './route.ts';
+import { listOfPath, pathOfList, type RouteDocument, TEST_PATH } from './route.ts';
 import type { Routable, RouteTable } from './table.ts';
 
 /**

@@ -1,7 +1,6 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { BIND_COMMANDS, bindFields, hostOf, turnsOf } from '../../../shared/carriers/smpp/bind-request.ts';
-import type { DeliverTaker } from '../../../shared/carriers/smpp/session.ts';
-import { Session, type Submit } from '../../../shared/carriers/smpp/session.ts';
+import { type DeliverTaker, Session, type Submit } from '../../../shared/carriers/smpp/session.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { submitAnswers } from './carrier-answer.ts';
 import type { Wire } from './wire.ts';

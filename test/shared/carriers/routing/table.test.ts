@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { type Availability, mayTake } from '../../../../shared/carriers/routing/availability.ts';
-import type { RouteDocument, RouteMatch } from '../../../../shared/carriers/routing/route.ts';
-import { MAX_CARRIERS } from '../../../../shared/carriers/routing/route.ts';
+import { MAX_CARRIERS, type RouteDocument, type RouteMatch } from '../../../../shared/carriers/routing/route.ts';
 import { type Routable, RouteTable } from '../../../../shared/carriers/routing/table.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 
