@@ -23,12 +23,9 @@ export async function readBody(request: IncomingMessage, max = BODY_MAX): Promis
 }
 
 /** Parses a JSON object. Undefined for any other text. */
-export function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
+export function jsonObject(text: string): Json | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>) // checked in the line above
-      : undefined;
+    return object(JSON.parse(text));
   } catch {
     return undefined;
   }

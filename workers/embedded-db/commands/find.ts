@@ -1,7 +1,7 @@
 import { StoreError } from '../bson/errors.ts';
 import type { Value } from '../bson/read.ts';
 import { TYPE } from '../bson/read.ts';
-import { typeName } from '../bson/value.ts';
+import { asString, typeName } from '../bson/value.ts';
 import { type Plan, planQuery } from '../plan/plan.ts';
 import { fromList, fromScan, projected, type Results, window } from '../plan/results.ts';
 import { Scan } from '../plan/scan.ts';
@@ -80,11 +80,7 @@ export function passOver(scan: Scan, plan: Plan, skip: number): number {
 export function getMore(store: Store, command: Command): Buffer | Promise<Buffer> {
   const id = command.get('getMore');
   if (id.type !== TYPE.int64) throw new StoreError(14, "BSON field 'getMore.getMore' must be of type long");
-  const name = command.get('collection');
-  const collection =
-    name.type === TYPE.string
-      ? name.buf.toString('utf8', name.pos + 4, name.pos + 3 + name.buf.readInt32LE(name.pos))
-      : '';
+  const collection = asString(command.get('collection')) ?? '';
   const size = command.count('batchSize', 0);
   return answer(
     store.cursors.more(
