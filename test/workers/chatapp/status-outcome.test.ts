@@ -335,7 +335,7 @@ describe('decideStatuses', () => {
   });
 });
 
-describe('chatapp/verdict-outcome', () => {
+describe('chatapp/send-message: outcomeOf', () => {
   const claim = { id: newId('clm'), carrier: 'chatapp:0', epoch: 1, at: new Date() };
   const refusal = { code: 'provider_throttled', reason: '(130429) Rate limit hit' };
 
