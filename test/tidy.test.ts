@@ -108,8 +108,6 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   'a rule whose cases are too many to be told apart from outside': [
     'gateway/endpoints/messages/event-list.ts reachedBetween',
     'scripts/ops/opt-in.ts customersOf',
-    'gateway/endpoints/messages/explain/explain.ts adviceOn',
-    'shared/money/conversations/decide.ts conversationPrice',
     'gateway/endpoints/messages/obstacle.ts refusedBy',
     'gateway/endpoints/messages/obstacle.ts waitsFor',
     'shared/messages/settlement/unknowns.ts decideByPolicy',
@@ -137,7 +135,6 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'gateway/metrics.ts createMetricsServer',
     'gateway/endpoints/messages/status.ts findMessageStatus',
     'gateway/endpoints/account-templates/requests.ts removeUnapproved',
-    'gateway/endpoints/ledger-checks/run.ts insertCheck',
     'gateway/endpoints/traffic/unclaimed.ts findOrphans',
     'gateway/endpoints/traffic/unclaimed.ts orphanPlace',
     'scripts/bench/app-process.ts logTail',

@@ -57,7 +57,7 @@ class LedgerChecks {
     };
     this.#running = check;
     try {
-      await insertCheck(db, check);
+      await checks(db).insertOne(check);
     } catch (error) {
       this.#running = undefined;
       throw error;
@@ -103,10 +103,6 @@ async function runCheck(deps: RunDeps, check: LedgerCheckDocument): Promise<void
     log.error('ledger_check_failed', errorFields(error));
     await note('failed').catch(() => {}); // Without a store it stays as it is, and is told as interrupted.
   }
-}
-
-export async function insertCheck(db: Db, check: LedgerCheckDocument): Promise<void> {
-  await checks(db).insertOne(check);
 }
 
 export async function findCheck(db: Db, id: LedgerCheckId): Promise<LedgerCheckDocument | undefined> {

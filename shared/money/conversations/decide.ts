@@ -139,7 +139,7 @@ export interface ChatPrices {
  * What a conversation costs: the account's price list, or else the settings. A conversation is charged once, with the message of ours that opens it. The price
  * depends on who started the conversation (docs/decisions/0016). Messages from customers are never charged.
  */
-export function conversationPrice(by: Starter, prices: ChatPrices, to = '', list?: PriceList): number {
+function conversationPrice(by: Starter, prices: ChatPrices, to = '', list?: PriceList): number {
   const own = list && chatPrice(list, by, prices.countryOf?.(to));
   if (own !== undefined) return own;
   return by === 'user' ? prices.userCredits : prices.businessCredits;

@@ -338,7 +338,7 @@ export function explain(message: Told): Explanation | undefined {
   if (known !== undefined) return { cause: known.cause, advice: known.advice };
   if (errorReason !== undefined && !NO_REASONS.has(errorReason)) {
     const cause = errorReason.endsWith('.') ? errorReason : `${errorReason}.`;
-    return { cause, advice: adviceOn(errorReason) ?? UNEXPLAINED[state].advice };
+    return { cause, advice: BY_REASON.get(errorReason) ?? UNEXPLAINED[state].advice };
   }
   const { cause, advice } = UNEXPLAINED[state];
   return { cause: errorCode === undefined ? cause : `${cause} The carrier gave the code ${errorCode}.`, advice };
@@ -530,11 +530,6 @@ const ADVICE: readonly (readonly [advice: string, reasons: readonly string[]])[]
 const BY_REASON: ReadonlyMap<string, string> = new Map(
   ADVICE.flatMap(([advice, reasons]) => reasons.map((reason) => [reason, advice] as const)),
 );
-
-/** Undefined for a reason that is not in the list, for example one that an operator's setting gives. */
-export function adviceOn(reason: string): string | undefined {
-  return BY_REASON.get(reason);
-}
 
 /** All reasons with their advice, for the documentation. */
 export const RECEIPT_REASONS: readonly { readonly reason: string; readonly advice: string }[] = [...BY_REASON].map(

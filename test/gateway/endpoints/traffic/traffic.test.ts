@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { insertCheck } from '../../../../gateway/endpoints/ledger-checks/run.ts';
+import type { LedgerCheckDocument } from '../../../../gateway/endpoints/ledger-checks/run.ts';
 import { findOrphans, orphanPlace } from '../../../../gateway/endpoints/traffic/unclaimed.ts';
 import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
 import { noteTrouble, stopProvider } from '../../../../shared/carriers/providers/store.ts';
@@ -116,7 +116,7 @@ describe('what waits and what does not fit, for operators', () => {
         ...{ _id: newId('inb'), carrier: 'airtel', at: new Date(), from: stray.from, fromTon: 1, to: stray.to },
         ...{ dataCoding: 0, octets: 'SGk=', fingerprint: String(n), unassigned: stray, expiresAt },
       });
-      await insertCheck(world.db, {
+      await world.db.collection<LedgerCheckDocument>('ledger_checks').insertOne({
         ...{ _id: newId('chk'), state: 'done', startedAt: new Date(), at: new Date(), done: 0, total: 0, entries: 0 },
         ...{ broken: [], expiresAt },
       });

@@ -6,12 +6,7 @@ import {
   isSessionOpen,
   sessionUntil,
 } from '../../../../shared/money/conversations/conversation.ts';
-import {
-  type ChatOrder,
-  type ChatState,
-  conversationPrice,
-  decideChats,
-} from '../../../../shared/money/conversations/decide.ts';
+import { type ChatOrder, type ChatState, decideChats } from '../../../../shared/money/conversations/decide.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { CHAT_PRICES } from '../../../support/chat.ts';
 import { NUMBER } from '../../../support/chatapp.ts';
@@ -30,13 +25,6 @@ describe('conversations/session', () => {
     expect(sessionUntil({ lastInboundAt })).to.deep.equal(NOW);
     expect(isSessionOpen({}, NOW)).to.equal(false);
     expect(sessionUntil(undefined)).to.equal(undefined);
-  });
-});
-
-describe('conversations/pricing', () => {
-  it('asks less of a conversation that the customer started', () => {
-    expect(conversationPrice('user', CHAT_PRICES)).to.equal(1);
-    expect(conversationPrice('business', CHAT_PRICES)).to.equal(2);
   });
 });
 
@@ -89,6 +77,13 @@ describe('conversations/decide', () => {
     expect(second.conversation).to.equal(first.opening);
     expect([first.opening.number, third.opening.number]).to.deep.equal([8, 9]);
     expect(first.opening).to.deep.include({ by: 'business', credits: 2, openedAt: NOW, until: ago(-24) });
+  });
+
+  it('asks less of a conversation that the customer started', () => {
+    const [opened] = decideChats([order()], state({}, { lastInboundAt: ago(1) }), NOW, CHAT_PRICES);
+
+    if (opened?.kind !== 'open') throw new Error('another kind');
+    expect(opened.opening).to.include({ by: 'user', credits: 1 });
   });
 
   it('opens as many as the balance pays for, in order', () => {
