@@ -43,6 +43,11 @@ const THINGS: Readonly<Record<string, Thing>> = {
     id: ({ username }) => username,
     read: async (db, words) => auditedUser(await theUser(db, words)),
   },
+  // The new operator, not the user of an account who has the same name.
+  'user invite-operator': {
+    id: ({ username }) => username,
+    read: async (db, { username }) => auditedUser(await theUser(db, { username, operator: true })),
+  },
   template: {
     id: ({ account, template }) => named(account, template),
     read: (db, values) => findTemplate(db, accountOf(values), String(values.template)),

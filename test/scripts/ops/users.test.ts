@@ -67,11 +67,16 @@ describe('npm run ops: users', () => {
     const other = await world.newAccount();
     const invite = (where: string) => world.json(`user invite twice@example.com ${where}`);
     await invite(`--account ${account} --role viewer`);
-    await invite(`--account ${other} --role viewer`);
     await world.json('user invite-operator twice@example.com');
+    await invite(`--account ${other} --role viewer`);
+    const invited = await world.store.db
+      .collection('audit')
+      .findOne({ action: 'user.invite-operator', 'subject.id': 'twice@example.com' });
+    expect(invited).not.to.have.any.keys('account', 'before');
+    expect(invited?.after).to.include({ username: 'twice@example.com', role: 'operator' });
 
     expect((await world.run('user disable twice@example.com')).err).to.include(
-      `Several users sign in as twice@example.com. Say which one: --account ${account}, or --account ${other}, or --operator.`,
+      `Several users sign in as twice@example.com. Say which one: --account ${account}, or --operator, or --account ${other}.`,
     );
     await world.json(`user disable twice@example.com --account ${other}`);
     await world.json('user remove twice@example.com --operator');
