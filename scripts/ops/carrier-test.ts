@@ -156,7 +156,9 @@ async function runHttpTest({ carrier, password, clock, sending, publicUrl, orpha
   const heard = answered
     ? `HTTP ${exchange.status} ${exchange.body.toString('utf8').slice(0, SHOWN_MAX)}`
     : exchange.code;
-  lines.push(`← ${heard}`);
+  // Some answer with the request that they did not understand.
+  const forms = [password, encodeURIComponent(password)].filter((form) => form !== '');
+  lines.push(`← ${forms.reduce((line, form) => line.replaceAll(form, 'NOT-SHOWN'), heard)}`);
   const answer = answered ? httpAnswers(carrier.http)(exchange) : undefined;
   steps.push(submitStep([answer ?? 'no_answer'], carrier, sending, clock.monotonicMs() - sentMs));
   if (answer?.meaning === 'accepted' && answer.messageId !== '') {

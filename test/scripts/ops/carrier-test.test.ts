@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { startHttpCarrier } from '../../../scripts/simulator/http-carrier.ts';
 import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
@@ -163,6 +166,20 @@ describe('npm run ops: carrier test', () => {
     for (const form of ['pa55word', Buffer.from('us:pa55word').toString('base64').replaceAll('=', '')]) {
       expect(out).not.to.include(form);
     }
+  });
+
+  it('over HTTPS: shows no password either where the answer repeats the request', async () => {
+    await start();
+    const server = createServer((req, res) => void req.resume().on('end', () => res.writeHead(404).end(req.url)));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo; // it listens on a port
+    const web = `--preset twilio-http --host 127.0.0.1 --port ${port} --tls no --system-id us --request-method GET`;
+    await world.json(['carrier', 'create', 'web', ...web.split(' '), '--request-path', '/send/{password}']);
+
+    const { out } = await world.run(['carrier', 'test', 'web', '--to', TO, '--wait-seconds', '0']);
+    server.close();
+
+    expect(out).to.include('← HTTP 404 /send/NOT-SHOWN?').and.not.to.include('pa55word');
   });
 
   it('a carrier that accepts without an id: says so, and not that the receipt is late', async () => {
