@@ -78,8 +78,6 @@ interface CapsDialogProps {
 const NONE = { cap: null, spent: 0, resets_on: '' };
 
 function CapsDialog({ known, onDone }: CapsDialogProps) {
-  const query = { state: 'active', limit: 100 };
-  const keys = useLoad<{ readonly data: readonly Key[] }>('/v2/account/keys', query).data?.data ?? [];
   const send = async (values: FormValues) => {
     await put(`/v2/account/keys/${known?.key_id ?? values.text('key')}/caps`, {
       spend_per_day: values.number('spend_per_day'),
@@ -94,8 +92,17 @@ function CapsDialog({ known, onDone }: CapsDialogProps) {
       submit="Set caps"
       onSubmit={send}
     >
-      {!known && <Select name="key" label="Key" options={keys.map(({ key_id, name }) => [key_id, name])} />}
+      {!known && <KeyField />}
       <CapFields day={known?.day ?? NONE} month={known?.month ?? NONE} />
     </FormDialog>
+  );
+}
+
+function KeyField() {
+  const keys = useLoad<{ readonly data: readonly Key[] }>('/v2/account/keys', { state: 'active', limit: 100 });
+  return (
+    <Loading of={keys}>
+      {({ data }) => <Select name="key" label="Key" options={data.map(({ key_id, name }) => [key_id, name])} />}
+    </Loading>
   );
 }
