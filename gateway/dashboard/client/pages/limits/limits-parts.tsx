@@ -5,8 +5,8 @@ import { FormDialog, useDialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
 import type { FormValues } from '../../parts/form.tsx';
 import { Card } from '../../parts/page.tsx';
-import { Table } from '../../parts/table.tsx';
-import { Badge, counted, Facts, number, Stat, Stats, Time, type Tone } from '../../parts/value.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Badge, counted, Facts, number, percent, Stat, Stats, Time, type Tone } from '../../parts/value.tsx';
 
 /** What is shown of limits to an account and to operators. */
 
@@ -93,14 +93,7 @@ export function HoldsCard({ holds, path, mayRelease, onDone }: HoldsProps) {
         rows={holds}
         rowKey={({ prefix }) => prefix}
         columns={[
-          {
-            head: 'Numbers',
-            cell: ({ prefix, country }) => (
-              <>
-                <strong>{prefix}…</strong> {country !== null && <span class="soft">{countryName(country)}</span>}
-              </>
-            ),
-          },
+          PREFIX,
           { head: 'Status', cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
           { head: 'Since', cell: ({ since }) => <Time at={since} /> },
           {
@@ -121,6 +114,16 @@ export function HoldsCard({ holds, path, mayRelease, onDone }: HoldsProps) {
     </Card>
   );
 }
+
+/** How the numbers begin that are counted together, and where they are from. */
+export const PREFIX: Column<Pick<Hold, 'prefix' | 'country'>> = {
+  head: 'Numbers',
+  cell: ({ prefix, country }) => (
+    <>
+      <strong>{prefix}…</strong> {country !== null && <span class="soft">{countryName(country)}</span>}
+    </>
+  ),
+};
 
 /** The two fields of every cap. */
 export function CapFields({ day, month }: Caps) {
@@ -168,13 +171,8 @@ export const BRAKES: readonly (readonly [Limits['brake'], string])[] = [
 const COUNTRY_NAMES = new Intl.DisplayNames('en', { type: 'region' });
 
 /** `AE` as `United Arab Emirates (AE)`. */
-export function countryName(code: string): string {
+function countryName(code: string): string {
   return `${COUNTRY_NAMES.of(code)} (${code})`;
-}
-
-/** A part of 1 as `4 %`. */
-export function percent(part: number): string {
-  return `${Math.round(part * 100)} %`;
 }
 
 /** Of an account and of a route: when SMS may leave, by the recipient's clock. */

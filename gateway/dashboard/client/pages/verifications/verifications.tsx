@@ -5,8 +5,8 @@ import { usePages } from '../../api/pages.ts';
 import { FilterBar, FilterText, useUrlFilter } from '../../parts/filter.tsx';
 import { Card, Empty, Loading, PageHead } from '../../parts/page.tsx';
 import { PagedTable, Table } from '../../parts/table.tsx';
-import { Badge, CopyId, counted, number, Stat, Stats, Time, type Tone } from '../../parts/value.tsx';
-import { countryName, percent } from '../limits/limits-parts.tsx';
+import { Badge, CopyId, counted, number, percent, Stat, Stats, Time, type Tone } from '../../parts/value.tsx';
+import { PREFIX } from '../limits/limits-parts.tsx';
 import { messageHref } from '../messages/messages.tsx';
 
 type Verification = EntryOf<typeof verifications>;
@@ -45,7 +45,7 @@ export function VerificationsPage() {
           </Empty>
         }
         columns={[
-          { head: 'Number', cell: (row) => <a href={`/dashboard/messages/${row.message_id}`}>{row.to}</a> },
+          { head: 'Number', cell: (row) => <a href={messageHref(row.message_id)}>{row.to}</a> },
           { head: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
           { head: 'Asked', cell: (row) => <Time at={row.created_at} /> },
           { head: 'Tries', cell: (row) => `${row.attempts}\u00a0of\u00a0${row.max_attempts}` },
@@ -91,14 +91,7 @@ function RatesCard({ rates: { asked, approved, prefixes } }: { readonly rates: R
         rows={prefixes.slice(0, SHOWN)}
         rowKey={({ prefix }) => prefix}
         columns={[
-          {
-            head: 'Numbers',
-            cell: ({ prefix, country }) => (
-              <>
-                <strong>{prefix}…</strong> {country !== null && <span class="soft">{countryName(country)}</span>}
-              </>
-            ),
-          },
+          PREFIX,
           { head: 'Codes', cell: (row) => number(row.asked), kind: 'number' },
           { head: 'Given back', cell: (row) => percent(row.approved / row.asked), kind: 'number' },
         ]}
