@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../../../api/endpoint.ts';
 import type { mails } from '../../../../endpoints/operators/mail.ts';
 import { useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog, useDialog } from '../../parts/dialog.tsx';
 import { Empty, Loading, Notice, PageHead } from '../../parts/page.tsx';
 import { PagedTable, RowLink } from '../../parts/table.tsx';
 import { Badge, number, Stat, Stats, Time, type Tone } from '../../parts/value.tsx';
@@ -19,7 +18,7 @@ const LINK = 'A link to set a password';
 export function MailPage() {
   const queue = useLoad<Queue>('/v2/admin/mails', { limit: '1' });
   const list = usePages<Mail>('/v2/admin/mails');
-  const [shown, setShown] = useState<Mail>();
+  const [dialog, open] = useDialog();
   const refresh = () => {
     queue.reload();
     list.reload();
@@ -70,7 +69,11 @@ export function MailPage() {
           {
             head: 'Subject',
             cell: (row) =>
-              row.subject === null ? LINK : <RowLink onClick={() => setShown(row)}>{row.subject}</RowLink>,
+              row.subject === null ? (
+                LINK
+              ) : (
+                <RowLink onClick={() => open(<MailDialog of={row} />)}>{row.subject}</RowLink>
+              ),
           },
           { head: 'To', cell: ({ to }) => to },
           { head: 'Happened', cell: (row) => <Time at={row.at} /> },
@@ -78,13 +81,17 @@ export function MailPage() {
           { head: 'What went wrong', cell: ({ error }) => error ?? '–' },
         ]}
       />
-      {shown && (
-        <Dialog title={shown.subject ?? LINK} side="right" onClose={() => setShown(undefined)}>
-          {shown.text?.map((paragraph) => (
-            <p key={paragraph}>{paragraph}</p>
-          ))}
-        </Dialog>
-      )}
+      {dialog}
     </>
+  );
+}
+
+function MailDialog({ of: { subject, text } }: { readonly of: Mail }) {
+  return (
+    <Dialog title={subject ?? LINK} side="right">
+      {text?.map((paragraph) => (
+        <p key={paragraph}>{paragraph}</p>
+      ))}
+    </Dialog>
   );
 }

@@ -5,7 +5,7 @@ import { queryText } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { lookQuery } from '../../api/looking.ts';
 import { LinkButton } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog, useDialog } from '../../parts/dialog.tsx';
 import { Select } from '../../parts/field.tsx';
 import { Empty, Loading, Notice, PageHead } from '../../parts/page.tsx';
 import { RowLink, Table } from '../../parts/table.tsx';
@@ -36,7 +36,7 @@ export function UntaggedNotice() {
 /** The templates that have to be registered again with tags. */
 export function UntaggedPage() {
   const list = useLoad<Untagged>(UNTAGGED_PATH);
-  const [open, setOpen] = useState<Row>();
+  const [dialog, open] = useDialog();
   const query = queryText({ format: 'csv', ...lookQuery() });
   return (
     <>
@@ -62,7 +62,7 @@ export function UntaggedPage() {
               columns={[
                 {
                   head: 'Template',
-                  cell: (row) => <RowLink onClick={() => setOpen(row)}>{row.name}</RowLink>,
+                  cell: (row) => <RowLink onClick={() => open(<RowDialog of={row} />)}>{row.name}</RowLink>,
                 },
                 {
                   head: 'Status',
@@ -79,16 +79,20 @@ export function UntaggedPage() {
           )
         }
       </Loading>
-      {open && (
-        <Dialog title={open.name} side="right" onClose={() => setOpen(undefined)}>
-          {open.state === 'replaced' || open.missing_senders.length === open.senders.length ? null : (
-            <Notice tone="warn">The tagged one lacks {open.missing_senders.join(', ')}: add them on the portal.</Notice>
-          )}
-          <p class="template-text">{open.content}</p>
-          <TagProposal template={open.template_id} />
-        </Dialog>
-      )}
+      {dialog}
     </>
+  );
+}
+
+function RowDialog({ of }: { readonly of: Row }) {
+  return (
+    <Dialog title={of.name} side="right">
+      {of.state === 'replaced' || of.missing_senders.length === of.senders.length ? null : (
+        <Notice tone="warn">The tagged one lacks {of.missing_senders.join(', ')}: add them on the portal.</Notice>
+      )}
+      <p class="template-text">{of.content}</p>
+      <TagProposal template={of.template_id} />
+    </Dialog>
   );
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { create, post } from '../../api/http.ts';
 import { useLive } from '../../api/live.ts';
 import { useLoad } from '../../api/load.ts';
@@ -24,7 +24,9 @@ import {
 export function Deliveries({ webhook, path }: { readonly webhook: Webhook; readonly path: string }) {
   const filter = useUrlFilter('event', 'state', 'message_id');
   const list = usePages<ListedDelivery>(`${path}/deliveries`, filter.values);
-  const [shown, setShown] = useState<string>();
+  const [dialog, open] = useDialog();
+  const show = (id: string) =>
+    open(<DeliveryPanel webhook={webhook} path={path} eventId={id} onChange={list.reload} />);
   const states = Object.entries(DELIVERY_STATES).map(([state, { words }]) => [state, words] as const);
   const events = useEvents(webhook.channel).map(({ event }) => [event, event] as const);
   return (
@@ -44,7 +46,7 @@ export function Deliveries({ webhook, path }: { readonly webhook: Webhook; reado
           {
             head: 'Event',
             cell: ({ event, event_id, message_id }) => (
-              <RowLink onClick={() => setShown(event_id)}>
+              <RowLink onClick={() => show(event_id)}>
                 {event}
                 {message_id !== null && <code class="soft">{message_id}</code>}
               </RowLink>
@@ -65,15 +67,7 @@ export function Deliveries({ webhook, path }: { readonly webhook: Webhook; reado
           { head: 'Next try', cell: (row) => <Time at={row.next_try_at} /> },
         ]}
       />
-      {shown && (
-        <DeliveryPanel
-          webhook={webhook}
-          path={path}
-          eventId={shown}
-          onClose={() => setShown(undefined)}
-          onChange={list.reload}
-        />
-      )}
+      {dialog}
     </Card>
   );
 }
@@ -83,12 +77,11 @@ interface DeliveryPanelProps {
   /** The webhook's, as a path of the API. */
   readonly path: string;
   readonly eventId: string;
-  readonly onClose: () => void;
   readonly onChange: () => void;
 }
 
 /** One event: what was posted, and what was answered each time. */
-function DeliveryPanel({ webhook, path, eventId, onClose, onChange }: DeliveryPanelProps) {
+function DeliveryPanel({ webhook, path, eventId, onChange }: DeliveryPanelProps) {
   const own = `${path}/deliveries/${eventId}`;
   const delivery = useLoad<WholeDelivery>(own);
   const replay = async () => {
@@ -98,7 +91,7 @@ function DeliveryPanel({ webhook, path, eventId, onClose, onChange }: DeliveryPa
     toast('The event is posted again.');
   };
   return (
-    <Dialog title="Delivery" side="right" onClose={onClose}>
+    <Dialog title="Delivery" side="right">
       <Loading of={delivery}>
         {(data) => (
           <>
