@@ -4,7 +4,7 @@ import type { marketingStops } from '../../../../endpoints/inbox/inbox.ts';
 import type { optOuts } from '../../../../endpoints/numbers/opt-outs.ts';
 import { create, remove } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
-import { may } from '../../api/session.ts';
+import { may, mayAny } from '../../api/session.ts';
 import { AddButton } from '../../parts/button.tsx';
 import { Confirm, FormDialog, useDialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
@@ -63,7 +63,7 @@ export function OptOutsPage() {
         Do it only when the customer asked for it. The audit records it.
       </Confirm>,
     );
-  const add = (may('send') || may('manage')) && <AddButton onClick={ask}>Add opt-out</AddButton>;
+  const add = mayAny('send', 'manage') && <AddButton onClick={ask}>Add opt-out</AddButton>;
   return (
     <>
       <PageHead

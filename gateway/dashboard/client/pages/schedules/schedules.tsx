@@ -61,7 +61,7 @@ export function SchedulesPage() {
           </Empty>
         }
         columns={COLUMNS}
-        acts={may('send') && ((row) => (row.state === 'scheduled' ? [['Cancel', '', () => cancel(row)]] : []))}
+        acts={may('send') && ((row) => (row.state === 'scheduled' ? [['Cancel', whatOf(row), () => cancel(row)]] : []))}
       />
       {dialog}
     </>
@@ -79,9 +79,13 @@ const COLUMNS: readonly Column<Schedule>[] = [
   { head: 'Id', cell: ({ schedule_id }) => <CopyId id={schedule_id} /> },
 ];
 
+function whatOf({ kind, to, total, credits }: Schedule): string {
+  return kind === 'message' ? (to ?? 'one message') : `${number(total ?? credits)} recipients`;
+}
+
 function What({ schedule }: { readonly schedule: Schedule }) {
-  const { kind, to, total, credits, message_id: message, batch_id: batch } = schedule;
-  const words = kind === 'message' ? (to ?? 'one message') : `${number(total ?? credits)} recipients`;
+  const { message_id: message, batch_id: batch } = schedule;
+  const words = whatOf(schedule);
   if (message !== undefined) return <a href={`/dashboard/messages/${message}`}>{words}</a>;
   if (batch !== undefined) return <a href={`/dashboard/batches/${batch}`}>{words}</a>;
   return words;

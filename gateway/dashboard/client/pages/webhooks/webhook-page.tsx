@@ -235,6 +235,7 @@ function TestDialog({ path }: { readonly path: string }) {
       <Form
         submit={tested === undefined ? 'Send test' : 'Send again'}
         onCancel={close}
+        sendsAgain
         onSubmit={async () => setTested(await post<Tested>(`${path}/test`))}
       />
       {tested && (
