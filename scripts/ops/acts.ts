@@ -1,5 +1,6 @@
 import { completionFor } from '../../shared/carriers/numbers/completion.ts';
 import { WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/opt-out.ts';
+import { findOptOut } from '../../shared/carriers/opt-outs/store.ts';
 import { type AccountId, newId, optOutId } from '../../shared/platform/runtime/ids.ts';
 import { phoneDigits } from '../../shared/platform/sheets/cell.ts';
 import { type Act, perform, type Request, type Told, type Values } from './act.ts';
@@ -661,10 +662,16 @@ const OPT_OUT: readonly Act[] = [
     ...{ command: 'opt-out remove', operation: 'removeOptOut', args: ['customer'], fixed: { opt_out_id: '' } },
     about: 'Removes an opt-out: only when the customer asked for messages again.',
     more: { customer: required(words('NUMBER', 'a number', /^.+$/), "the customer's number"), ...OWN_NUMBER },
-    async prepare(asked, given, { db }) {
+    async prepare(asked, given, context) {
       const [account, scope = WHOLE_ACCOUNT] = [given.account as AccountId, given.number as string | undefined]; // as read above
-      const customer = (await completionFor(await db(), account))(phoneDigits(String(given.customer)), scope);
-      return { ...asked, params: { opt_out_id: optOutId(account, customer, scope) } };
+      const db = await context.db();
+      const customer = (await completionFor(db, account))(phoneDigits(String(given.customer)), scope);
+      const id = optOutId(account, customer, scope);
+      if ((await findOptOut(db, account, id)) === undefined) {
+        const what = scope === WHOLE_ACCOUNT ? 'the account' : `the number ${scope}`;
+        throw new Failure(`${customer} has not opted out of ${what}: \`opt-out list ${account}\` shows who has.`);
+      }
+      return { ...asked, params: { opt_out_id: id } };
     },
     say: (_, { customer }) => `${customer} gets SMS again.`,
   },

@@ -98,6 +98,11 @@ describe('npm run ops: opt-outs', () => {
     expect(await customers(none)).to.deep.equal(['9811111131']);
     await world.json(`opt-out remove ${byNumbers} 9811111131`);
     expect(await customers(byNumbers)).to.deep.equal(['919811111133']);
+    const again = await world.run(`opt-out remove ${byNumbers} 9811111131`);
+    expect([again.code, again.err]).to.deep.equal([
+      1,
+      `919811111131 has not opted out of the account: \`opt-out list ${byNumbers}\` shows who has.\n`,
+    ]);
     const { code, err } = await world.run(`opt-out add ${none} 09811111131`);
     expect([code, err]).to.satisfy(([ended, said]: [number, string]) => ended === 2 && /country code/.test(said));
   });
