@@ -19,7 +19,6 @@ import { callerOf, type Reply } from '../../../http/context.ts';
 import type { GatewayDeps } from '../../../http/deps.ts';
 import { FileSlots } from '../../../http/file-slots.ts';
 import { LogLimit } from '../../chatapp-callbacks/log-limit.ts';
-import { type ByteRange, readRange } from './byte-range.ts';
 import { disposition, FILE_HEADERS, safeType } from './file-headers.ts';
 import { FILE_BYTES_MAX, type Located, type NoFile } from './judge.ts';
 import { type OpenFile, ProviderFiles } from './provider-files.ts';
@@ -383,4 +382,25 @@ function fileOf({ to, inbound }: { readonly to: BusinessNumber; readonly inbound
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** A part of a file: bytes from `first` to `last`, counted from 0, both included. */
+interface ByteRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+const ONE_RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
+
+/**
+ * The part that a `Range` header asks for (RFC 9110 §14.2) of a file of so many bytes. Undefined: the whole file is answered, as the
+ * RFC allows for everything that a server does not know. That is several parts at once, and a part behind the end.
+ */
+function readRange(header: string | undefined, bytes: number): ByteRange | undefined {
+  const [, from = '', to = ''] = ONE_RANGE.exec(header ?? '') ?? [];
+  const range =
+    from === '' // The last so many bytes.
+      ? { first: Math.max(0, bytes - Number(to)), last: bytes - 1 }
+      : { first: Number(from), last: to === '' ? bytes - 1 : Math.min(Number(to), bytes - 1) };
+  return range.first <= range.last ? range : undefined;
 }
