@@ -1,5 +1,4 @@
-import type { SessionDocument } from '../../shared/people/users/user.ts';
-import { isOperatorRole, type UserDocument } from '../../shared/people/users/user.ts';
+import { isOperatorRole, type SessionDocument, type UserDocument } from '../../shared/people/users/user.ts';
 
 /** A session ends after this time without a request of its user. */
 export const IDLE_MS = 30 * 60_000;

@@ -13,8 +13,7 @@ import {
   touchSession,
 } from '../../shared/people/users/session-store.ts';
 import { findUser } from '../../shared/people/users/store.ts';
-import type { SessionDocument } from '../../shared/people/users/user.ts';
-import { isOperatorRole, type UserDocument } from '../../shared/people/users/user.ts';
+import { isOperatorRole, type SessionDocument, type UserDocument } from '../../shared/people/users/user.ts';
 import { newId, type SessionId } from '../../shared/platform/runtime/ids.ts';
 import type { CallerAddress } from '../http/caller-address.ts';
 import type { CallerAccount, Requester } from '../http/context.ts';

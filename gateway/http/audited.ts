@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Actor, Subject } from '../../shared/people/audit/entry.ts';
-import { auditView } from '../../shared/people/audit/entry.ts';
+import { type Actor, auditView, type Subject } from '../../shared/people/audit/entry.ts';
 import { beginEntry, completeEntry, withdrawEntry } from '../../shared/people/audit/store.ts';
 import { isOperatorScope } from '../../shared/people/keys/key.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';

@@ -1,7 +1,6 @@
 import type { ProblemAnswer } from './answer.ts';
 import type { JsonObject } from './context.ts';
-import type { FieldProblem } from './problem.ts';
-import { PROBLEMS, type ProblemSlug } from './problem.ts';
+import { type FieldProblem, PROBLEMS, type ProblemSlug } from './problem.ts';
 
 /** How much of an unknown name is told back. */
 export const SHOWN_NAME_MAX = 64;

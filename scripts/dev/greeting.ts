@@ -1,6 +1,5 @@
 import { relative } from 'node:path';
-import type { Config } from '../../shared/platform/config/settings.ts';
-import { gatewayUrl, publicUrl } from '../../shared/platform/config/settings.ts';
+import { type Config, gatewayUrl, publicUrl } from '../../shared/platform/config/settings.ts';
 import type { RunFiles } from './run-files.ts';
 import type { Demo } from './seed.ts';
 

@@ -12,8 +12,7 @@ import { parseKey, secretMatches } from '../../shared/people/keys/key-secret.ts'
 import { createKey, findKey, isOver } from '../../shared/people/keys/store.ts';
 import { enableUser, findUsersByName, inviteUser, makeLink } from '../../shared/people/users/store.ts';
 import { linkUrl } from '../../shared/people/users/user.ts';
-import type { Config } from '../../shared/platform/config/settings.ts';
-import { gatewayUrl } from '../../shared/platform/config/settings.ts';
+import { type Config, gatewayUrl } from '../../shared/platform/config/settings.ts';
 import { ensureIndexes } from '../../shared/platform/mongo/indexes.ts';
 import { type Clock, isoDate } from '../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';

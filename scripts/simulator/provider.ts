@@ -5,8 +5,7 @@ import { type App, Callbacks, type CallbackValue } from './provider/callbacks.ts
 import { Customers } from './provider/customers.ts';
 import { TEMPLATES } from './provider/demo-templates.ts';
 import type { FileRead } from './provider/file-fates.ts';
-import type { GraphError } from './provider/http.ts';
-import { sendJson } from './provider/http.ts';
+import { type GraphError, sendJson } from './provider/http.ts';
 import { type CustomersFile, Media } from './provider/media.ts';
 import {
   PROVIDER_DEFAULTS,

@@ -4,8 +4,7 @@ import type { MessageDocument } from '../../shared/messages/document/message.ts'
 import { queueOf } from '../../shared/messages/queue/queue-store.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import type { AppName } from '../../shared/platform/processes/apps.ts';
-import type { BatchId } from '../../shared/platform/runtime/ids.ts';
-import { eventId } from '../../shared/platform/runtime/ids.ts';
+import { type BatchId, eventId } from '../../shared/platform/runtime/ids.ts';
 import { parseIdentity } from '../../shared/platform/runtime/process-identity.ts';
 import { eventually } from '../support/eventually.ts';
 import { latch } from '../support/latch.ts';

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
-import type { ProviderChange } from '../../shared/carriers/providers/store.ts';
-import { NumberTaken, providersOf, type SetProvider, setProvider } from '../../shared/carriers/providers/store.ts';
+import {
+  NumberTaken,
+  type ProviderChange,
+  providersOf,
+  type SetProvider,
+  setProvider,
+} from '../../shared/carriers/providers/store.ts';
 import type { BusinessNumber } from '../../shared/messages/document/chat-message.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';

@@ -2,8 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { Db } from 'mongodb';
 import { ownedBy } from '../../shared/people/erasure.ts';
 import { hashSecret } from '../../shared/people/keys/key-secret.ts';
-import type { SessionDocument } from '../../shared/people/users/user.ts';
-import { type Role, USERS_PER_ACCOUNT, type UserDocument } from '../../shared/people/users/user.ts';
+import {
+  type Role,
+  type SessionDocument,
+  USERS_PER_ACCOUNT,
+  type UserDocument,
+} from '../../shared/people/users/user.ts';
 import { takePlace } from '../../shared/platform/mongo/places.ts';
 import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
 import { TEST_BOX } from './chatapp.ts';

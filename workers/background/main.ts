@@ -1,5 +1,4 @@
-import type { AppDeps } from '../../shared/platform/processes/run-app.ts';
-import { runApp } from '../../shared/platform/processes/run-app.ts';
+import { type AppDeps, runApp } from '../../shared/platform/processes/run-app.ts';
 import { errorFields } from '../../shared/platform/runtime/log.ts';
 import { startBatches } from '../batches/start.ts';
 import { startMail } from '../mail/start.ts';

@@ -1,6 +1,5 @@
 import { createAnnouncer } from '../../shared/events/webhooks/announce.ts';
-import type { AppDeps } from '../../shared/platform/processes/run-app.ts';
-import { startLeased } from '../../shared/platform/processes/run-app.ts';
+import { type AppDeps, startLeased } from '../../shared/platform/processes/run-app.ts';
 import { BatchWorker } from './worker.ts';
 
 /** Number of partitions that the batches are divided into. */

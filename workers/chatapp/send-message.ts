@@ -1,5 +1,4 @@
-import type { ProviderDocument } from '../../shared/carriers/providers/provider.ts';
-import { chatMessageKey } from '../../shared/carriers/providers/provider.ts';
+import { chatMessageKey, type ProviderDocument } from '../../shared/carriers/providers/provider.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import type { OutcomeSettler } from '../../shared/messages/settlement/settle-outcomes.ts';
 import type { SubmitOutcome } from '../../shared/messages/settlement/submit-outcome.ts';

@@ -1,5 +1,4 @@
-import type { AppDeps } from '../../shared/platform/processes/run-app.ts';
-import { openSecretBox } from '../../shared/platform/processes/run-app.ts';
+import { type AppDeps, openSecretBox } from '../../shared/platform/processes/run-app.ts';
 import { mailMisconfigured } from './server.ts';
 import { MailWorker } from './worker.ts';
 

@@ -32,8 +32,7 @@ import {
 } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
-import type { Accepted } from '../../http/idempotency/action.ts';
-import { refusedLate } from '../../http/idempotency/action.ts';
+import { type Accepted, refusedLate } from '../../http/idempotency/action.ts';
 import { pageOfFound } from '../../http/page.ts';
 import { ACCOUNT_IN_PATH, country, currency, entityId, expiryDate, line, reason } from '../operators/fields.ts';
 import {

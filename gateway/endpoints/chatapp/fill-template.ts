@@ -1,10 +1,10 @@
-import type {
-  FilledButton,
-  FilledHeader,
-  FilledTemplate,
-  FilledVariable,
+import {
+  type FilledButton,
+  type FilledHeader,
+  type FilledTemplate,
+  type FilledVariable,
+  fileNameOf,
 } from '../../../shared/messages/document/chat-message.ts';
-import { fileNameOf } from '../../../shared/messages/document/chat-message.ts';
 import type { TemplateButton, TemplateComponents } from '../../../shared/templates/chat/chat-template.ts';
 import { isNumber, withValues } from '../../../shared/templates/chat/variables.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';

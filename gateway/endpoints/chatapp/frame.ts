@@ -1,5 +1,4 @@
-import type { Frame, FrameHeader } from '../../../shared/messages/document/chat-message.ts';
-import { fileNameOf } from '../../../shared/messages/document/chat-message.ts';
+import { type Frame, type FrameHeader, fileNameOf } from '../../../shared/messages/document/chat-message.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { MEDIA_HEADERS } from '../../../shared/templates/chat/chat-template.ts';

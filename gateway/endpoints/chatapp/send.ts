@@ -30,8 +30,7 @@ import type { Caller } from '../../http/context.ts';
 import type { Fields } from '../../http/fields/field.ts';
 import { invalidUrlRequest } from '../../http/fields/public-url.ts';
 import { type Given, type ReadRequest, whole as wholeOf } from '../../http/fields/request.ts';
-import type { Refused } from '../../http/idempotency/action.ts';
-import { notAccepted } from '../../http/idempotency/action.ts';
+import { notAccepted, type Refused } from '../../http/idempotency/action.ts';
 import { refusal } from '../../http/payment-refusal.ts';
 import { PROBLEMS, type ProblemSlug } from '../../http/problem.ts';
 import {

@@ -1,6 +1,5 @@
 import type { Contract, MediaType, Operation } from '../../api/contract.ts';
-import type { ProblemRule } from '../../http/problem.ts';
-import { PROBLEMS } from '../../http/problem.ts';
+import { PROBLEMS, type ProblemRule } from '../../http/problem.ts';
 import { fieldItem, fieldLists, parameterOf, responseOf } from './field-list.ts';
 import { code, codeBlock, escapeHtml, link, prose } from './html.ts';
 import type { Placed } from './pages.ts';

@@ -1,9 +1,7 @@
 import { EVENTS } from '../../../shared/events/catalogue.ts';
 import type { Contract } from '../../api/contract.ts';
-import type { ProblemRule } from '../../http/problem.ts';
-import { FIELD_CODES, PROBLEMS } from '../../http/problem.ts';
-import type { ExplainedCodes } from '../messages/explain/explain.ts';
-import { CODE_GROUPS, RECEIPT_REASONS } from '../messages/explain/explain.ts';
+import { FIELD_CODES, PROBLEMS, type ProblemRule } from '../../http/problem.ts';
+import { CODE_GROUPS, type ExplainedCodes, RECEIPT_REASONS } from '../messages/explain/explain.ts';
 import { fieldLists } from './field-list.ts';
 import { code, escapeHtml, link, paragraphs, prose } from './html.ts';
 import { answerSamples, operationSection } from './operation.ts';

@@ -21,8 +21,7 @@ import type { GatewayDeps } from '../../http/deps.ts';
 import { Fault, required, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
-import type { Accepted } from '../../http/idempotency/action.ts';
-import { refusedLate } from '../../http/idempotency/action.ts';
+import { type Accepted, refusedLate } from '../../http/idempotency/action.ts';
 import { pageOfFound } from '../../http/page.ts';
 
 /** A person who asks to be forgotten: everything that was stored of a number goes, of one account or of all. */

@@ -6,8 +6,7 @@ import type { AnyMessage } from '../../../shared/messages/document/any-message.t
 import { STATES } from '../../../shared/messages/document/status.ts';
 import { pieceId, piecesOf } from '../../../shared/messages/export-store.ts';
 import { withinQuota } from '../../../shared/money/accounts/quotas.ts';
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
-import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import {
   type AccountId,
   type ExportId,

@@ -49,8 +49,7 @@ import { ONE_LINE } from '../../http/fields/message-fields.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { type Given, request } from '../../http/fields/request.ts';
 import { laterTime } from '../../http/fields/times.ts';
-import type { Accepted, Problem, Refused } from '../../http/idempotency/action.ts';
-import { refusedLate } from '../../http/idempotency/action.ts';
+import { type Accepted, type Problem, type Refused, refusedLate } from '../../http/idempotency/action.ts';
 import { pageOf } from '../../http/page.ts';
 import {
   beyondCaller,

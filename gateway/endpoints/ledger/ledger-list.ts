@@ -3,8 +3,7 @@ import type { LedgerReason } from '../../../shared/money/accounts/account.ts';
 import { entriesIn, type LedgerEntryDocument, ledgerEntryId } from '../../../shared/money/ledger/entry.ts';
 import { ledgerCollection, readStatement } from '../../../shared/money/ledger/store.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import type { Values } from '../../http/fields/field.ts';
-import { choice, optional } from '../../http/fields/field.ts';
+import { choice, optional, type Values } from '../../http/fields/field.ts';
 import { queryTime } from '../../http/fields/query.ts';
 
 export const REASONS = [

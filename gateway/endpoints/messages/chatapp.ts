@@ -5,8 +5,14 @@ import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, idTime } from '../../../shared/platform/runtime/ids.ts';
 import type { Shown } from '../../api/endpoint.ts';
 import type { FallbackShown } from './shapes.ts';
-import type { MessageStatus, MessageSummary, TextlessChatMessage, TextlessInbound, View } from './view.ts';
-import { partRecords } from './view.ts';
+import {
+  type MessageStatus,
+  type MessageSummary,
+  partRecords,
+  type TextlessChatMessage,
+  type TextlessInbound,
+  type View,
+} from './view.ts';
 
 /** What the API shows of a message of the chat-app channel, in either direction. */
 export const chatapp: View<TextlessChatMessage | TextlessInbound> = {

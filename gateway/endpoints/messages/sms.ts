@@ -2,8 +2,15 @@ import { pathOf } from '../../../shared/messages/document/routing.ts';
 import { creditsOf } from '../../../shared/money/accounts/prices.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { idTime } from '../../../shared/platform/runtime/ids.ts';
-import type { Happening, MessageStatus, MessageSummary, TextlessInboundSms, TextlessSms, View } from './view.ts';
-import { partRecords } from './view.ts';
+import {
+  type Happening,
+  type MessageStatus,
+  type MessageSummary,
+  partRecords,
+  type TextlessInboundSms,
+  type TextlessSms,
+  type View,
+} from './view.ts';
 
 /** What the API shows of an SMS, in either direction. */
 export const sms: View<TextlessSms | TextlessInboundSms> = {

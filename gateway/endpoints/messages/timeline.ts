@@ -4,8 +4,7 @@ import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { Shown } from '../../api/endpoint.ts';
 import type { WholeMessage } from './read-whole.ts';
 import type { Happened } from './shapes.ts';
-import type { Happening, TextlessMessage } from './view.ts';
-import { partRecords } from './view.ts';
+import { type Happening, partRecords, type TextlessMessage } from './view.ts';
 import { viewOf } from './views.ts';
 
 /** Attempts of one delivery that are shown, the newest ones. Replays can add hundreds. */

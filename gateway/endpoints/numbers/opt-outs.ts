@@ -26,8 +26,7 @@ import { FieldProblems } from '../../http/field-problems.ts';
 import { Fault, optional, required, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
-import type { Accepted } from '../../http/idempotency/action.ts';
-import { refusedLate } from '../../http/idempotency/action.ts';
+import { type Accepted, refusedLate } from '../../http/idempotency/action.ts';
 import { pageOfFound } from '../../http/page.ts';
 import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
 

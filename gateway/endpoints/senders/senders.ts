@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { SenderDocument } from '../../../shared/carriers/sender.ts';
-import { isSenderForm } from '../../../shared/carriers/sender.ts';
+import { isSenderForm, type SenderDocument } from '../../../shared/carriers/sender.ts';
 import {
   createSender,
   findSender,
@@ -20,8 +19,7 @@ import { choice, list, required } from '../../http/fields/field.ts';
 import { sender } from '../../http/fields/message-fields.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
-import type { Accepted, Refused } from '../../http/idempotency/action.ts';
-import { refusedLate } from '../../http/idempotency/action.ts';
+import { type Accepted, type Refused, refusedLate } from '../../http/idempotency/action.ts';
 import { pageOfFound } from '../../http/page.ts';
 import { quotaProblem } from '../../http/quota-problem.ts';
 

@@ -1,6 +1,5 @@
 import { findUser } from '../../../shared/people/users/store.ts';
-import type { UserDocument } from '../../../shared/people/users/user.ts';
-import { auditedUser } from '../../../shared/people/users/user.ts';
+import { auditedUser, type UserDocument } from '../../../shared/people/users/user.ts';
 import type { SignedIn } from '../../access/sessions.ts';
 import { type Call, type Gateway, refused } from '../../api/endpoint.ts';
 import { changeAudited } from '../../http/audited.ts';

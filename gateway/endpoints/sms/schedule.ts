@@ -24,8 +24,7 @@ import {
   TIME_WITH_OFFSET,
   validAfterSchedule,
 } from '../../http/fields/times.ts';
-import type { Accepted, Refused } from '../../http/idempotency/action.ts';
-import { notAccepted } from '../../http/idempotency/action.ts';
+import { type Accepted, notAccepted, type Refused } from '../../http/idempotency/action.ts';
 import { refusal } from '../../http/payment-refusal.ts';
 import { withinRecipientLimit } from '../limits/recipients.ts';
 import {

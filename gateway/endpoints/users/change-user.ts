@@ -11,8 +11,7 @@ import {
   setRole,
   signOutEverywhere,
 } from '../../../shared/people/users/store.ts';
-import type { UserDocument } from '../../../shared/people/users/user.ts';
-import { auditedUser } from '../../../shared/people/users/user.ts';
+import { auditedUser, type UserDocument } from '../../../shared/people/users/user.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { isUserId } from '../../../shared/platform/runtime/ids.ts';
 import { ROLE_PERMISSIONS } from '../../access/scopes.ts';

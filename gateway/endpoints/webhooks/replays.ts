@@ -11,8 +11,7 @@ import { required } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { earlierTime } from '../../http/fields/times.ts';
-import type { Accepted, Refused } from '../../http/idempotency/action.ts';
-import { refusedLate } from '../../http/idempotency/action.ts';
+import { type Accepted, type Refused, refusedLate } from '../../http/idempotency/action.ts';
 import { pageOfFound } from '../../http/page.ts';
 import { IN_PATH, WebhookId } from './webhooks.ts';
 

@@ -1,5 +1,4 @@
-import type { GraphError } from './http.ts';
-import { filled, type Json, list, object, surplus } from './http.ts';
+import { filled, type GraphError, type Json, list, object, surplus } from './http.ts';
 import { ERRORS } from './magic-customers.ts';
 
 const BODY_MAX = 1_024;

@@ -1,7 +1,6 @@
 import { checkInteractive } from './check-interactive.ts';
 import { checkTemplate } from './check-template.ts';
-import type { GraphError } from './http.ts';
-import { filled, type Json, list, object, surplus } from './http.ts';
+import { filled, type GraphError, type Json, list, object, surplus } from './http.ts';
 import { ERRORS } from './magic-customers.ts';
 import { USER_ID } from './persons.ts';
 import type { Template } from './templates.ts';

@@ -1,6 +1,5 @@
 import { productSectionsProblem } from './check-interactive.ts';
-import type { GraphError } from './http.ts';
-import { filled, type Json, list, object, surplus } from './http.ts';
+import { filled, type GraphError, type Json, list, object, surplus } from './http.ts';
 import { ERRORS } from './magic-customers.ts';
 import { componentOf, type Template, type TemplateButton, variables } from './templates.ts';
 

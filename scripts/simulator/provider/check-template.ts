@@ -1,7 +1,6 @@
 import { checkTemplateButtons } from './check-template-buttons.ts';
 import { checkHeader } from './check-template-header.ts';
-import type { GraphError } from './http.ts';
-import { filled, type Json, list, object, surplus } from './http.ts';
+import { filled, type GraphError, type Json, list, object, surplus } from './http.ts';
 import { ERRORS } from './magic-customers.ts';
 import { componentOf, type Template, variables } from './templates.ts';
 

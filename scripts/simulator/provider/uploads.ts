@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TemplateError } from './check-draft.ts';
-import type { GraphError } from './http.ts';
-import { type Json, list, noObject, object } from './http.ts';
+import { type GraphError, type Json, list, noObject, object } from './http.ts';
 import { ERRORS } from './magic-customers.ts';
 import type { ProviderOptions } from './options.ts';
 

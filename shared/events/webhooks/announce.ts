@@ -13,7 +13,6 @@ import {
 } from '../../platform/runtime/ids.ts';
 import type { Tracer } from '../../platform/runtime/tracer.ts';
 import type { AccountChange } from '../account-event.ts';
-import type { MarketingChange, TemplateChange } from '../catalogue.ts';
 import {
   type AccountEventName,
   accountEventBody,
@@ -23,8 +22,10 @@ import {
   type EventName,
   eventBody,
   eventName,
+  type MarketingChange,
   marketingEvent,
   type StateChange,
+  type TemplateChange,
   templateEvent,
   type VerificationEnd,
   verificationEvent,

@@ -2,8 +2,7 @@ import type { Db } from 'mongodb';
 import { readDaytimes, readHeldAccounts } from '../../money/accounts/store.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { readPausedTemplates } from '../../templates/sms/store.ts';
-import type { Daytime } from '../document/daytime.ts';
-import { type PromotionalHours, promotionalDeferral } from '../document/daytime.ts';
+import { type Daytime, type PromotionalHours, promotionalDeferral } from '../document/daytime.ts';
 import type { MessageDocument } from '../document/message.ts';
 import type { QueueDocument } from './queue-document.ts';
 

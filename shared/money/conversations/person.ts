@@ -2,8 +2,13 @@ import type { Db } from 'mongodb';
 import { type BusinessNumber, isBusinessNumber } from '../../messages/document/chat-message.ts';
 import { isCustomerUserId } from '../../messages/document/recipient.ts';
 import { type AccountId, type CustomerId, customerId, isCustomerId } from '../../platform/runtime/ids.ts';
-import type { Session } from './conversation.ts';
-import { type ConversationDocument, type ConversationKey, conversationKey, type Profile } from './conversation.ts';
+import {
+  type ConversationDocument,
+  type ConversationKey,
+  conversationKey,
+  type Profile,
+  type Session,
+} from './conversation.ts';
 import { conversationCollection, readConversations } from './store.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { Config } from '../../platform/config/settings.ts';
-import { publicUrl } from '../../platform/config/settings.ts';
+import { type Config, publicUrl } from '../../platform/config/settings.ts';
 import type { WithActs } from '../../platform/runtime/act.ts';
 import type { AccountId, SessionId, UserId } from '../../platform/runtime/ids.ts';
 

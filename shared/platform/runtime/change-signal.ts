@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, utimesSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from './clock.ts';
-import { systemClock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 
 /**
  * The embedded store signals changes of a collection to the processes of its machine by touching a file, `<store

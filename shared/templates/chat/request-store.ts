@@ -1,8 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { withinQuota } from '../../money/accounts/quotas.ts';
 import type { AccountId, RequestId } from '../../platform/runtime/ids.ts';
-import type { ChatTemplateDocument } from './chat-template.ts';
-import { ALL_ANNOUNCED } from './chat-template.ts';
+import { ALL_ANNOUNCED, type ChatTemplateDocument } from './chat-template.ts';
 import type { ChatTemplateRequestDocument } from './template-request.ts';
 
 type Id = ChatTemplateRequestDocument['_id'];

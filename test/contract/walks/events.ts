@@ -3,8 +3,7 @@ import type { ReceivedWebhook } from '../../../scripts/simulator/receiver/receiv
 import { eventually } from '../../support/eventually.ts';
 import { expectProblem, expectRecord } from '../shape.ts';
 import { EVENT_KINDS, type EventRow, INBOUND_TYPES } from '../tables/events.ts';
-import type { World } from '../world.ts';
-import { SETTLE_MS } from '../world.ts';
+import { SETTLE_MS, type World } from '../world.ts';
 
 const RECEIVED = EVENT_KINDS.find(({ event }) => event === 'message.received')?.payload ?? [];
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
-import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
+import { chatMessageKey, type ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { eventually } from '../../support/eventually.ts';
 import { graphError, json, type ProviderServer } from './provider-server.ts';
 import { chatWorld, customers } from './world.ts';

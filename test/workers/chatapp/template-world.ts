@@ -1,7 +1,6 @@
 import request from 'supertest';
 import { PROVIDER_DEFAULTS } from '../../../scripts/simulator/provider/options.ts';
-import type { Provider } from '../../../scripts/simulator/provider.ts';
-import { startProvider } from '../../../scripts/simulator/provider.ts';
+import { type Provider, startProvider } from '../../../scripts/simulator/provider.ts';
 import { eventsOf } from '../../../shared/events/catalogue.ts';
 import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
 import { createEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';

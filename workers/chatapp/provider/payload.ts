@@ -1,13 +1,13 @@
-import type {
-  ChatContent,
-  ChatMessageDocument,
-  FilledButton,
-  FilledHeader,
-  FilledTemplate,
-  FilledVariable,
-  Place,
+import {
+  type ChatContent,
+  type ChatMessageDocument,
+  type FilledButton,
+  type FilledHeader,
+  type FilledTemplate,
+  type FilledVariable,
+  fileNameOf,
+  type Place,
 } from '../../../shared/messages/document/chat-message.ts';
-import { fileNameOf } from '../../../shared/messages/document/chat-message.ts';
 import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
 import { interactiveOf, productSections } from './interactive-payload.ts';
 

@@ -1,6 +1,5 @@
 import { StoreError } from '../bson/errors.ts';
-import type { Value } from '../bson/read.ts';
-import { TYPE } from '../bson/read.ts';
+import { TYPE, type Value } from '../bson/read.ts';
 import { asString, typeName } from '../bson/value.ts';
 import { type Plan, planQuery } from '../plan/plan.ts';
 import { fromList, fromScan, projected, type Results, window } from '../plan/results.ts';

@@ -4,8 +4,7 @@ import { compareAt, rankOf } from '../bson/order.ts';
 import { type Visit, visitPath } from '../bson/path.ts';
 import { Elements, int32At, isContainer, TYPE, type Value } from '../bson/read.ts';
 import { isNullish, stringAt } from '../bson/value.ts';
-import type { ExpressionContext } from './expression.ts';
-import { isTrue } from './expression.ts';
+import { type ExpressionContext, isTrue } from './expression.ts';
 import type { Filter, Test } from './filter.ts';
 
 /** Says of a document (or of an array's element) in its bytes whether it matches. */

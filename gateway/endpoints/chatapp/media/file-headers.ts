@@ -1,5 +1,4 @@
-import type { Policy } from '../../../http/answer.ts';
-import { policyHeaders } from '../../../http/answer.ts';
+import { type Policy, policyHeaders } from '../../../http/answer.ts';
 
 /**
  * A browser may show the file on the dashboard's origin, and a customer made it. So nothing of it may run or load: the sandbox

@@ -1,8 +1,7 @@
 import type { Route } from '../../../messages/document/message.ts';
 import { roundedIds, type Word, wordOf } from '../../../platform/sheets/cell.ts';
 import { parseSheet, type Row, TITLE_ROWS_MAX } from '../../../platform/sheets/parse.ts';
-import type { NewTemplate } from '../template.ts';
-import { sameText } from '../template.ts';
+import { type NewTemplate, sameText } from '../template.ts';
 import { nameOfText, routesOfSenders, SENDERS_MAX, templateFaults } from '../template-form.ts';
 import {
   type Column,

@@ -8,8 +8,14 @@ import type { AccountId } from '../../../platform/runtime/ids.ts';
 import type { Encoding } from '../../../platform/sheets/encoding.ts';
 import { importRequests, importTemplates, updateTemplates } from '../import-store.ts';
 import { findTemplates } from '../store.ts';
-import type { ChangedField, NewTemplate, TemplateDocument, TemplateStatus, TemplateUpdate } from '../template.ts';
-import { sameText } from '../template.ts';
+import {
+  type ChangedField,
+  type NewTemplate,
+  sameText,
+  type TemplateDocument,
+  type TemplateStatus,
+  type TemplateUpdate,
+} from '../template.ts';
 import { type CsvOptions, type CsvProblem, PROBLEMS_MAX, type TemplateRow } from './csv.ts';
 import { type ReadFile, type ReadFileJob, readTemplateFile, templatesOf } from './read-file.ts';
 

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { startProvider } from '../../../../scripts/simulator/provider.ts';
-import type { ProviderDocument } from '../../../../shared/carriers/providers/provider.ts';
-import { chatMessageKey } from '../../../../shared/carriers/providers/provider.ts';
+import { chatMessageKey, type ProviderDocument } from '../../../../shared/carriers/providers/provider.ts';
 import type { ChatMessageDocument, InboundMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { inboundMessage } from '../../../../workers/chatapp/inbox.ts';

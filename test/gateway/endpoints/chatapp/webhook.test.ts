@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { PAY_WITHIN_MS } from '../../../../gateway/http/idempotency/key-claim.ts';
 import { eventsOf } from '../../../../shared/events/catalogue.ts';
-import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
-import { ENDPOINTS_PER_ACCOUNT } from '../../../../shared/events/webhooks/endpoint.ts';
+import { ENDPOINTS_PER_ACCOUNT, type EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
 import { createEndpoint, disableEndpoint, listEndpoints } from '../../../../shared/events/webhooks/endpoint-store.ts';
 import type { AuditDocument } from '../../../../shared/people/audit/entry.ts';
 import type { KeyScope } from '../../../../shared/people/keys/key.ts';

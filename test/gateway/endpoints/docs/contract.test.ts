@@ -1,8 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { expect } from 'chai';
 import request from 'supertest';
-import type { ProblemRule } from '../../../../gateway/http/problem.ts';
-import { FIELD_CODES, PROBLEMS } from '../../../../gateway/http/problem.ts';
+import { FIELD_CODES, PROBLEMS, type ProblemRule } from '../../../../gateway/http/problem.ts';
 import { useGateway } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
 import {

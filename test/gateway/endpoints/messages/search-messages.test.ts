@@ -1,8 +1,12 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import { WALK_MAX } from '../../../../gateway/endpoints/messages/message-list.ts';
-import type { MessageFilter } from '../../../../gateway/endpoints/messages/search-index.ts';
-import { daysFrom, orderOf, searchBy } from '../../../../gateway/endpoints/messages/search-index.ts';
+import {
+  daysFrom,
+  type MessageFilter,
+  orderOf,
+  searchBy,
+} from '../../../../gateway/endpoints/messages/search-index.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { INDEXES } from '../../../../shared/platform/mongo/indexes.ts';

@@ -1,7 +1,6 @@
 import { hash } from '@node-rs/argon2';
 import { expect } from 'chai';
-import type { UserDocument } from '../../../../shared/people/users/user.ts';
-import { newLink } from '../../../../shared/people/users/user.ts';
+import { newLink, type UserDocument } from '../../../../shared/people/users/user.ts';
 import { contractText } from '../../../support/openapi.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { use } from '../../../support/use.ts';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { UserDocument } from '../../../../shared/people/users/user.ts';
-import { newLink } from '../../../../shared/people/users/user.ts';
+import { newLink, type UserDocument } from '../../../../shared/people/users/user.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { signedIn } from '../../../support/signed-in.ts';

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
-import type { UserDocument } from '../../../../shared/people/users/user.ts';
-import { newLink } from '../../../../shared/people/users/user.ts';
+import { newLink, type UserDocument } from '../../../../shared/people/users/user.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { boxOf } from '../../../support/secret-box.ts';
 import { type Browser, newSession, signedIn } from '../../../support/signed-in.ts';

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { expect } from 'chai';
-import type { Problem } from '../../../../gateway/http/idempotency/action.ts';
-import { notAccepted, refusedLate } from '../../../../gateway/http/idempotency/action.ts';
+import { notAccepted, type Problem, refusedLate } from '../../../../gateway/http/idempotency/action.ts';
 import { fingerprintInSlices } from '../../../../gateway/http/idempotency/fingerprint.ts';
 import { parseIdempotencyKey } from '../../../../gateway/http/idempotency/once.ts';
 

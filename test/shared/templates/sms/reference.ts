@@ -1,6 +1,5 @@
 import { type IndexedTemplate, TemplateIndex } from '../../../../gateway/endpoints/sms/matching/template-index.ts';
-import type { Pattern } from '../../../../shared/templates/sms/pattern.ts';
-import { parseContent } from '../../../../shared/templates/sms/pattern.ts';
+import { type Pattern, parseContent } from '../../../../shared/templates/sms/pattern.ts';
 import {
   DEFAULT_SLOT_LIMITS,
   type Slot,
