@@ -6,17 +6,14 @@ import { isPlainCount, parseGroup } from '../plan/group.ts';
 import { filtered, fromList, type Results, window } from '../plan/results.ts';
 import { sorted } from '../plan/sort.ts';
 import type { ExpressionContext } from '../query/expression.ts';
-import { type Filter, parseFilter } from '../query/filter.ts';
+import { EVERYTHING, type Filter, parseFilter } from '../query/filter.ts';
 import { predicate } from '../query/predicate.ts';
 import { parseSort, type SortField } from '../query/sort.ts';
 import { checkLength } from '../update/pipeline.ts';
 import type { Command } from './command.ts';
-import { type FindQuery, findResults } from './find.ts';
+import { DEFAULT_BATCH, type FindQuery, findResults } from './find.ts';
 import { cursorReply } from './reply.ts';
 import type { Store } from './store.ts';
-
-const DEFAULT_BATCH = 101;
-const EVERYTHING: Filter = { kind: 'and', filters: [] };
 
 export function aggregate(store: Store, command: Command): Buffer | Promise<Buffer> {
   if (command.get('aggregate').type !== TYPE.string) throw notSupported('An aggregation without a collection');

@@ -1,6 +1,6 @@
 import { StoreError } from '../bson/errors.ts';
 import { fieldOf, MISSING, TYPE } from '../bson/read.ts';
-import { type Filter, parseFilter } from '../query/filter.ts';
+import { EVERYTHING, parseFilter } from '../query/filter.ts';
 import { parseProjection } from '../query/projection.ts';
 import { parseSort } from '../query/sort.ts';
 import { checkUpsertFilter, parseUpdate } from '../update/update.ts';
@@ -12,7 +12,6 @@ import { changeTargets, type TargetChange } from './targets.ts';
 import { changeDocument, upsertDocument } from './update.ts';
 
 const ID = Buffer.from('_id');
-const ALL: Filter = { kind: 'and', filters: [] };
 
 export function findAndModify(store: Store, command: Command): Progress {
   const context = { nowMs: store.now() };
@@ -32,7 +31,7 @@ export function findAndModify(store: Store, command: Command): Progress {
     throw new StoreError(9, 'Either an update or remove=true must be specified');
   }
   const query = command.document('query');
-  const filter = query.type === TYPE.missing ? ALL : parseFilter(query.buf, query.pos);
+  const filter = query.type === TYPE.missing ? EVERYTHING : parseFilter(query.buf, query.pos);
   if (upsert) checkUpsertFilter(filter);
   const projection = parseProjection(command.get('fields'));
   const shown = (doc: Buffer): Buffer => (projection === undefined ? doc : projection(doc));

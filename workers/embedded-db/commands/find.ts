@@ -5,7 +5,7 @@ import { type Plan, planQuery } from '../plan/plan.ts';
 import { fromList, fromScan, projected, type Results, window } from '../plan/results.ts';
 import { Scan } from '../plan/scan.ts';
 import { sorted } from '../plan/sort.ts';
-import { type Filter, idOf, parseFilter } from '../query/filter.ts';
+import { EVERYTHING, type Filter, idOf, parseFilter } from '../query/filter.ts';
 import { predicate } from '../query/predicate.ts';
 import { parseProjection } from '../query/projection.ts';
 import { parseSort, type SortField } from '../query/sort.ts';
@@ -14,7 +14,8 @@ import type { Batch } from './cursors.ts';
 import { cursorReply, reply } from './reply.ts';
 import type { Store } from './store.ts';
 
-const DEFAULT_BATCH = 101;
+/** Documents of a first batch, when the client does not say. */
+export const DEFAULT_BATCH = 101;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 export const FIND_FIELDS = 'filter sort projection hint skip limit batchSize singleBatch';
@@ -40,7 +41,7 @@ export interface FindQuery {
 export function parseFind(command: Command): FindQuery {
   const filter = command.document('filter');
   return {
-    filter: filter.type === TYPE.missing ? { kind: 'and', filters: [] } : parseFilter(filter.buf, filter.pos),
+    filter: filter.type === TYPE.missing ? EVERYTHING : parseFilter(filter.buf, filter.pos),
     sort: parseSort(command.get('sort')),
     skip: command.count('skip', 0),
     limit: command.count('limit', 0),

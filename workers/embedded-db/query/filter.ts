@@ -20,6 +20,9 @@ export type Test =
   /** One element that is an object satisfies the whole filter. */
   | { readonly op: 'elemMatch'; readonly filter: Filter };
 
+/** What a command asks for that has no filter. */
+export const EVERYTHING: Filter = { kind: 'and', filters: [] };
+
 /** Parses the filter document at `doc`. Throws what mongod answers: 2 for bad operators and operands, 238 for refusals. */
 export function parseFilter(buf: Buffer, doc: number, of: 'document' | 'element' = 'document'): Filter {
   const filters: Filter[] = [];
