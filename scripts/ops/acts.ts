@@ -4,7 +4,7 @@ import { findOptOut } from '../../shared/carriers/opt-outs/store.ts';
 import { type AccountId, newId, optOutId } from '../../shared/platform/runtime/ids.ts';
 import { phoneDigits } from '../../shared/platform/sheets/cell.ts';
 import { type Act, perform, type Request, type Told, type Values } from './act.ts';
-import { answerText, listText, recordText } from './answer-text.ts';
+import { answerText, cell, listText, recordText } from './answer-text.ts';
 import { bindsText, SETTING_OPTIONS, settingsText, withSettings } from './carrier-settings.ts';
 import { type Context, Failure } from './command.ts';
 import { existingUser, NAMED_USER, ownerOfKey, ownerOfWebhook } from './owners.ts';
@@ -323,7 +323,7 @@ function tagsText({ slots, examples, ...told }: Told): string {
     return `slot ${number}: ${tag ?? (touches ? 'none: it touches another slot' : 'none: no tag takes enough of its values')} (of ${told.messages} values: ${most.join(', ')})`;
   });
   const refused = examples.map(
-    ({ message_id, slots: wrong, text }: Told) => `${message_id} slot ${wrong.join(', ')}: ${text}`,
+    ({ message_id, slots: wrong, text }: Told) => `${message_id} slot ${wrong.join(', ')}: ${cell(text)}`,
   );
   return [
     told.tagged_content,
@@ -773,7 +773,7 @@ const WEBHOOK: readonly Act[] = [
     about: 'Posts a signed event webhook.test to a webhook now, and shows what was answered.',
     notes: 'It is no delivery: nothing is stored or repeated. It goes the way of all posts, from this machine.',
     say: ({ reason, result, duration_ms, answer }) =>
-      `${reason} (${result}, ${duration_ms} ms)${answer === null ? '' : `\n${answer}`}`,
+      `${reason} (${result}, ${duration_ms} ms)${answer === null ? '' : `\n${cell(answer)}`}`,
   },
   {
     ...{ command: 'webhook rotate', operation: 'rotateWebhookSecret', ...OF_WEBHOOK },

@@ -50,8 +50,8 @@ function heading(name: string): string {
   return name.replace(/_id$/, '').replaceAll(/[_.]/g, ' ').toUpperCase();
 }
 
-/** Texts of customers and carriers could control the operator's terminal. */
-function cell(value: unknown): string {
+/** A value in one line. Texts of customers and carriers could control the operator's terminal. */
+export function cell(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value) && !isListOfThings(value)) return value.length === 0 ? '-' : value.map(cell).join(',');

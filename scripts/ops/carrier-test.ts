@@ -22,6 +22,7 @@ import type { IncomingReceipt } from '../../workers/smpp/receipts/receipt-match.
 import { type CarrierAnswer, submitAnswers } from '../../workers/smpp/session/carrier-answer.ts';
 import { carrierForm } from '../../workers/smpp/submit/carrier-form.ts';
 import { encodeMessage } from '../../workers/smpp/submit/encode.ts';
+import { cell } from './answer-text.ts';
 import { type Answer, type Command, defineCommand, Failure } from './command.ts';
 import { integer, optional, required, withDefault, words } from './parameters.ts';
 
@@ -158,7 +159,7 @@ async function runHttpTest({ carrier, password, clock, sending, publicUrl, orpha
     : exchange.code;
   // Some answer with the request that they did not understand.
   const forms = [password, encodeURIComponent(password)].filter((form) => form !== '');
-  lines.push(`← ${forms.reduce((line, form) => line.replaceAll(form, 'NOT-SHOWN'), heard)}`);
+  lines.push(`← ${cell(forms.reduce((line, form) => line.replaceAll(form, 'NOT-SHOWN'), heard))}`);
   const answer = answered ? httpAnswers(carrier.http)(exchange) : undefined;
   steps.push(submitStep([answer ?? 'no_answer'], carrier, sending, clock.monotonicMs() - sentMs));
   if (answer?.meaning === 'accepted' && answer.messageId !== '') {

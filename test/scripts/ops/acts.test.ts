@@ -234,7 +234,7 @@ describe('npm run ops: commands that are endpoints', () => {
     let server: Server;
     let url: string;
     before(async () => {
-      server = createServer((req, res) => void req.resume().on('end', () => res.writeHead(503).end('busy')));
+      server = createServer((req, res) => void req.resume().on('end', () => res.writeHead(503).end('bu\u001b[2Jsy')));
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     });
@@ -245,7 +245,7 @@ describe('npm run ops: commands that are endpoints', () => {
       expect(secret).to.match(/^whsec_/);
       const tested = await run(`webhook test ${id}`);
       expect(tested).to.include({ code: 1 });
-      expect(tested.out).to.match(/503, \d+ ms\)\nbusy/);
+      expect(tested.out).to.match(/503, \d+ ms\)\nbu \[2Jsy\n/);
       expect(await out(`webhook disable ${id}`)).to.equal(`${id} is disabled.\n`);
       expect(await out(`webhook list ${account}`)).to.match(/disabled +Your service provider disabled it\./);
       expect(await refused(`webhook replay ${id} --since 2026-01-01T00:00:00Z`)).to.match(/^1 Not done: /);
