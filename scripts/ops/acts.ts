@@ -318,9 +318,10 @@ const UNTAGGED: readonly Act[] = [
 
 /** The proposal, slot by slot, what it rests on, and the messages that it would refuse. */
 function tagsText({ slots, examples, ...told }: Told): string {
+  const unproposed = told.messages === 0 ? 'none: nothing was sent with it' : 'none: no tag takes enough of its values';
   const tags = slots.map(({ number, tag, takes, touches }: Told) => {
     const most = Object.entries<number>(takes).map(([name, count]) => `${name} ${count}`);
-    return `slot ${number}: ${tag ?? (touches ? 'none: it touches another slot' : 'none: no tag takes enough of its values')} (of ${told.messages} values: ${most.join(', ')})`;
+    return `slot ${number}: ${tag ?? (touches ? 'none: it touches another slot' : unproposed)} (of ${told.messages} values: ${most.join(', ')})`;
   });
   const refused = examples.map(
     ({ message_id, slots: wrong, text }: Told) => `${message_id} slot ${wrong.join(', ')}: ${cell(text)}`,
