@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { ROOT } from './support/sources.ts';
 
 /** Stands in for npm and ends as npm might. Lint, the tests and installing fail; everything else passes. */

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect } from 'chai';
 import { runOps } from '../scripts/ops/run.ts';
 import { readSources } from './support/sources.ts';
 

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { buildIfNeeded } from '../scripts/dev/build.ts';
 import { nodeAdvice, nodeFlags, usualGateways } from '../shared/platform/processes/apps.ts';
 import { DAMAGED_EXIT_CODE } from '../shared/platform/runtime/lifecycle.ts';

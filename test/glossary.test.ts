@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect } from 'chai';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Answer } from './client.ts';
 import { type Field, PROBLEM } from './tables/fields.ts';
 

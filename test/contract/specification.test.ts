@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { ADDED_STATUSES, ERRORS } from './tables/errors.ts';
 import { walkAuthentication } from './walks/authentication.ts';
 import { walkEndpoints } from './walks/endpoints.ts';

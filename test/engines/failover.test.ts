@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
 import { connectStore, type Store } from '../../shared/platform/mongo/connect.ts';
 import { ensureIndexes } from '../../shared/platform/mongo/indexes.ts';

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { expect } from 'chai';
 import { connectStore, type Store } from '../../shared/platform/mongo/connect.ts';
 import { newId } from '../../shared/platform/runtime/ids.ts';
 import { startEmbeddedStore } from '../../workers/embedded-db/server.ts';

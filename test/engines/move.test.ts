@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { connectStore } from '../../shared/platform/mongo/connect.ts';
 import { newId } from '../../shared/platform/runtime/ids.ts';
 import { bytesOf, MoveWorld } from '../scripts/ops/move-world.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { BatchDocument } from '../../shared/messages/batch.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { CHAOS_DEFAULTS } from '../../scripts/chaos/options.ts';
 import { runChaos, type Verdict } from '../../scripts/chaos/run.ts';
 import { builtProduct } from '../support/built.ts';

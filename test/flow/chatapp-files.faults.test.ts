@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { expect } from 'chai';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import { eventually } from '../support/eventually.ts';
 import { useProduct } from '../support/product.ts';

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { expect } from 'chai';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { eventually } from '../support/eventually.ts';

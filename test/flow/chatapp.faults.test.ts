@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { expect } from 'chai';
 import { TEMPLATES } from '../../scripts/simulator/provider/demo-templates.ts';
 import { ERRORS } from '../../scripts/simulator/provider/magic-customers.ts';
 import type { Provider } from '../../scripts/simulator/provider.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { CRASH_POINTS } from '../../shared/platform/runtime/crash-point.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Submit } from '../../scripts/simulator/smpp/submit.ts';
 import type { MessageDocument, Route } from '../../shared/messages/document/message.ts';
 import { queueOf } from '../../shared/messages/queue/queue-store.ts';

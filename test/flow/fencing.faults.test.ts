@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Outcome } from '../../scripts/simulator/smsc/outcome.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import { queueOf } from '../../shared/messages/queue/queue-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type HttpCarrier, type HttpCarrierOptions, startHttpCarrier } from '../../scripts/simulator/http-carrier.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';

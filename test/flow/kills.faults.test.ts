@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import type { AppName } from '../../shared/platform/processes/apps.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { mayHaveLeft, UNCONFIRMED } from '../../shared/messages/document/copies.ts';
 import type { StoredMessage } from '../../shared/messages/document/message.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';

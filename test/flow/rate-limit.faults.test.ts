@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { RateDocument } from '../../gateway/access/window.ts';
 import { createKey } from '../../shared/people/keys/store.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';

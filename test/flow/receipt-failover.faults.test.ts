@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Outcome } from '../../scripts/simulator/smsc/outcome.ts';
 import { startSmsc } from '../../scripts/simulator/smsc.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';

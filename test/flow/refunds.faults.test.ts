@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { expect } from 'chai';
 import { beginStop } from '../../shared/messages/batch-store.ts';
 import type { MessageDraft } from '../../shared/messages/document/draft.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { isHeldOpen } from '../../shared/messages/document/copies.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';

@@ -2,7 +2,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { createServer, type Server } from 'node:net';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { usualGateways } from '../../shared/platform/processes/apps.ts';
 import { isGone } from '../../shared/platform/runtime/process-identity.ts';

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { connectStore, storeUri } from '../../shared/platform/mongo/connect.ts';
 import { ensureIndexes } from '../../shared/platform/mongo/indexes.ts';
 import { builtProduct } from '../support/built.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { testAccountOf } from '../../shared/platform/runtime/ids.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import request from 'supertest';
 import type { LogFields } from '../../shared/platform/runtime/log.ts';

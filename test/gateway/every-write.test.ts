@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import { removeUnreleased } from '../../shared/messages/batch-store.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';

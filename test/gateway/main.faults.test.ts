@@ -4,7 +4,6 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import request from 'supertest';
 import type { ProcessDocument } from '../../shared/platform/processes/report.ts';
 import { builtProduct } from '../support/built.ts';

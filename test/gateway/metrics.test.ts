@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { createServer } from 'node:net';
-import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
 import request from 'supertest';
 import { createMetricsServer, listenForScrapes } from '../../gateway/metrics.ts';

@@ -1,7 +1,6 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { MochaProcess, type Outcome } from './mocha-process.ts';
 import { LONG, plan } from './plan.ts';
 import { runUnits } from './run.ts';

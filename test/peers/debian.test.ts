@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { debianFile, debianProgram, perlModule } from '../support/debian.ts';
 
 describe('programs of Debian packages', () => {

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect } from 'chai';
 import { tablesOf } from '../../workers/smpp/text/national-tables.ts';
 import { debianProgram } from '../support/debian.ts';
 

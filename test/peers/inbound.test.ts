@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { expect } from 'chai';
 import { addNumber } from '../../shared/carriers/numbers/store.ts';
 import type { InboundSmsDocument } from '../../shared/messages/document/any-message.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { startSmsc } from '../../scripts/simulator/smsc.ts';
 import { ascii, BIND_TRANSCEIVER, bind, HandClient, octets, pdu, submit } from '../scripts/simulator/hand-client.ts';
 import { eventually } from '../support/eventually.ts';

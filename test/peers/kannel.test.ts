@@ -5,7 +5,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { freePort } from '../../scripts/bench/free-port.ts';
 import { type Smsc, startSmsc } from '../../scripts/simulator/smsc.ts';
 import { debianProgram } from '../support/debian.ts';

@@ -4,7 +4,6 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect } from 'chai';
 import PostalMime from 'postal-mime';
 import { freePort } from '../../scripts/bench/free-port.ts';
 import { debianProgram } from '../support/debian.ts';

@@ -1,6 +1,5 @@
 import { Client, type ElicitResult } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { expect } from 'chai';
 import { accountAtGateway } from '../support/account-gateway.ts';
 import { balanceOf } from '../support/balance.ts';
 import { ROOT } from '../support/sources.ts';

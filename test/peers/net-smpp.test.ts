@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect } from 'chai';
 import { type Smsc, startSmsc } from '../../scripts/simulator/smsc.ts';
 import { ascii } from '../scripts/simulator/hand-client.ts';
 import { debianProgram, perlModule } from '../support/debian.ts';

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { expect } from 'chai';
 import type { DefaultAlphabet } from '../../scripts/simulator/smpp/text.ts';
 import type { NewCarrier } from '../../shared/carriers/carrier-store.ts';
 import { debianProgram, perlModule } from '../support/debian.ts';

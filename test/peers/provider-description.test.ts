@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { expect } from 'chai';
 import { TEMPLATES } from '../../scripts/simulator/provider/demo-templates.ts';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import type { KeyScope } from '../../shared/people/keys/key.ts';

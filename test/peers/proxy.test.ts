@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { expect } from 'chai';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../support/gateway.ts';

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect } from 'chai';
 import { builtProduct } from '../support/built.ts';
 import { debianProgram } from '../support/debian.ts';
 import { makeKey, TEST_CONFIG, useGateway } from '../support/gateway.ts';

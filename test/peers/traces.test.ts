@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect } from 'chai';
 import { freePort } from '../../scripts/bench/free-port.ts';
 import { debianProgram } from '../support/debian.ts';
 import { eventually } from '../support/eventually.ts';

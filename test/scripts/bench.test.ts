@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect } from 'chai';
 import { freePort } from '../../scripts/bench/free-port.ts';
 import { readOptions } from '../../scripts/bench/options.ts';
 import { LOAD, memoryMib, norm, own, WORLD, wakeUps } from '../../scripts/bench/process-usage.ts';

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { grafanaFile } from '../../scripts/conditions/grafana.ts';
 import { alertsFile, conditionsPage } from '../../scripts/conditions/pages.ts';
 

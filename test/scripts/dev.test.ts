@@ -16,7 +16,6 @@ import {
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { appPids } from '../../scripts/dev/app-processes.ts';
 import { endReason } from '../../scripts/dev/end-reason.ts';
 import { followLines } from '../../scripts/dev/follow.ts';

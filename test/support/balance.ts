@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import type { ProviderChange } from '../../shared/carriers/providers/store.ts';
 import { recordInbound } from '../../shared/money/conversations/store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { createKey } from '../../shared/people/keys/store.ts';
 import type { MailDocument } from '../../shared/people/mails/mail.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';

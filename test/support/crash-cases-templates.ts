@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { newId } from '../../shared/platform/runtime/ids.ts';
 import { chatTemplateId } from '../../shared/templates/chat/chat-template.ts';
 import { wishChatTemplate } from '../../shared/templates/chat/request-store.ts';

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { expect } from 'chai';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
 import { verificationsOf } from '../../shared/messages/document/verification.ts';

@@ -1,5 +1,4 @@
 import { connect, type Socket } from 'node:net';
-import { expect } from 'chai';
 import type { Express } from 'express';
 import request from 'supertest';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import type { KeyClaimDocument } from '../../gateway/http/idempotency/key-claim.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { runOps } from '../../scripts/ops/run.ts';
 import { loadConfig } from '../../shared/platform/config/settings.ts';
 import { openTestStore, type TestStore } from './store.ts';

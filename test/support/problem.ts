@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { PROBLEMS, type ProblemSlug } from '../../gateway/http/problem.ts';
 
 /** Fails unless an answer has the form that every answer without success must have, whichever code wrote it. */

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { eventually } from './eventually.ts';
 import type { TroubleAnswer, TroubleWorld } from './trouble-world.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { callRow } from '../requests.ts';
 import { CHATAPP_ENDPOINTS } from '../tables/endpoints-chatapp.ts';
 import { SMS_ENDPOINTS } from '../tables/endpoints-sms.ts';

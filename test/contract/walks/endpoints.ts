@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { callRow, callWith, goodBody, goodPath } from '../requests.ts';
 import { expectProblem, expectRecord, namedFields } from '../shape.ts';
 import type { EndpointRow, Scope } from '../tables/endpoint.ts';

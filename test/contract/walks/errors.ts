@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Answer } from '../client.ts';
 import { expectProblem } from '../shape.ts';
 import { type Condition, ERRORS } from '../tables/errors.ts';

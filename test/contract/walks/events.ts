@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { ReceivedWebhook } from '../../../scripts/simulator/receiver/received.ts';
 import { eventually } from '../../support/eventually.ts';
 import { expectProblem, expectRecord } from '../shape.ts';

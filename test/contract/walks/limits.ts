@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { type ManyAnswer, ManyRequests } from '../../support/many-requests.ts';
 import type { Answer } from '../client.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { expectProblem, namedFields } from '../shape.ts';
 import { MEDIA_TYPES, OTHER_FORMATS } from '../tables/media-types.ts';
 import type { World } from '../world.ts';

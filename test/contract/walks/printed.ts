@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { curlLines, doCurlLine } from '../../support/curl-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { printedWalk } from '../../support/printed-walk.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { Answer } from '../client.ts';
 import { TIMESTAMP } from '../shape.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { expectRecord } from '../shape.ts';
 import { RESULTS } from '../tables/fields.ts';
 import type { World } from '../world.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { type PlayedSet, startPlayedSet } from '../../support/mongo-wire/set.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { useStore } from '../../support/store.ts';
 import { faultAtEachCommand } from './each-command.ts';
 import { ACCEPTING, MONEY } from './money.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { batchCollection } from '../../../shared/messages/batch-store.ts';
 import { queueOf } from '../../../shared/messages/queue/queue-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import { deliveriesIn, type Stored } from '../../../shared/events/webhooks/delivery.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import type { BatchDocument } from '../../../shared/messages/batch.ts';

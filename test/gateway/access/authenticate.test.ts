@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { formatKey, newKeyText } from '../../../shared/people/keys/key-secret.ts';

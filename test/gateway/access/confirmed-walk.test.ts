@@ -1,5 +1,4 @@
 import { hash } from '@node-rs/argon2';
-import { expect } from 'chai';
 import { generate } from 'otplib';
 import request from 'supertest';
 import { requireConfirmed } from '../../../gateway/access/require-user.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { type Allowance, AllowanceReturns } from '../../../gateway/access/allowance-returns.ts';
 import { RateCounter } from '../../../gateway/access/counter.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { KeyUses } from '../../../gateway/http/key-uses.ts';
 import { requestsOfDay } from '../../../shared/people/keys/key-use.ts';
 import { createKey, findKey, updateKey } from '../../../shared/people/keys/store.ts';

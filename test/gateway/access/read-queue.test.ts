@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { ReadQueue } from '../../../gateway/access/read-queue.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { expect } from 'chai';
 import { createKey } from '../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';

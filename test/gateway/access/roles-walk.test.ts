@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { ROLE_PERMISSIONS } from '../../../gateway/access/scopes.ts';
 import { isOperatorRole, type Role } from '../../../shared/people/users/user.ts';
 import { useGateway } from '../../support/gateway.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeAccount } from '../../support/make.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Role } from '../../../shared/people/users/user.ts';
 import { useGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { expect } from 'chai';
 import { makeKey, openGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { useStore } from '../../support/store.ts';

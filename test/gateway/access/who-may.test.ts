@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import request from 'supertest';
 import { ACCOUNT_KEY_SCOPES, OPERATOR_SCOPES } from '../../../shared/people/keys/key.ts';
 import { createKey } from '../../../shared/people/keys/store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { z } from 'zod';
 import { componentsOf, exampleOf } from '../../../gateway/api/json-schema.ts';
 import { decimal, flag, id, text, time, whole } from '../../../gateway/api/shapes.ts';

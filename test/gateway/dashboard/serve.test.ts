@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { builtDashboard } from '../../support/dashboard.ts';
 import { openGateway, type TestGateway } from '../../support/gateway.ts';

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { ROOT } from '../../support/sources.ts';
 
 describe('the client of the dashboard', () => {

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
 import { type AccountGateway, accountAtGateway } from '../../support/account-gateway.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { changeAudited } from '../../../gateway/http/audited.ts';
 import type { Requester } from '../../../gateway/http/context.ts';
 import type { AuditDocument } from '../../../shared/people/audit/entry.ts';

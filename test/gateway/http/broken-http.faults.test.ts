@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { ProblemSlug } from '../../../gateway/http/problem.ts';
 import { makeKey, useGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';

@@ -1,6 +1,5 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { expect } from 'chai';
 import { callerNetwork, createCallerAddress } from '../../../gateway/http/caller-address.ts';
 
 /** A request from `remote` with the header as Node gives it. */

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { openHostileGateway } from '../../support/hostile-gateway.ts';
 import { use } from '../../support/use.ts';

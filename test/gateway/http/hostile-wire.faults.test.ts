@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { openHostileGateway, statusesOf } from '../../support/hostile-gateway.ts';
 import { use } from '../../support/use.ts';
 

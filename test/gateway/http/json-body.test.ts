@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { expect } from 'chai';
 import request from 'supertest';
 import type { ProblemSlug } from '../../../gateway/http/problem.ts';
 import { makeKey, useGateway } from '../../support/gateway.ts';

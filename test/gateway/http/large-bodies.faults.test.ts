@@ -1,5 +1,4 @@
 import { connect, type Socket } from 'node:net';
-import { expect } from 'chai';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey } from '../../support/gateway.ts';

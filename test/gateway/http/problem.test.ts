@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { refusal } from '../../../gateway/http/payment-refusal.ts';
 import { PROBLEMS, problemBody } from '../../../gateway/http/problem.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';

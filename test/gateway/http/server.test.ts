@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { expect } from 'chai';
 import { GatewayServer } from '../../../gateway/http/server.ts';
 import { StartError } from '../../../shared/platform/runtime/lifecycle.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { expect } from 'chai';
 import { GatewayServer } from '../../../gateway/http/server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openHostileGateway, openWire, statusesOf } from '../../support/hostile-gateway.ts';

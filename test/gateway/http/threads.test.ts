@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect } from 'chai';
 import { Threads } from '../../../gateway/http/threads.ts';
 import { keepLines } from '../../support/log-lines.ts';
 

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { use } from '../../support/use.ts';
 import {
   type Worst,

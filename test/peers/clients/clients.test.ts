@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { expect } from 'chai';
 import { debianProgram } from '../../support/debian.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey } from '../../support/gateway.ts';

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { CUSTOMER } from '../../support/chat-gateway.ts';
 import { eventually } from '../../support/eventually.ts';

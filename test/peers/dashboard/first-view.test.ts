@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { use } from '../../support/use.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import type { CustomersFile } from '../../../scripts/simulator/provider/media.ts';
 import { startProvider } from '../../../scripts/simulator/provider.ts';

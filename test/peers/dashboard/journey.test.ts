@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { NpmStart, START_MS, STOP_MS } from '../../support/npm-start.ts';
 import { type DashboardWorld, openDashboard } from './world.ts';

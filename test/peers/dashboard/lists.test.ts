@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
 import { createKey, revokeKey } from '../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';

@@ -1,5 +1,4 @@
 import { hash } from '@node-rs/argon2';
-import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { topUp } from '../../../shared/money/ledger/change.ts';
 import { endSessions } from '../../../shared/people/users/session-store.ts';

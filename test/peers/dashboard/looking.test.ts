@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import { makeMessage } from '../../support/make.ts';
 import { makeOwnThings } from '../../support/own-things.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { batchMessageIds, newId } from '../../../shared/platform/runtime/ids.ts';

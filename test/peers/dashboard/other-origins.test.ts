@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect } from 'chai';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { use } from '../../support/use.ts';
 import { openGatewayWithDashboard } from './world.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Page, Request } from 'playwright-core';
 import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';

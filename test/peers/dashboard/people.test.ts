@@ -1,5 +1,4 @@
 import { hash } from '@node-rs/argon2';
-import { expect } from 'chai';
 import { generate } from 'otplib';
 import { endSessions } from '../../../shared/people/users/session-store.ts';
 import { findUser } from '../../../shared/people/users/store.ts';

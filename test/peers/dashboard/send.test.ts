@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
 import { createSender } from '../../../shared/carriers/sender-store.ts';
 import { batchCollection } from '../../../shared/messages/batch-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import request from 'supertest';
 import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';

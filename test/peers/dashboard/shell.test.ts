@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { endSessions } from '../../../shared/people/users/session-store.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';

@@ -1,5 +1,4 @@
 import { hash } from '@node-rs/argon2';
-import { expect } from 'chai';
 import type { UserDocument } from '../../../shared/people/users/user.ts';
 import { signedIn } from '../../support/signed-in.ts';
 import { use } from '../../support/use.ts';

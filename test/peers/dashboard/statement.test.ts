@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { findAccount } from '../../../shared/money/accounts/store.ts';
 import { topUp } from '../../../shared/money/ledger/change.ts';
 import { TEST_CONFIG } from '../../support/gateway.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { createTemplate, decideTemplate, findTemplate } from '../../../shared/templates/sms/store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { PROBLEMS } from '../../../gateway/http/problem.ts';
 import { createKey } from '../../../shared/people/keys/store.ts';

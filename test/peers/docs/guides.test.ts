@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { GUIDES } from '../../../gateway/endpoints/docs/guides.ts';
 import { freePort } from '../../../scripts/bench/free-port.ts';
 import { signature } from '../../../shared/events/webhooks/sign.ts';

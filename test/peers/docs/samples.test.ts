@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect } from 'chai';
 import { pagesOf } from '../../../gateway/endpoints/docs/pages.ts';
 import { debianProgram } from '../../support/debian.ts';
 import { openGateway, type TestGateway } from '../../support/gateway.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { causeFaults } from '../../../scripts/chaos/faults.ts';
 import { CHAOS_DEFAULTS } from '../../../scripts/chaos/options.ts';
 import { seededRandom } from '../../../scripts/chaos/random.ts';

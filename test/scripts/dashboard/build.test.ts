@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { builtDashboard } from '../../support/dashboard.ts';
 import { ROOT } from '../../support/sources.ts';
 

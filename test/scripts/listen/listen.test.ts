@@ -1,6 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { listen, trigger } from '../../../scripts/listen/listen.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { ENDPOINTS } from '../../../gateway/endpoints/list.ts';
 import { COMMANDS, runOps } from '../../../scripts/ops/run.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';

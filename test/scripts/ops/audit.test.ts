@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { COMMANDS } from '../../../scripts/ops/run.ts';
 import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
 import { beginEntry } from '../../../shared/people/audit/store.ts';

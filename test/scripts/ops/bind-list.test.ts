@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { startSmsc } from '../../../scripts/simulator/smsc.ts';
 import { queuedMessage } from '../../../shared/messages/document/draft.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';

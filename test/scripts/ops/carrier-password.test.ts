@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { openedPassword } from '../../../shared/carriers/carrier-secrets.ts';
 import { createSecretBox } from '../../../shared/platform/runtime/secret-box.ts';

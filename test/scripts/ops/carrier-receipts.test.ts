@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { OpsWorld } from '../../support/ops-world.ts';
 import { use } from '../../support/use.ts';
 

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { replaceChatTemplates } from '../../../shared/templates/chat/store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { createKey } from '../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { isAccountId } from '../../../shared/platform/runtime/ids.ts';

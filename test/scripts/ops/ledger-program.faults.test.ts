@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { createSecretBox } from '../../../shared/platform/runtime/secret-box.ts';
 import { loadSecretKeys } from '../../../shared/platform/runtime/secret-keys.ts';

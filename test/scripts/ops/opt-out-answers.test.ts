@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 import { use } from '../../support/use.ts';

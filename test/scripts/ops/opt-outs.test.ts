@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { OpsWorld } from '../../support/ops-world.ts';
 import { use } from '../../support/use.ts';
 

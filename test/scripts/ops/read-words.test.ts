@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type Command, defineCommand, UsageError } from '../../../scripts/ops/command.ts';
 import {
   accountId,

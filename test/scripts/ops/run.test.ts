@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { MongoServerError } from 'mongodb';
 import { readSecret } from '../../../scripts/ops/read-secret.ts';
 import { runOps } from '../../../scripts/ops/run.ts';

@@ -1,6 +1,5 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { openedPassword, openedTrust } from '../../../shared/carriers/carrier-secrets.ts';
 import { createCarrier } from '../../../shared/carriers/carrier-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { BSON, type Document } from 'mongodb';
 import { Progress } from '../../../scripts/ops/store/progress.ts';
 import { copyCollection, readContent } from '../../../scripts/ops/store/raw-documents.ts';

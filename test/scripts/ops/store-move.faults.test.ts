@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import { startApp } from '../../../scripts/bench/app-process.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
 import { runOps } from '../../../scripts/ops/run.ts';
 import { loadConfig } from '../../../shared/platform/config/settings.ts';

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { createSender } from '../../../shared/carriers/sender-store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';

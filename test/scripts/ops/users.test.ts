@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { createKey } from '../../../shared/people/keys/store.ts';
 import { findUserByLink } from '../../../shared/people/users/store.ts';
 import { hashToken } from '../../../shared/people/users/user.ts';

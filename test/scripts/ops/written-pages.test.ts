@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { expect } from 'chai';
 import { carrierPage, crashPointsPage, envExample } from '../../../scripts/ops/pages.ts';
 import { loadConfig } from '../../../shared/platform/config/settings.ts';
 import { parseCrashPoint } from '../../../shared/platform/runtime/crash-point.ts';

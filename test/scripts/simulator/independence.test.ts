@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 
 const ROOT = join(import.meta.dirname, '../../../scripts/simulator');
 

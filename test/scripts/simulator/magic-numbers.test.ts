@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { expect } from 'chai';
 import { MAGIC_NUMBERS } from '../../../scripts/simulator/magic-numbers.ts';
 import { MAGIC_CUSTOMERS } from '../../../scripts/simulator/provider/magic-customers.ts';
 import { MAGIC_TEMPLATES } from '../../../scripts/simulator/provider/magic-templates.ts';

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { builtProgram } from '../../support/built.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ascii, HandClient, submit } from './hand-client.ts';

@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect } from 'chai';
 import type { ProviderOptions } from '../../../scripts/simulator/provider/options.ts';
 import { type Provider, startProvider } from '../../../scripts/simulator/provider.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { checkSend } from '../../../scripts/simulator/provider/check-send.ts';
 import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
 

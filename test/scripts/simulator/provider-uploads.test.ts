@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type Provider, startProvider } from '../../../scripts/simulator/provider.ts';
 
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex');

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect } from 'chai';
 import { startProvider } from '../../../scripts/simulator/provider.ts';
 import { eventually } from '../../support/eventually.ts';
 import { use } from '../../support/use.ts';

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
-import { expect } from 'chai';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../../../scripts/simulator/receiver.ts';
 
 const SECRET = 'whsec_plJ3nmyCDGBKInavdOK15jsl';

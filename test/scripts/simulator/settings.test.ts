@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { readCommand } from '../../../scripts/simulator/settings.ts';
 
 function settings(argv: string[], environment: Record<string, string> = {}) {

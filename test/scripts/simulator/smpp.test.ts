@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { FrameReader } from '../../../scripts/simulator/smpp/frames.ts';
 import { concatenationOf, headerOf } from '../../../scripts/simulator/smpp/submit.ts';
 import { alphabetOf, decodeText, encodeGsm7, encodeUcs2, fitsGsm7 } from '../../../scripts/simulator/smpp/text.ts';

@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { SMSC_DEFAULTS } from '../../../scripts/simulator/smsc/options.ts';
 import { startSmsc } from '../../../scripts/simulator/smsc.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { ascii, bind, cString, deliverResponse, octets, sequenceOf, sized, submit } from './hand-client.ts';
 import { SmscWorld } from './smsc-world.ts';

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import {
   createCarrier,

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { customersOf } from '../../../scripts/ops/opt-in.ts';
 import { readNumberFile } from '../../../scripts/ops/read-file.ts';
 import { addOptIns, listOptIns, optedInOf, removeOptIn } from '../../../shared/carriers/chat-opt-in-store.ts';

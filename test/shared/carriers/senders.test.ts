@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { isSenderForm } from '../../../shared/carriers/sender.ts';
 import { createSender, findSender, listSenders, SenderExists } from '../../../shared/carriers/sender-store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';

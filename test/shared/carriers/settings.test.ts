@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { CARRIER_DEFAULTS, type CarrierDlt } from '../../../shared/carriers/carrier.ts';
 import { checkCarrier } from '../../../shared/carriers/carrier-form.ts';
 import { BASICS } from '../../../shared/carriers/settings/basics.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { CARRIER_DEFAULTS } from '../../../shared/carriers/carrier.ts';
 import { newestAnswers } from '../../../shared/conditions/carriers.ts';
 import { CONDITIONS, type ConditionName, READ, WATCHED } from '../../../shared/conditions/catalogue.ts';

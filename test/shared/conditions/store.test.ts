@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { findAll, type Severity } from '../../../shared/conditions/condition.ts';
 import {
   conditionsOf,

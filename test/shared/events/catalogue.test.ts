@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { eventBody } from '../../../shared/events/catalogue.ts';
 import type { InboundMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import type { HistoryEntry, MessageDocument } from '../../../shared/messages/document/message.ts';

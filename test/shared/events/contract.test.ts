@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Schema } from '../../../gateway/http/fields/field.ts';
 import { type AccountEventKind, accountBody } from '../../../shared/events/account-event.ts';
 import {

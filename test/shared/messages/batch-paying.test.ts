@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { findPaidBatch } from '../../../gateway/endpoints/sms/paid-batches.ts';
 import { storeUnpaid } from '../../../gateway/endpoints/sms/unpaid-store.ts';
 import { type BatchState, chunksOf } from '../../../shared/messages/batch.ts';

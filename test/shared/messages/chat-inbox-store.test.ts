@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
 import { dueItems, finishItems, keepItems, retryItem } from '../../../shared/messages/chat-inbox-store.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';

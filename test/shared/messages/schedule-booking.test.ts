@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { findPaidBatch } from '../../../gateway/endpoints/sms/paid-batches.ts';
 import type { BatchDocument } from '../../../shared/messages/batch.ts';
 import { type Booking, bookedSchedule, scheduledBatchId } from '../../../shared/messages/schedule.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { REDO_MS, scheduledMessageId } from '../../../shared/messages/schedule.ts';
 import { cancelSchedule } from '../../../shared/money/payment/cancel-schedule.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { queueOf } from '../../../shared/messages/queue/queue-store.ts';
 import { REDO_MS, scheduledMessageId } from '../../../shared/messages/schedule.ts';
 import { claimDue, findDue } from '../../../shared/messages/schedule-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import { planText, roomOf, unicodeCharacters } from '../../../shared/messages/sms-plan.ts';
 

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { BSON, type Document, Double, Int32, Long } from 'mongodb';
 import { answer, answersTo, MessageCutter, readAnswer, readCommand, requestIdOf, rewritten } from './framing.ts';
 

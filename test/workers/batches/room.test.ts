@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { WRITE_OUT_MS } from '../../../shared/messages/queue/queue-document.ts';
 import { type BatchId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { roomInQueue } from '../../../workers/batches/worker.ts';

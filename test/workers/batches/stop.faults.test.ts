@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { readWholeMessage } from '../../../gateway/endpoints/messages/read-whole.ts';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';

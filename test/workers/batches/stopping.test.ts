@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
 import { countBatch, refundedCredits } from '../../../shared/messages/batch-progress.ts';
 import { batchCollection, beginStop, reserveNext } from '../../../shared/messages/batch-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { BatchDocument } from '../../../shared/messages/batch.ts';
 import { batchCollection } from '../../../shared/messages/batch-store.ts';
 import type { AccountId, BatchId } from '../../../shared/platform/runtime/ids.ts';

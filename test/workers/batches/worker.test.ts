@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { RouteDocument } from '../../../shared/carriers/routing/route.ts';
 import { chunksOf } from '../../../shared/messages/batch.ts';
 import {

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { pauseProvider } from '../../../shared/carriers/providers/store.ts';
 import type { InboundItem } from '../../../shared/messages/chat-inbox-item.ts';
 import type { InboundMessageDocument } from '../../../shared/messages/document/chat-message.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { addOptIns, optedInOf } from '../../../shared/carriers/chat-opt-in-store.ts';
 import { WHOLE_ACCOUNT } from '../../../shared/carriers/opt-outs/opt-out.ts';
 import { changeOptOuts, readScopes } from '../../../shared/carriers/opt-outs/store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';

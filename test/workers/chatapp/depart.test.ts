@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { giveBackRefused } from '../../../shared/money/conversations/give-back.ts';
 import { customerWrites, makeTemplateDraft, makeTextDraft } from '../../support/chat.ts';

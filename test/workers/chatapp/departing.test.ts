@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { addOptIns, removeOptIn } from '../../../shared/carriers/chat-opt-in-store.ts';
 import { pauseAccount, setAccountStatus } from '../../../shared/money/accounts/store.ts';
 import { createChatAccepter } from '../../../shared/money/conversations/open.ts';

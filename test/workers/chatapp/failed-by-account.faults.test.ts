@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';

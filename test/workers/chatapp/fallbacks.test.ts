@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { pauseProvider } from '../../../shared/carriers/providers/store.ts';
 import type { StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
 import type { ChatMessageDocument, FallbackSms } from '../../../shared/messages/document/chat-message.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { InboundItem } from '../../../shared/messages/chat-inbox-item.ts';
 import { connectStore } from '../../../shared/platform/mongo/connect.ts';
 import { NUMBER } from '../../support/chatapp.ts';

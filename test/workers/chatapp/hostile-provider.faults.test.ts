@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { listChatTemplates } from '../../../shared/templates/chat/store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { flood } from '../../support/hostile-server.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { keepItems } from '../../../shared/messages/chat-inbox-store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
 import type { InboundItem, InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
 import { NUMBER } from '../../support/chatapp.ts';

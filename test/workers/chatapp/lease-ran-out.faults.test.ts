@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { pauseProvider } from '../../../shared/carriers/providers/store.ts';
 import { Lease } from '../../../shared/platform/leases/lease.ts';
 import { connectStore } from '../../../shared/platform/mongo/connect.ts';

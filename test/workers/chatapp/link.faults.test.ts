@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { addOptIns } from '../../../shared/carriers/chat-opt-in-store.ts';
 import type { ConversationDocument } from '../../../shared/money/conversations/conversation.ts';
 import { customerOf, findPerson, type Person } from '../../../shared/money/conversations/person.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { Breaker } from '../../../workers/chatapp/breaker.ts';

@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process';
-import { expect } from 'chai';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { setAccountStatus } from '../../../shared/money/accounts/store.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { explain } from '../../../gateway/endpoints/messages/explain/explain.ts';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { findProvider, resumeProvider } from '../../../shared/carriers/providers/store.ts';

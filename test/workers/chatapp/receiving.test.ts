@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { expect } from 'chai';
 import { setPriceList } from '../../../shared/carriers/providers/price-list.ts';
 import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
 import { eventBody } from '../../../shared/events/catalogue.ts';

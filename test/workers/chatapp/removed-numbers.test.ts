@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
 import { pauseProvider, removeProvider } from '../../../shared/carriers/providers/store.ts';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';

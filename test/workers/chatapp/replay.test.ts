@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import type { InboundMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { balanceOf } from '../../support/balance.ts';

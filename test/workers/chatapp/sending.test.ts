@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { chatMessageKey, type ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { eventually } from '../../support/eventually.ts';
 import { graphError, json, type ProviderServer } from './provider-server.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
 import type { StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
 import { applyChange, type Change } from '../../../shared/messages/document/change.ts';

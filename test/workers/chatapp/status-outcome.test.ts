@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import { PriceList } from '../../../shared/carriers/providers/price-list.ts';
 import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';

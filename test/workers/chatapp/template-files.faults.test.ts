@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { providersOf, setProvider } from '../../../shared/carriers/providers/store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Exchange } from '../../../shared/carriers/http/client.ts';
 import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';

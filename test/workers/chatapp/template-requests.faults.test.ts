@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
 import type { ChatTemplateRequestDocument } from '../../../shared/templates/chat/template-request.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { CallbackStore } from '../../../gateway/endpoints/chatapp-callbacks/callback-store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import type { ChatTemplateDocument } from '../../../shared/templates/chat/chat-template.ts';

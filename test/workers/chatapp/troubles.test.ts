@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { ProviderTrouble } from '../../../shared/carriers/providers/provider.ts';
 import { findProvider, noteTrouble, setProvider } from '../../../shared/carriers/providers/store.ts';
 import type { BusinessNumber } from '../../../shared/messages/document/chat-message.ts';

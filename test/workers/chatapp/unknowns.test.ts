@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';

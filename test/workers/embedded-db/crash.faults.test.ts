@@ -1,7 +1,6 @@
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { embeddedSocketPath } from '../../../shared/platform/runtime/unix-socket.ts';
 import { checkStore } from '../../../workers/embedded-db/offline.ts';

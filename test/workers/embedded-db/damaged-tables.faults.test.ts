@@ -1,7 +1,6 @@
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { serialize } from 'bson';
-import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
 import { DAMAGED_EXIT_CODE, DamageFound } from '../../../shared/platform/runtime/lifecycle.ts';
 import { int32 } from '../../../workers/embedded-db/bson/value.ts';

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { thisProcess } from '../../../shared/platform/runtime/process-identity.ts';
 import { EMBEDDED, errorOf } from './store-under-test.ts';
 import { storesInOneDirectory } from './stores-world.ts';

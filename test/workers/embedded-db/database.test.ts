@@ -1,6 +1,5 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import fc from 'fast-check';
 import { Database } from '../../../workers/embedded-db/storage/database.ts';
 import { tempDir } from './store-under-test.ts';

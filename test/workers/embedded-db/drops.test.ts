@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { DroppedRemover } from '../../../workers/embedded-db/server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { problemsOf, type Reply, StoreInGroups } from './store-in-groups.ts';

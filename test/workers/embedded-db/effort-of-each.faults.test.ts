@@ -1,5 +1,4 @@
 import { deserialize } from 'bson';
-import { expect } from 'chai';
 import { spend } from '../../../workers/embedded-db/bson/effort.ts';
 import { OK } from '../../../workers/embedded-db/commands/reply.ts';
 import { type Progress, Rest } from '../../../workers/embedded-db/commands/slices.ts';

@@ -1,6 +1,5 @@
 import { rmSync } from 'node:fs';
 import { deserialize, serialize } from 'bson';
-import { expect } from 'chai';
 import { ChangeSignal } from '../../../shared/platform/runtime/change-signal.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { StoreError } from '../../../workers/embedded-db/bson/errors.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { Binary, Double, Long, ObjectId } from 'mongodb';
 import { use } from '../../support/use.ts';
 import { errorOf, type Loose, storeUnderTest } from './store-under-test.ts';

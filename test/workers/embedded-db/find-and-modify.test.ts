@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
 import { use } from '../../support/use.ts';
 import { errorOf, storeUnderTest } from './store-under-test.ts';

@@ -1,6 +1,5 @@
 import { rmSync } from 'node:fs';
 import { type Document, serialize } from 'bson';
-import { expect } from 'chai';
 import { RawClient } from './raw-client.ts';
 import { type StoreProcess, startStoreProcess } from './store-process.ts';
 import { EMBEDDED, tempDir } from './store-under-test.ts';

@@ -2,7 +2,6 @@ import { readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { type Document, serialize } from 'bson';
-import { expect } from 'chai';
 import { checkStore } from '../../../workers/embedded-db/offline.ts';
 import { fuzz } from '../../support/fuzz.ts';
 import type { Prng } from '../../support/prng.ts';

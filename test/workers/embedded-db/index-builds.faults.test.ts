@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Store } from '../../../workers/embedded-db/commands/store.ts';
 import { Prng } from '../../support/prng.ts';
 import { documentsOf, problemsOf, type Reply, StoreInGroups } from './store-in-groups.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Collection, Document } from 'mongodb';
 import { use } from '../../support/use.ts';
 import { errorOf, type Loose, planOf, storeUnderTest } from './store-under-test.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Document } from 'mongodb';
 import { use } from '../../support/use.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { documentsOf, type Reply, StoreInGroups } from './store-in-groups.ts';
 
 const DOCS = 5_000;

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { Binary, type Document, Long } from 'mongodb';
 import { use } from '../../support/use.ts';
 import { EMBEDDED, errorOf, storeUnderTest } from './store-under-test.ts';

@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { open as openLmdb } from 'lmdb';
 import { seededRandom } from '../../../scripts/chaos/random.ts';
 import { Database } from '../../../workers/embedded-db/storage/database.ts';

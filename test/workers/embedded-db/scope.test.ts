@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { BSONRegExp, BSONSymbol, Code, Decimal128, type Document, MaxKey, MinKey, Timestamp } from 'mongodb';
 import { use } from '../../support/use.ts';
 import { EMBEDDED, errorOf, storeUnderTest } from './store-under-test.ts';

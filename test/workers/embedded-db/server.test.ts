@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { EMBEDDED, errorOf, type Loose } from './store-under-test.ts';
 import { storesInOneDirectory } from './stores-world.ts';

@@ -1,5 +1,4 @@
 import { deserialize, serialize } from 'bson';
-import { expect } from 'chai';
 import type { Results } from '../../../workers/embedded-db/plan/results.ts';
 import { PAUSE } from '../../../workers/embedded-db/plan/scan.ts';
 import { sorted } from '../../../workers/embedded-db/plan/sort.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { Binary, type Document, Double, Int32, Long } from 'mongodb';
 import { use } from '../../support/use.ts';
 import { errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { expect } from 'chai';
 
 /** A program that beats for a while, and then hangs when it is told to. */
 const PROGRAM = `

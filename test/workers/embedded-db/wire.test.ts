@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
 import { serialize } from 'bson';
-import { expect } from 'chai';
 import fc from 'fast-check';
 import { use } from '../../support/use.ts';
 import { EMBEDDED, storeUnderTest } from './store-under-test.ts';

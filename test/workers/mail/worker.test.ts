@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { MailDocument } from '../../../shared/people/mails/mail.ts';
 import { inviteUser } from '../../../shared/people/users/store.ts';
 import { type AccountId, mailId, newId } from '../../../shared/platform/runtime/ids.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { createSender, decideSender } from '../../../shared/carriers/sender-store.ts';
 import type { ConditionDocument } from '../../../shared/conditions/condition.ts';
 import { storeConditions } from '../../../shared/conditions/store.ts';

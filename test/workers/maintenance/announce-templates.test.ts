@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { expect } from 'chai';
 import { removeUnapproved } from '../../../gateway/endpoints/account-templates/requests.ts';
 import { eventsOf } from '../../../shared/events/catalogue.ts';
 import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { queuedMessage } from '../../../shared/messages/document/draft.ts';
 import type { MessageDocument, PartState } from '../../../shared/messages/document/message.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type Announcer, createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import type { ScheduleDocument } from '../../../shared/messages/schedule.ts';
 import { oldestUnannounced, redoIntents, writeIntent } from '../../../shared/messages/settlement/intents.ts';

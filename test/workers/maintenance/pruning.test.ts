@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { insertAgain } from '../../../shared/messages/queue/insert.ts';
 import { queueDocument } from '../../../shared/messages/queue/queue-document.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { insertFirst } from '../../../shared/messages/queue/insert.ts';
 import { claimLines } from '../../../shared/messages/queue/queue-store.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import type { RouteDocument } from '../../../shared/carriers/routing/route.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';

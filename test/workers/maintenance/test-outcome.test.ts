@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { expect } from 'chai';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import { applyChange } from '../../../shared/messages/document/change.ts';
 import { queuedMessage } from '../../../shared/messages/document/draft.ts';

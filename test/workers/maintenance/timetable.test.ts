@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import type { LogFields } from '../../../shared/platform/runtime/log.ts';
 import { Timetable } from '../../../workers/maintenance/timetable.ts';
 import { builtProduct } from '../../support/built.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
 import { createCarrier } from '../../../shared/carriers/carrier-store.ts';
 import type { ConditionDocument } from '../../../shared/conditions/condition.ts';

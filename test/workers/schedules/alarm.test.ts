@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { Alarm } from '../../../workers/schedules/alarm.ts';
 import { eventually } from '../../support/eventually.ts';
 import { silentLog } from '../../support/silent-log.ts';

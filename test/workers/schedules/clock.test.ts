@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import { ScheduleWorker } from '../../../workers/schedules/worker.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process';
-import { expect } from 'chai';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { type Booking, type ScheduleDocument, scheduledMessageId } from '../../../shared/messages/schedule.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';

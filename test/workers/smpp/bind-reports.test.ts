@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
 import { type BindReportDocument, unusableSession } from '../../../shared/carriers/bind-report.ts';

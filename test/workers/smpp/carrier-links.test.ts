@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { createServer as createTlsServer, type Server } from 'node:tls';
-import { expect } from 'chai';
 import { freePort } from '../../../scripts/bench/free-port.ts';
 import { listenLocally } from '../../../scripts/simulator/listen.ts';
 import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Submit } from '../../../scripts/simulator/smpp/submit.ts';
 import type { DefaultAlphabet } from '../../../scripts/simulator/smpp/text.ts';
 import type { StoredGroups } from '../../../shared/carriers/settings/table.ts';

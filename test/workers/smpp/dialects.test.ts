@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { ReceiptDialect } from '../../../scripts/simulator/smsc/receipt-dialects.ts';
 import type { ReceiptSettings } from '../../../shared/carriers/settings/receipts.ts';
 import type { MessageState } from '../../../shared/messages/document/message.ts';

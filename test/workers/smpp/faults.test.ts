@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { freePort } from '../../../scripts/bench/free-port.ts';
 import { startSmsc } from '../../../scripts/simulator/smsc.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { addRoute } from '../../../shared/carriers/routing/store.ts';
 import type { Daytime } from '../../../shared/messages/document/daytime.ts';
 import { type MessageDraft, queuedMessage } from '../../../shared/messages/document/draft.ts';

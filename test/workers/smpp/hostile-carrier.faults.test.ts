@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import type { OrphanDocument } from '../../../shared/messages/settlement/orphan.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { MAGIC_NUMBERS } from '../../../scripts/simulator/magic-numbers.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { requeue } from '../../../shared/messages/queue/queue-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { readMessageLog } from '../../../shared/messages/settlement/log-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { DeliverSm } from '../../../scripts/simulator/smsc/deliver-sm.ts';
 import type { MessageState } from '../../../shared/messages/document/message.ts';
 import { QUICK, worldPerTest } from '../../support/smpp-world.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { openWorld } from '../../support/smpp-world.ts';
 import { use } from '../../support/use.ts';
 

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Behaviour } from '../../../scripts/simulator/smsc/outcome.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';

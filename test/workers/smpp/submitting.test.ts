@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { numbered, worldPerTest } from '../../support/smpp-world.ts';
 

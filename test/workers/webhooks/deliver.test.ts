@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { MongoServerError } from 'mongodb';
 import { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
 import type { Completion } from '../../../shared/events/webhooks/delivery-store.ts';

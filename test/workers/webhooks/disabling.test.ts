@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { replayDelivery } from '../../../shared/events/webhooks/delivery-store.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
 import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { EndpointId } from '../../../shared/platform/runtime/ids.ts';
 import { HOSTS_PER_ACCOUNT, IN_FLIGHT_MAX } from '../../../workers/webhooks/endpoint-queues.ts';
 import { makeGroup } from '../../shared/events/webhooks/make.ts';

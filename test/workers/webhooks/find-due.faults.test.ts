@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Stored } from '../../../shared/events/webhooks/delivery.ts';
 import { deliveriesOf, findDueInRange, findDueOf } from '../../../shared/events/webhooks/delivery-store.ts';
 import type { EndpointId } from '../../../shared/platform/runtime/ids.ts';

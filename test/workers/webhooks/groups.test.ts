@@ -1,5 +1,4 @@
 import type { RequestListener } from 'node:http';
-import { expect } from 'chai';
 import { type DeliveryDocument, type DeliveryGroup, deliveryId } from '../../../shared/events/webhooks/delivery.ts';
 import { deliveriesOf, findDeliveries } from '../../../shared/events/webhooks/delivery-store.ts';
 import type { CreatedEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';

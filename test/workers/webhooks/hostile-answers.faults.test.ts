@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
 import { Poster, type PostResult } from '../../../shared/events/webhooks/posting/post.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';

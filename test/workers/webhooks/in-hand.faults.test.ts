@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
 import { connectStore } from '../../../shared/platform/mongo/connect.ts';
 import { Metrics } from '../../../shared/platform/runtime/metrics.ts';

@@ -1,6 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { eventsOf, type StateChange } from '../../../shared/events/catalogue.ts';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';

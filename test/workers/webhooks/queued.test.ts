@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { OPEN_MAX } from '../../../workers/webhooks/endpoint-queues.ts';
 import { makeDelivery, makeGroup } from '../../shared/events/webhooks/make.ts';
 import { drain, end, endpointsOf, filled, openQueues } from './queues.ts';

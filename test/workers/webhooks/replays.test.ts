@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { deliveryId } from '../../../shared/events/webhooks/delivery.ts';
 import { deliveriesOf, findDeliveries } from '../../../shared/events/webhooks/delivery-store.ts';
 import { disableEndpoint, setOptions } from '../../../shared/events/webhooks/endpoint-store.ts';

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { expect } from 'chai';
 import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
 import { newSecret } from '../../../shared/events/webhooks/sign.ts';

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { expect } from 'chai';
 import { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';

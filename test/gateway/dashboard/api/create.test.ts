@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect } from 'chai';
 import { create } from '../../../../gateway/dashboard/client/api/http.ts';
 
 describe("create, the dashboard's POST that makes something", () => {

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { initialOf } from '../../../../gateway/dashboard/client/frame/initial.ts';
 
 describe('dashboard: the initial of a name', () => {

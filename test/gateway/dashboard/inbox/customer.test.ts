@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { shortly } from '../../../../gateway/dashboard/client/pages/inbox/customer.ts';
 
 describe('the dashboard, the row of a customer', () => {

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { sheetOf, templateValues } from '../../../../gateway/dashboard/client/pages/send/sheet.ts';
 
 describe('the recipients of a file', () => {

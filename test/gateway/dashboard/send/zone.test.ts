@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { instantIn } from '../../../../gateway/dashboard/client/pages/send/zone.ts';
 
 describe('instantIn', () => {

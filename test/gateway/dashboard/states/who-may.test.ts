@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { whoMay } from '../../../../gateway/dashboard/client/pages/states/who-may.ts';
 
 describe('a page that the user may not see', () => {

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { expect } from 'chai';
 import request from 'supertest';
 import { builtProduct } from '../../../support/built.ts';
 import { eventually } from '../../../support/eventually.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { propose, type Tag } from '../../../../gateway/endpoints/account-templates/tags/propose.ts';
 import { sampleTexts } from '../../../../gateway/endpoints/account-templates/tags/sample.ts';

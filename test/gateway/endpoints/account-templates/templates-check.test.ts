@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { findTemplate } from '../../../../shared/templates/sms/store.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';

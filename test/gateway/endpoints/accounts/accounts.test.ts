@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Call, Gateway } from '../../../../gateway/api/endpoint.ts';
 import { newAccount } from '../../../../gateway/endpoints/accounts/accounts.ts';
 import { findAccount } from '../../../../shared/money/accounts/store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { createSender } from '../../../../shared/carriers/sender-store.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import type { DeliveryDocument, DeliveryGroup } from '../../../../shared/events/webhooks/delivery.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';

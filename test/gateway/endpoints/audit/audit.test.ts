@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Intended } from '../../../../shared/people/audit/entry.ts';
 import { beginEntry, completeEntry } from '../../../../shared/people/audit/store.ts';
 import { createKey } from '../../../../shared/people/keys/store.ts';

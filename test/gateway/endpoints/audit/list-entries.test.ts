@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type AuditQuery, listEntries } from '../../../../gateway/endpoints/audit/list-entries.ts';
 import { beginEntry } from '../../../../shared/people/audit/store.ts';
 import { type AccountId, type AuditId, minuteAuditId, newId } from '../../../../shared/platform/runtime/ids.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { batchCollection } from '../../../../shared/messages/batch-store.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { startSmsc } from '../../../../scripts/simulator/smsc.ts';
 import { writeBindReport } from '../../../../shared/carriers/bind-report-store.ts';
 import type { CarrierDocument } from '../../../../shared/carriers/carrier.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { chatTemplateId } from '../../../../shared/templates/chat/chat-template.ts';

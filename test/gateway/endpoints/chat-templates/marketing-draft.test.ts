@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { draftOf } from '../../../../gateway/endpoints/chat-templates/draft.ts';
 import type { Given } from '../../../../gateway/endpoints/chat-templates/draft-fields.ts';
 import { FieldProblems } from '../../../../gateway/http/field-problems.ts';

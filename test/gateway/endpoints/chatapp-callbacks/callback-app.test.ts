@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { InboxItemDocument } from '../../../../shared/messages/chat-inbox-item.ts';
 import type { AccountId } from '../../../../shared/platform/runtime/ids.ts';
 import { callbackPost, statusOf, textMessage } from '../../../support/chat-callback.ts';

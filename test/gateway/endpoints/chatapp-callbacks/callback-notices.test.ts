@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { findProvider } from '../../../../shared/carriers/providers/store.ts';
 import { Metrics } from '../../../../shared/platform/runtime/metrics.ts';
 import { callbackPost, textMessage } from '../../../support/chat-callback.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { callbackPost, callbackSignature, textMessage } from '../../../support/chat-callback.ts';
 import { makeProvider } from '../../../support/chatapp.ts';

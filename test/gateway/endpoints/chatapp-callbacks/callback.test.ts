@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import request from 'supertest';
 import { type ConversationDocument, conversationKey } from '../../../../shared/money/conversations/conversation.ts';
 import { connectStore } from '../../../../shared/platform/mongo/connect.ts';

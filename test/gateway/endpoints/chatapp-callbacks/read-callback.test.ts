@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { expect } from 'chai';
 import { BSON } from 'mongodb';
 import { weightOf } from '../../../../gateway/endpoints/chatapp-callbacks/weight.ts';
 import { eventBody } from '../../../../shared/events/catalogue.ts';

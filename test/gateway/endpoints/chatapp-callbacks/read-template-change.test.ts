@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { mergeParts, readAlone } from '../../../support/read-callback.ts';
 

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { callbackPost, callbackSignature, statusOf, textMessage } from '../../../support/chat-callback.ts';
 import { openGateway } from '../../../support/gateway.ts';
 import { ManyRequests } from '../../../support/many-requests.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { startProvider } from '../../../../scripts/simulator/provider.ts';
 import { chatMessageKey, type ProviderDocument } from '../../../../shared/carriers/providers/provider.ts';
 import type { ChatMessageDocument, InboundMessageDocument } from '../../../../shared/messages/document/chat-message.ts';

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { expect } from 'chai';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { sendPayload } from '../../../../workers/chatapp/provider/payload.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { addOptIns } from '../../../../shared/carriers/chat-opt-in-store.ts';
 import { pauseProvider, stopProvider } from '../../../../shared/carriers/providers/store.ts';

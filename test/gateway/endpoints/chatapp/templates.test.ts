@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { replaceChatTemplates } from '../../../../shared/templates/chat/store.ts';
 import { chatAtGateway } from '../../../support/chat-gateway.ts';

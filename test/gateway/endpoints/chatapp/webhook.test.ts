@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { PAY_WITHIN_MS } from '../../../../gateway/http/idempotency/key-claim.ts';
 import { eventsOf } from '../../../../shared/events/catalogue.ts';
 import { ENDPOINTS_PER_ACCOUNT, type EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';

@@ -1,5 +1,4 @@
 import { createServer, type RequestListener } from 'node:http';
-import { expect } from 'chai';
 import request from 'supertest';
 import { FIELD_CODES, PROBLEMS, type ProblemRule } from '../../../../gateway/http/problem.ts';
 import { useGateway } from '../../../support/gateway.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import type { Contract } from '../../../../gateway/api/contract.ts';
 import { renderPage } from '../../../../gateway/endpoints/docs/page.ts';

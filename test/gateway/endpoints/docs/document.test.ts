@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { constraintsOf, typeOf } from '../../../../gateway/endpoints/docs/constraints.ts';
 import type { Schema } from '../../../../gateway/http/fields/field.ts';
 import { ACCOUNT_KEY_SCOPES } from '../../../../shared/people/keys/key.ts';

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import request from 'supertest';
 import { TEMPLATES } from '../../../../scripts/simulator/provider/demo-templates.ts';
 import { recordInbound } from '../../../../shared/money/conversations/store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Operation } from '../../../../gateway/api/contract.ts';
 import type { Schema } from '../../../../gateway/http/fields/field.ts';
 import { contract } from '../../../support/openapi.ts';

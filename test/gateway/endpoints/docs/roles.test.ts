@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { rolesPage } from '../../../../scripts/openapi/roles-page.ts';
 import { contract } from '../../../support/openapi.ts';
 

@@ -1,6 +1,5 @@
 import { type IncomingMessage, get as openFile } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { expect } from 'chai';
 import { Binary } from 'mongodb';
 import request from 'supertest';
 import type { ExportDocument } from '../../../../gateway/endpoints/exports/run.ts';

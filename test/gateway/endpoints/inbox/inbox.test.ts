@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import { recordInbound } from '../../../../shared/money/conversations/store.ts';

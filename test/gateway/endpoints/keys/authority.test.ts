@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { KeyScope } from '../../../../shared/people/keys/key.ts';
 import { createKey, findKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

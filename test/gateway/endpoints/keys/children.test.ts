@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import request from 'supertest';
 import { boundsOf, excess } from '../../../../shared/people/keys/bounds.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { updateAccount } from '../../../../shared/money/accounts/store.ts';
 import { findKey } from '../../../../shared/people/keys/store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { narrowDescendants } from '../../../../gateway/endpoints/keys/descendants.ts';
 import { boundsOf, excess } from '../../../../shared/people/keys/bounds.ts';
 import { GENERATIONS_MAX } from '../../../../shared/people/keys/key.ts';

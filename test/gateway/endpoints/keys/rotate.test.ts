@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import type { Gateway } from '../../../../gateway/api/endpoint.ts';
 import { rotateKey } from '../../../../gateway/endpoints/keys/keys.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { ledgerFile } from '../../../../gateway/endpoints/ledger/ledger-file.ts';
 import type { AccountDocument, LedgerReason } from '../../../../shared/money/accounts/account.ts';

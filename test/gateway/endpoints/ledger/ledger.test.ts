@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { HOUR_MS } from '../../../../shared/messages/statistics-hour.ts';
 import { holdCollection, showHeld } from '../../../../shared/messages/traffic/hold.ts';

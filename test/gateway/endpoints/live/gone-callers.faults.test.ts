@@ -1,5 +1,4 @@
 import { connect } from 'node:net';
-import { expect } from 'chai';
 import { LiveStream } from '../../../../gateway/endpoints/live/stream.ts';
 import { GatewayServer } from '../../../../gateway/http/server.ts';
 import { openCountingDb } from '../../../support/counting-db.ts';

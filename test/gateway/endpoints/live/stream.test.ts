@@ -1,6 +1,5 @@
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import request from 'supertest';
 import { LiveHub } from '../../../../gateway/endpoints/live/hub.ts';

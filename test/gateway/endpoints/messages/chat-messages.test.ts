@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { chatMessageKey } from '../../../../shared/carriers/providers/provider.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import type { ChatMessageDocument, InboundMessageDocument } from '../../../../shared/messages/document/chat-message.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { reachedBetween } from '../../../../gateway/endpoints/messages/event-list.ts';
 import { eventBody, MESSAGE_EVENT_NAMES, type MessageEventName } from '../../../../shared/events/catalogue.ts';

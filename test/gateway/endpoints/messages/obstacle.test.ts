@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type Facts, refusedBy, waitsFor } from '../../../../gateway/endpoints/messages/obstacle.ts';
 
 /** Each in words for whom it concerns: the customer and the operator can do different things. */

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { type DeliveryDocument, deliveryId } from '../../../../shared/events/webhooks/delivery.ts';
 import type { InboundSmsDocument } from '../../../../shared/messages/document/any-message.ts';

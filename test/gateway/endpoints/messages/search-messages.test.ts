@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { WALK_MAX } from '../../../../gateway/endpoints/messages/message-list.ts';
 import {

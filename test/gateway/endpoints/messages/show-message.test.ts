@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type DeliveryDocument, deliveryId } from '../../../../shared/events/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
 import type { HistoryEntry } from '../../../../shared/messages/document/message.ts';

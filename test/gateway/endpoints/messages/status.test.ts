@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { findMessageStatus } from '../../../../gateway/endpoints/messages/status.ts';
 import { queuedMessage } from '../../../../shared/messages/document/draft.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { MessageLog } from '../../../../shared/messages/settlement/log-store.ts';
 import { answerRecord, policyRecord, receiptRecord } from '../../../../shared/messages/settlement/message-log.ts';
 import { applyCredits } from '../../../../shared/money/ledger/change.ts';

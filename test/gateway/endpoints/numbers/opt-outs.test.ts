@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import type { OptOutDocument } from '../../../../shared/carriers/opt-outs/opt-out.ts';
 import { changeOptOuts } from '../../../../shared/carriers/opt-outs/store.ts';

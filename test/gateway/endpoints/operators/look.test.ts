@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { AUDIT_KINDS } from '../../../../gateway/endpoints/audit/list-entries.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';

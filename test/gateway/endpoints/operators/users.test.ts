@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { makeAccount } from '../../../support/make.ts';
 import { signedIn } from '../../../support/signed-in.ts';

@@ -1,6 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect } from 'chai';
 import type { ProviderDocument } from '../../../../shared/carriers/providers/provider.ts';
 import { findProvider } from '../../../../shared/carriers/providers/store.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { writeOut } from '../../../../shared/messages/queue/write-out.ts';

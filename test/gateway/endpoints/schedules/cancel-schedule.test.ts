@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { type ScheduleDocument, scheduledMessageId } from '../../../../shared/messages/schedule.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { makeKey } from '../../../support/gateway.ts';

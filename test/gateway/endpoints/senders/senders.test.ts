@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
 import type { AuditDocument } from '../../../../shared/people/audit/entry.ts';

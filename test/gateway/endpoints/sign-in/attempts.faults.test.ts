@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { makeLink } from '../../../../shared/people/users/store.ts';
 import { openCountingDb } from '../../../support/counting-db.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { openGateway, TEST_CONFIG, type TestGateway } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';

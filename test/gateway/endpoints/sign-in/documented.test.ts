@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { absoluteMs, IDLE_MS } from '../../../../gateway/access/session-limits.ts';
 import { newLink } from '../../../../shared/people/users/user.ts';
 import { openGateway, TEST_CONFIG } from '../../../support/gateway.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { HashQueue, type Lane } from '../../../../gateway/endpoints/sign-in/hash-queue.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import type { MailDocument } from '../../../../shared/people/mails/mail.ts';
 import type { UserDocument } from '../../../../shared/people/users/user.ts';

@@ -1,5 +1,4 @@
 import { hash } from '@node-rs/argon2';
-import { expect } from 'chai';
 import { newLink, type UserDocument } from '../../../../shared/people/users/user.ts';
 import { contractText } from '../../../support/openapi.ts';
 import { expectProblem } from '../../../support/problem.ts';

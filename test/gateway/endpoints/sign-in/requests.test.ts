@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { SETTINGS } from '../../../../shared/platform/config/settings.ts';
 import { openStream } from '../../../support/event-stream.ts';

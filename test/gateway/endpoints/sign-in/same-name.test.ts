@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { newLink, type UserDocument } from '../../../../shared/people/users/user.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { newLink, type UserDocument } from '../../../../shared/people/users/user.ts';
 import { expectProblem } from '../../../support/problem.ts';

@@ -1,5 +1,4 @@
 import { hash } from '@node-rs/argon2';
-import { expect } from 'chai';
 import request from 'supertest';
 import type { AuditDocument } from '../../../../shared/people/audit/entry.ts';
 import type { UserDocument } from '../../../../shared/people/users/user.ts';

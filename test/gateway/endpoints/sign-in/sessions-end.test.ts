@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { openGateway, TEST_CONFIG } from '../../../support/gateway.ts';
 import { expectProblem } from '../../../support/problem.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { makeKey, useGateway } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

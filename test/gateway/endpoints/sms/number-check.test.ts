@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { makeEntries } from '../../../support/batches.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';

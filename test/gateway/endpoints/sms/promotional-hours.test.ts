@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { addRoute, removeRoute } from '../../../../shared/carriers/routing/store.ts';
 import { createSender } from '../../../../shared/carriers/sender-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { UNPAID_BYTES_MAX } from '../../../../gateway/endpoints/sms/unpaid-store.ts';
 import { batchCollection } from '../../../../shared/messages/batch-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { BatchChunkDocument } from '../../../../shared/messages/batch.ts';
 import { setAccountStatus } from '../../../../shared/money/accounts/store.ts';
 import { readStatement } from '../../../../shared/money/ledger/store.ts';

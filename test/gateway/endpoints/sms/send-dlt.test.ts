@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type request from 'supertest';
 import { createSender } from '../../../../shared/carriers/sender-store.ts';
 import type { BatchDocument } from '../../../../shared/messages/batch.ts';

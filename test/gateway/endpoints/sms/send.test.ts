@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import { MongoClient } from 'mongodb';
 import request from 'supertest';

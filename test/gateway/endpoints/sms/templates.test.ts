@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { importTemplates } from '../../../../shared/templates/sms/import-store.ts';

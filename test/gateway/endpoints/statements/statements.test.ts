@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import type { LedgerReason } from '../../../../shared/money/accounts/account.ts';
 import { isGstin, stateOf } from '../../../../shared/money/accounts/gst.ts';

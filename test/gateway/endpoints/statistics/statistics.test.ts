@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { quantile } from '../../../../gateway/endpoints/statistics/statistics.ts';
 import { createCarrier } from '../../../../shared/carriers/carrier-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { writeBindReport } from '../../../../shared/carriers/bind-report-store.ts';
 import { createCarrier } from '../../../../shared/carriers/carrier-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { LedgerCheckDocument } from '../../../../gateway/endpoints/ledger-checks/run.ts';
 import { findOrphans, orphanPlace } from '../../../../gateway/endpoints/traffic/unclaimed.ts';
 import { addNumber } from '../../../../shared/carriers/numbers/store.ts';

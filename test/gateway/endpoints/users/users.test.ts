@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import request from 'supertest';
 import type { UserDocument } from '../../../../shared/people/users/user.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { readAccepted } from '../../../../gateway/endpoints/messages/just-accepted.ts';
 import { TEMPLATES } from '../../../../scripts/simulator/provider/demo-templates.ts';

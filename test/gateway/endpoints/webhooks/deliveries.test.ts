@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { DELIVERY_WALK_MAX } from '../../../../gateway/endpoints/webhooks/delivery-list.ts';
 import type { DeliveryDocument, DeliveryGroup } from '../../../../shared/events/webhooks/delivery.ts';
 import { deliveriesOf } from '../../../../shared/events/webhooks/delivery-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { deliveriesOf } from '../../../../shared/events/webhooks/delivery-store.ts';
 import { createEndpoint, findEndpoints } from '../../../../shared/events/webhooks/endpoint-store.ts';
 import { startReplay } from '../../../../shared/events/webhooks/replay-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { openReceiver, type Receiver } from '../../../workers/webhooks/receiver.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { eventsOf } from '../../../../shared/events/catalogue.ts';
 import { createAnnouncer } from '../../../../shared/events/webhooks/announce.ts';
 import { deliveriesOf } from '../../../../shared/events/webhooks/delivery-store.ts';

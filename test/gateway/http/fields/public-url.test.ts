@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { FieldProblems } from '../../../../gateway/http/field-problems.ts';
 import { createUrlCheck } from '../../../../gateway/http/fields/public-url.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { choice, optional, required, schemaOf, string } from '../../../../gateway/http/fields/field.ts';
 import { cursorOf, limit, queryTime, readQuery } from '../../../../gateway/http/fields/query.ts';
 import { request, whole } from '../../../../gateway/http/fields/request.ts';

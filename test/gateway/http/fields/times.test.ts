@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import { FieldProblems } from '../../../../gateway/http/field-problems.ts';
 import { readField } from '../../../../gateway/http/fields/field.ts';

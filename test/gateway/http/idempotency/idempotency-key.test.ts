@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { expect } from 'chai';
 import { notAccepted, type Problem, refusedLate } from '../../../../gateway/http/idempotency/action.ts';
 import { fingerprintInSlices } from '../../../../gateway/http/idempotency/fingerprint.ts';
 import { parseIdempotencyKey } from '../../../../gateway/http/idempotency/once.ts';

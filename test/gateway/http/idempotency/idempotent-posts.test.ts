@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import request from 'supertest';
 import type { KeyClaimDocument } from '../../../../gateway/http/idempotency/key-claim.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { PAY_WITHIN_MS } from '../../../../gateway/http/idempotency/key-claim.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { type Accepter, GroupAccepter } from '../../../../shared/money/payment/accept.ts';

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { expect } from 'chai';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { finishPending } from '../../../../workers/maintenance/finish-pending.ts';
 import { builtProgram } from '../../../support/built.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import request from 'supertest';
 import { topUp } from '../../../../shared/money/ledger/change.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';

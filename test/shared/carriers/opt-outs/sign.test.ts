@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { foldText, optOutOf } from '../../../../shared/carriers/opt-outs/sign.ts';
 import { LANGUAGES, languagesOf, WORD_LISTS } from '../../../../shared/carriers/opt-outs/word-lists.ts';
 import { wordsFor } from '../../../../shared/carriers/opt-outs/word-settings.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { PROVIDER_DEFAULTS } from '../../../../shared/carriers/providers/provider.ts';
 import { BadProvider } from '../../../../shared/carriers/providers/provider-form.ts';
 import {

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { getCountries, getCountryCallingCode } from 'libphonenumber-js/max';
 import { countryOf } from '../../../../shared/carriers/routing/country.ts';
 

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type Daytimes, daytimeOpenings, type Held, NEVER } from '../../../../shared/carriers/routing/daytime.ts';
 
 const DAY = { from: '09:00', to: '21:00' };

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type Availability, mayTake } from '../../../../shared/carriers/routing/availability.ts';
 import { MAX_CARRIERS, type RouteDocument, type RouteMatch } from '../../../../shared/carriers/routing/route.ts';
 import { type Routable, RouteTable } from '../../../../shared/carriers/routing/table.ts';

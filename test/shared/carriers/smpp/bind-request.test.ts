@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../../shared/carriers/command-status.ts';
 import { BIND_COMMANDS, hostOf, turnsOf } from '../../../../shared/carriers/smpp/bind-request.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Deliver, decodeDeliver } from '../../../../shared/carriers/smpp/deliver-sm.ts';
 import { COMMAND, decodeFields, decodeMessageId } from '../../../../shared/carriers/smpp/pdu.ts';

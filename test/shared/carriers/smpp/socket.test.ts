@@ -1,6 +1,5 @@
 import { createServer, type Socket } from 'node:net';
 import { mock } from 'node:test';
-import { expect } from 'chai';
 import { SmppSocket } from '../../../../shared/carriers/smpp/socket.ts';
 import { eventually } from '../../../support/eventually.ts';
 

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import smpp from 'smpp';
 import { encodeSubmit, setSequence } from '../../../../shared/carriers/smpp/submit-sm.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { AddressGuard, guardOptions, RefusedAddress } from '../../../../shared/events/webhooks/address-guard.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 

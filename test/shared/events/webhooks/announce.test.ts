@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { StateChange } from '../../../../shared/events/catalogue.ts';
 import { createAnnouncer, GROUP_MAX } from '../../../../shared/events/webhooks/announce.ts';
 import {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { expect } from 'chai';
 import { ENDPOINTS_PER_ACCOUNT, type EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
 import {
   createEndpoint,

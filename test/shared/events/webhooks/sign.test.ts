@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { newSecret, secretKey, signature } from '../../../../shared/events/webhooks/sign.ts';
 

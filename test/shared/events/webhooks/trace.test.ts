@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type DeliveryDocument, deliveryId } from '../../../../shared/events/webhooks/delivery.ts';
 import { changeSpans, postSpan, requestSpan } from '../../../../shared/events/webhooks/trace.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { isHeldOpen, MAX_COPIES, UNCONFIRMED } from '../../../../shared/messages/document/copies.ts';
 import type { Part } from '../../../../shared/messages/document/message.ts';
 import { isRefundable } from '../../../../shared/money/ledger/refund.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { applyChange, changeUpdate } from '../../../../shared/messages/document/change.ts';
 import {
   DEFAULT_PROMOTIONAL_HOURS,

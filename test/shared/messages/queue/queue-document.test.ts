@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import {
   queueable,

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { insertAgain, insertFirst } from '../../../../shared/messages/queue/insert.ts';
 import type { QueueDocument } from '../../../../shared/messages/queue/queue-document.ts';

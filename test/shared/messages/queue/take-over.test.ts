@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import type { Claim, MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { insertAgain } from '../../../../shared/messages/queue/insert.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { MongoWriteConcernError } from 'mongodb';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { takeQueued } from '../../../../shared/messages/queue/take-queued.ts';

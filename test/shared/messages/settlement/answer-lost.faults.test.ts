@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { MongoWriteConcernError } from 'mongodb';
 import type { StateChange } from '../../../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';

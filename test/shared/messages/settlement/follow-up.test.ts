@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { StateChange } from '../../../../shared/events/catalogue.ts';
 import type { Announcer } from '../../../../shared/events/webhooks/announce.ts';
 import { type Change, entryAt } from '../../../../shared/messages/document/change.ts';

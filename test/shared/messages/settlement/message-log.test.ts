@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { CARRIER_DEFAULTS } from '../../../../shared/carriers/carrier.ts';
 import type { FinalState, MessageDocument } from '../../../../shared/messages/document/message.ts';

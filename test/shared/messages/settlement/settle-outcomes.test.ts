@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { MongoNetworkError } from 'mongodb';
 import type { StateChange } from '../../../../shared/events/catalogue.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type Db, MongoNetworkError } from 'mongodb';
 import type { StateChange } from '../../../../shared/events/catalogue.ts';
 import { type Announcer, createAnnouncer } from '../../../../shared/events/webhooks/announce.ts';

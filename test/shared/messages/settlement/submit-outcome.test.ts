@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { applyChange } from '../../../../shared/messages/document/change.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { decideOutcome } from '../../../../shared/messages/settlement/decide-outcome.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../../shared/carriers/carrier.ts';
 import type { Announcer } from '../../../../shared/events/webhooks/announce.ts';
 import type { MessageDocument, Part } from '../../../../shared/messages/document/message.ts';

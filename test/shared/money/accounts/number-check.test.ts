@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { homeOf, isCountry, type NumberRules, numberProblem } from '../../../../shared/money/accounts/number-check.ts';
 
 const INDIA: NumberRules = { numberCheck: 'on', country: 'IN' };

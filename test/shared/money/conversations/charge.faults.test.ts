@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { MessageState, Part } from '../../../../shared/messages/document/message.ts';
 import { type Fate, fateOf, judgeCharge, type Member } from '../../../../shared/money/conversations/charge.ts';
 import { type MessageId, newId } from '../../../../shared/platform/runtime/ids.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Opening } from '../../../../shared/money/accounts/opening.ts';
 import {
   type ConversationDocument,

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { MongoServerSelectionError } from 'mongodb';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { endChatAttempt, findAcceptedChat } from '../../../../shared/money/conversations/accepted.ts';

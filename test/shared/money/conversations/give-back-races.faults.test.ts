@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Announcer } from '../../../../shared/events/webhooks/announce.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { redoIntents } from '../../../../shared/messages/settlement/intents.ts';

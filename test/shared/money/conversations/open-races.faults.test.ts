@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { topUp } from '../../../../shared/money/ledger/change.ts';
 import { GroupAccepter } from '../../../../shared/money/payment/accept.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { findAcceptedChat } from '../../../../shared/money/conversations/accepted.ts';
 import type { ConversationDocument } from '../../../../shared/money/conversations/conversation.ts';
 import { createChatAccepter, wouldOpen } from '../../../../shared/money/conversations/open.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { conversationKey } from '../../../../shared/money/conversations/conversation.ts';
 import { personOf, readCustomers, sessionOf } from '../../../../shared/money/conversations/person.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Filter, UpdateFilter } from 'mongodb';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { chargeOf, settleCharge } from '../../../../shared/money/conversations/charge-store.ts';

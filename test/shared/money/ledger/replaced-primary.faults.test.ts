@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Collection, Db } from 'mongodb';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { topUp } from '../../../../shared/money/ledger/change.ts';

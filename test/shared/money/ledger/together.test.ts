@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
 import type { AccountDocument, ChangeId } from '../../../../shared/money/accounts/account.ts';
 import {

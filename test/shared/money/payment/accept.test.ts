@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { Binary } from 'mongodb';
 import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { GroupAccepter } from '../../../../shared/money/payment/accept.ts';
 import { connectStore, type Store } from '../../../../shared/platform/mongo/connect.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { GroupAccepter } from '../../../../shared/money/payment/accept.ts';
 import { isStoreTrouble } from '../../../../shared/platform/mongo/errors.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { setAccountLimits } from '../../../../shared/money/accounts/store.ts';
 import { applyCredits } from '../../../../shared/money/ledger/change.ts';

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { queuedMessage } from '../../../../shared/messages/document/draft.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type Db, MongoNetworkError } from 'mongodb';
 import { GroupAccepter } from '../../../../shared/money/payment/accept.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type Db, MongoNetworkError } from 'mongodb';
 import { MIXED } from '../../../../shared/messages/queue/queue-document.ts';
 import { queueOf } from '../../../../shared/messages/queue/queue-store.ts';

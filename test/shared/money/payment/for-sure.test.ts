@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type Db, type Document, Long, MongoWriteConcernError } from 'mongodb';
 import { insertFirst } from '../../../../shared/messages/queue/insert.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { KeyedGrouper, type KeyedPart } from '../../../../shared/money/payment/keyed-grouper.ts';
 import { eventually } from '../../../support/eventually.ts';
 

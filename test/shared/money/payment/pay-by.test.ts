@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import { canonicalSubnet, subnetIntersection } from '../../../../shared/people/keys/allowed-addresses.ts';
 import { type Bounds, excess, inside } from '../../../../shared/people/keys/bounds.ts';

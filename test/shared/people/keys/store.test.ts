@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { LIVE_KEYS_MAX } from '../../../../shared/people/keys/key.ts';
 import { parseKey, secretMatches } from '../../../../shared/people/keys/key-secret.ts';
 import {

@@ -1,7 +1,6 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { envFile, readEnvFile, readEnvironment } from '../../../../shared/platform/config/environment.ts';
 import { withoutSecrets } from '../../../../shared/platform/config/secrets.ts';
 import { StartError } from '../../../../shared/platform/runtime/lifecycle.ts';

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { expect } from 'chai';
 import { Lease } from '../../../../shared/platform/leases/lease.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import {

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { Lease } from '../../../../shared/platform/leases/lease.ts';
 import { Partitions } from '../../../../shared/platform/leases/partitions.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { Binary, BSON, type Db, MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
 import { isDuplicateKey } from '../../../../shared/platform/mongo/errors.ts';
 import { findAtOnce } from '../../../../shared/platform/mongo/find-one.ts';

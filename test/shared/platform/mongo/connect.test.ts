@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect } from 'chai';
 import { connectStore, type Store } from '../../../../shared/platform/mongo/connect.ts';
 import { StartError } from '../../../../shared/platform/runtime/lifecycle.ts';
 import { embeddedStoreDir } from '../../../../shared/platform/runtime/unix-socket.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import { connectStore } from '../../../../shared/platform/mongo/connect.ts';
 import { checkStore } from '../../../../shared/platform/mongo/feature-probe.ts';

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { expect } from 'chai';
 import { Connection } from 'mongodb/lib/cmap/connection.js';
 import { repairDriver } from '../../../../shared/platform/mongo/connect.ts';
 

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { findEachCommitted } from '../../../../shared/platform/mongo/find-one.ts';
 import { latch } from '../../../support/latch.ts';
 import { withCutStore } from '../../../support/mongo-wire/cut-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type Db, type Document, MongoClient } from 'mongodb';
 import type { DeliveryState } from '../../../../shared/events/webhooks/delivery.ts';
 import type { BatchState } from '../../../../shared/messages/batch.ts';

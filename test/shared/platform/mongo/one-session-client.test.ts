@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { OneSessionClient } from '../../../../shared/platform/mongo/connect.ts';
 import { startEmbeddedStore } from '../../../../workers/embedded-db/server.ts';
 

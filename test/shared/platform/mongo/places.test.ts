@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { isDuplicateKey } from '../../../../shared/platform/mongo/errors.ts';
 import { AllPlacesTaken, type Places, takePlace } from '../../../../shared/platform/mongo/places.ts';
 import { useStore } from '../../../support/store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { RateCounter } from '../../../../gateway/access/counter.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { fenceIntents, LeaseLostError, writeIntent } from '../../../../shared/messages/settlement/intents.ts';

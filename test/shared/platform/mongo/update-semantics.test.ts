@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Collection, Document, Filter, UpdateFilter } from 'mongodb';
 import { isDuplicateKey } from '../../../../shared/platform/mongo/errors.ts';
 import { msAfter, msOf, NOW_MS } from '../../../../shared/platform/mongo/store-time.ts';

@@ -4,7 +4,6 @@ import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { expect } from 'chai';
 import { type AppProcess, startApp } from '../../../../scripts/bench/app-process.ts';
 import { createCarrier } from '../../../../shared/carriers/carrier-store.ts';
 import { connectStore, type Store } from '../../../../shared/platform/mongo/connect.ts';

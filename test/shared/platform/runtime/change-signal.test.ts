@@ -1,6 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { connectStore } from '../../../../shared/platform/mongo/connect.ts';
 import { changeListener } from '../../../../shared/platform/runtime/change-signal.ts';

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { type DirectoryLock, takeDirectory } from '../../../../shared/platform/runtime/directory-lock.ts';
 import { thisProcess } from '../../../../shared/platform/runtime/process-identity.ts';
 

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { FreshCache } from '../../../../shared/platform/runtime/fresh-cache.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { Grouper } from '../../../../shared/platform/runtime/grouper.ts';
 
 describe('the pause of a grouper between groups', () => {

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { parseLargeJson, TooLargeError } from '../../../../shared/platform/runtime/large-json.ts';
 
 const parse = (text: string): Promise<unknown> => parseLargeJson(Buffer.from(text));

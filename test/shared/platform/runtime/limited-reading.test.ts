@@ -1,5 +1,4 @@
 import { connect, type Socket } from 'node:net';
-import { expect } from 'chai';
 import { LimitedReading } from '../../../../shared/platform/runtime/limited-reading.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { type HostileServer, openHostileServer } from '../../../support/hostile-server.ts';

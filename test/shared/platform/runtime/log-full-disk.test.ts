@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect } from 'chai';
 
 /** Logs 20 lines to a disk that is full, more slowly than they are flushed, and ends. */
 const SCRIPT = `

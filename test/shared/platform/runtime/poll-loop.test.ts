@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type Found, PollLoop, type PollLoopOptions } from '../../../../shared/platform/runtime/poll-loop.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { keepLines } from '../../../support/log-lines.ts';

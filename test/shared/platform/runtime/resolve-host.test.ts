@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hash } from '@node-rs/argon2';
-import { expect } from 'chai';
 
 import { createHostResolver } from '../../../../shared/platform/runtime/resolve-host.ts';
 

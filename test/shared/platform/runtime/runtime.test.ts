@@ -1,7 +1,6 @@
 import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { isoTimestamp, parseOffsetTime } from '../../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../../shared/platform/runtime/defined.ts';
 import { Grouper, WindowSeen } from '../../../../shared/platform/runtime/grouper.ts';

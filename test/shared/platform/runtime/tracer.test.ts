@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect } from 'chai';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { Metrics } from '../../../../shared/platform/runtime/metrics.ts';
 import { type Span, spanOfCaller, Tracer } from '../../../../shared/platform/runtime/tracer.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { inSlices, nextTurn, turnOver } from '../../../../shared/platform/runtime/turns.ts';
 
 function busyFor(ms: number): void {

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { expect } from 'chai';
 import { looksLikePhone, oddCharacter, phoneDigits, wordOf } from '../../../../shared/platform/sheets/cell.ts';
 import { parseSheet } from '../../../../shared/platform/sheets/parse.ts';
 

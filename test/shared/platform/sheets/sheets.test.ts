@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import { isBlank } from '../../../../shared/platform/sheets/cell.ts';
 import { decodeFile } from '../../../../shared/platform/sheets/encoding.ts';

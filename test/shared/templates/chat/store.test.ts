@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import {

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import type { SenderDocument } from '../../../../shared/carriers/sender.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { readApproved, readVersion } from '../../../../shared/templates/sms/approved-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import { matchTemplate } from '../../../../gateway/endpoints/sms/matching/match.ts';
 import { CONTENT_MAX, parseContent } from '../../../../shared/templates/sms/pattern.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Exchange } from '../../../../shared/carriers/http/client.ts';
 import { judgeSend, type SendVerdict } from '../../../../workers/chatapp/provider/answer.ts';
 import { graphError } from '../provider-server.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Answered, ChatContent } from '../../../../shared/messages/document/chat-message.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import type { CodeDraft } from '../../../../shared/templates/chat/template-request.ts';

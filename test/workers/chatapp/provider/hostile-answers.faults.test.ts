@@ -1,5 +1,4 @@
 import { gzipSync } from 'node:zlib';
-import { expect } from 'chai';
 import { PROVIDER_DEFAULTS } from '../../../../shared/carriers/providers/provider.ts';
 import { judgeSend } from '../../../../workers/chatapp/provider/answer.ts';
 import { ProviderClient } from '../../../../workers/chatapp/provider/client.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { readTemplatePage } from '../../../../workers/chatapp/template-pages.ts';
 
 describe('readTemplatePage', () => {

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { readTemplate } from '../../../../workers/chatapp/provider/template.ts';
 import { ownerOf } from '../../../support/chatapp.ts';

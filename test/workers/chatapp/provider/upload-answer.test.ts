@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { judgeUpload } from '../../../../workers/chatapp/samples/header-samples.ts';
 import { graphError } from '../provider-server.ts';
 

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { AddressGuard } from '../../../../shared/events/webhooks/address-guard.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { ProviderClient } from '../../../../workers/chatapp/provider/client.ts';

@@ -1,5 +1,4 @@
 import { Binary, Double, Int32, Long, ObjectId, serialize } from 'bson';
-import { expect } from 'chai';
 import fc from 'fast-check';
 import { KeyBuffer } from '../../../../workers/embedded-db/bson/key.ts';
 import { compare } from '../../../../workers/embedded-db/bson/order.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { type BatchDocument, chunkId } from '../../../../shared/messages/batch.ts';
 import { countBatch } from '../../../../shared/messages/batch-progress.ts';

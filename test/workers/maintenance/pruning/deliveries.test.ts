@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { createAnnouncer } from '../../../../shared/events/webhooks/announce.ts';
 import { type DeliveryDocument, type DeliveryGroup, deliveryId } from '../../../../shared/events/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';

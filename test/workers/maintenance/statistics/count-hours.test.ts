@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';

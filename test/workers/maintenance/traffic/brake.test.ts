@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { HOUR_MS, hourName } from '../../../../shared/messages/statistics-hour.ts';
 import { holdCollection, readHolds, releaseHold } from '../../../../shared/messages/traffic/hold.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { HOUR_MS } from '../../../../shared/messages/statistics-hour.ts';
 import { prefixOf } from '../../../../shared/messages/traffic/hold.ts';
 import type { Counts } from '../../../../workers/maintenance/statistics/prefix-hours.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { ClaimWorld, countBy, ids, room } from '../../../support/claim-world.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import type { MessageId } from '../../../../shared/platform/runtime/ids.ts';

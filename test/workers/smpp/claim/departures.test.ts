@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { expect } from 'chai';
 import { updateCarrier } from '../../../../shared/carriers/carrier-store.ts';
 import { changeOptOuts } from '../../../../shared/carriers/opt-outs/store.ts';
 import { createSender, decideSender } from '../../../../shared/carriers/sender-store.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { DEFAULT_PROMOTIONAL_HOURS } from '../../../../shared/messages/document/daytime.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { ClaimGates } from '../../../../shared/messages/queue/claim-gates.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import { candidateKeys, messageKey } from '../../../../workers/smpp/dialect/message-ids.ts';
 

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { ReceiptProfile } from '../../../../shared/carriers/settings/receipts.ts';
 import { PROFILES } from '../../../../workers/smpp/dialect/profiles.ts';
 import { ReceiptDialect, standardMeaning } from '../../../../workers/smpp/dialect/receipt-dialect.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { ReceiptProfile, WordMeaning } from '../../../../shared/carriers/settings/receipts.ts';
 import { PROFILES } from '../../../../workers/smpp/dialect/profiles.ts';
 import { parseReceipt } from '../../../../workers/smpp/receipts/receipt.ts';

@@ -1,5 +1,4 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { expect } from 'chai';
 import { closeAtOnce, listenLocally } from '../../../../scripts/simulator/listen.ts';
 import { CARRIER_DEFAULTS } from '../../../../shared/carriers/carrier.ts';
 import { httpWire } from '../../../../workers/smpp/http/http-wire.ts';

@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { expect } from 'chai';
 import { isGenuine, toldReceipts } from '../../../../gateway/endpoints/carrier-callbacks/told-receipts.ts';
 import { readSettings } from '../../../../gateway/endpoints/carriers/settings-form.ts';
 import { FieldProblems } from '../../../../gateway/http/field-problems.ts';

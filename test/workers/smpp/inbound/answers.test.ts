@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
 import { setWordSettings } from '../../../../shared/carriers/opt-outs/word-settings.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Coding, PhoneText, Split } from '../../../../scripts/simulator/smsc/phone-text.ts';
 import { bodies, inboundWorldPerTest } from './world.ts';
 

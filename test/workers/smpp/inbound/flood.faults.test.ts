@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { eventually } from '../../../support/eventually.ts';
 import { numbered } from '../../../support/smpp-world.ts';
 import { bodies, inboundWorldPerTest } from './world.ts';

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { expect } from 'chai';
 import type { MobileOriginated } from '../../../../scripts/simulator/smsc/deliver-sm.ts';
 import { WHOLE_ACCOUNT } from '../../../../shared/carriers/opt-outs/opt-out.ts';
 import { foldText } from '../../../../shared/carriers/opt-outs/sign.ts';

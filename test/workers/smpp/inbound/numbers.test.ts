@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
 import { readScopes } from '../../../../shared/carriers/opt-outs/store.ts';
 import type { DeliveryDocument } from '../../../../shared/events/webhooks/delivery.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { blocks } from '../../../../shared/carriers/opt-outs/opt-out.ts';
 import { changeOptOuts, listOptOuts, readScopes } from '../../../../shared/carriers/opt-outs/store.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { InboundDocument } from '../../../../shared/messages/inbound.ts';
 import { thisProcess } from '../../../../shared/platform/runtime/process-identity.ts';
 import { eventually } from '../../../support/eventually.ts';

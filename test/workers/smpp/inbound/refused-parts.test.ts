@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { phoneMessage } from '../../../../scripts/simulator/smsc/deliver-sm.ts';
 import { phoneParts } from '../../../../scripts/simulator/smsc/phone-text.ts';
 import { CARRIER_DEFAULTS } from '../../../../shared/carriers/carrier.ts';

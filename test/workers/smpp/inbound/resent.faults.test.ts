@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { DeliverSession } from '../../../../shared/carriers/smpp/session.ts';
 import { thisProcess } from '../../../../shared/platform/runtime/process-identity.ts';
 import { type Arrival, Arrivals } from '../../../../workers/smpp/inbound/arrivals.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { changeOptOuts, listOptOuts } from '../../../../shared/carriers/opt-outs/store.ts';
 import type { DeliveryDocument } from '../../../../shared/events/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { MessageDocument, Part } from '../../../../shared/messages/document/message.ts';
 import type { OutcomeSettler } from '../../../../shared/messages/settlement/settle-outcomes.ts';
 import type { AnswersInFlight } from '../../../../workers/smpp/receipts/orphans.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Copy, MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { ReceiptLookup } from '../../../../workers/smpp/receipts/receipt-lookup.ts';
 import { openCountingDb } from '../../../support/counting-db.ts';

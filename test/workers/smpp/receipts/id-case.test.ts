@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { MessageDocument, Part } from '../../../../shared/messages/document/message.ts';
 import { submitAnswers } from '../../../../workers/smpp/session/carrier-answer.ts';
 import { verdictOf } from '../../../../workers/smpp/submit/outcome.ts';

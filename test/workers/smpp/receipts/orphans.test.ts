@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { ReceiptWorld, receipt, SENDER, TO } from '../../../support/receipt-world.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ReceiptSettings } from '../../../../shared/carriers/settings/receipts.ts';
 import { type ParsedReceipt, parseReceipt } from '../../../../workers/smpp/receipts/receipt.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseReceipt } from '../../../../workers/smpp/receipts/receipt.ts';
 import { dialect } from '../../../support/dialect.ts';

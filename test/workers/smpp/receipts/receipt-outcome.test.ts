@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { ReceiptParts } from '../../../../shared/carriers/settings/receipts.ts';
 import { applyChange } from '../../../../shared/messages/document/change.ts';
 import { endState } from '../../../../shared/messages/document/copies.ts';

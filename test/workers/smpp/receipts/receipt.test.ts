@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ReceiptSettings } from '../../../../shared/carriers/settings/receipts.ts';
 import type { Deliver } from '../../../../shared/carriers/smpp/deliver-sm.ts';

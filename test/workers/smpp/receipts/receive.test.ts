@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { CARRIER_DEFAULTS } from '../../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../../shared/carriers/command-status.ts';
 import type { ReceiptSettings } from '../../../../shared/carriers/settings/receipts.ts';

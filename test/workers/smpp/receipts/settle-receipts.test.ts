@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { MongoServerError } from 'mongodb';
 import type { Part } from '../../../../shared/messages/document/message.ts';
 import { connectStore } from '../../../../shared/platform/mongo/connect.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { STATUS } from '../../../../shared/carriers/command-status.ts';
 import { type BindEnd, FRESH, pauseAfter, type Streak } from '../../../../workers/smpp/session/backoff.ts';
 import { type BindState, mayBecome } from '../../../../workers/smpp/session/bind-states.ts';

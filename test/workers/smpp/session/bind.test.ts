@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type Smsc, startSmsc } from '../../../../scripts/simulator/smsc.ts';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../../shared/carriers/carrier.ts';
 import type { Clock } from '../../../../shared/platform/runtime/clock.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { ADDRESSES, type AddressForm, type AddressSettings } from '../../../../shared/carriers/settings/addresses.ts';
 import { withDefaults } from '../../../../shared/carriers/settings/setting.ts';
 import { destinationAddress, sourceAddress } from '../../../../workers/smpp/submit/address-forms.ts';

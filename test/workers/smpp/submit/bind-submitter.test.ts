@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import { TokenBucket } from '../../../../shared/platform/runtime/token-bucket.ts';
 import { BindSubmitter } from '../../../../workers/smpp/submit/bind-submitter.ts';

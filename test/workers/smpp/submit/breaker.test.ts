@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { Breaker, type BreakerAnswer } from '../../../../workers/smpp/submit/breaker.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { CarrierRate } from '../../../../workers/smpp/submit/carrier-rate.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { expect } from 'chai';
 import { setChain } from '../../../../shared/carriers/chain-store.ts';
 import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import type { CarrierDocument } from '../../../../shared/carriers/carrier.ts';
 import { encodeSubmit, type SubmitFields } from '../../../../shared/carriers/smpp/submit-sm.ts';

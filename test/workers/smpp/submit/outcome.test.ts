@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { submitAnswers } from '../../../../workers/smpp/session/carrier-answer.ts';
 import { type SegmentAnswer, verdictOf } from '../../../../workers/smpp/submit/outcome.ts';
 

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { withDefaults } from '../../../../shared/carriers/settings/setting.ts';
 import { TEXTS, type TextSettings } from '../../../../shared/carriers/settings/texts.ts';
 import { validityPeriod } from '../../../../workers/smpp/submit/encode.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { tablesOf } from '../../../../workers/smpp/text/national-tables.ts';
 import { readSeptets } from '../../../../workers/smpp/text/septets.ts';
 

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { expect } from 'chai';
 import fc from 'fast-check';
 import { SegmentedMessage } from 'sms-segments-calculator';
 import { planText } from '../../../../shared/messages/sms-plan.ts';

@@ -1,5 +1,4 @@
 import { get, type IncomingMessage } from 'node:http';
-import { expect } from 'chai';
 import type { CustomersFile } from '../../../../../scripts/simulator/provider/media.ts';
 import { findAccount } from '../../../../../shared/money/accounts/store.ts';
 import { eventually } from '../../../../support/eventually.ts';

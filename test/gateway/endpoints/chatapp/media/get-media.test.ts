@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { expect } from 'chai';
 import request from 'supertest';
 import { disposition, safeType } from '../../../../../gateway/endpoints/chatapp/media/file-headers.ts';
 import {

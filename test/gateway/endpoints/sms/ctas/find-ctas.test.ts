@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { findCtas } from '../../../../../gateway/endpoints/sms/ctas/find-ctas.ts';
 import { readCta } from '../../../../../shared/carriers/cta.ts';
 

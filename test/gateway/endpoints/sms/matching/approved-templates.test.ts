@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { ApprovedTemplates } from '../../../../../gateway/endpoints/sms/matching/approved-templates.ts';
 import { matchTemplate } from '../../../../../gateway/endpoints/sms/matching/match.ts';
 import { connectStore } from '../../../../../shared/platform/mongo/connect.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import { matchTemplate } from '../../../../../gateway/endpoints/sms/matching/match.ts';
 import { captureSlots } from '../../../../../gateway/endpoints/sms/matching/reach.ts';

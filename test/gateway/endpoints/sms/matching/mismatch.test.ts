@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import fc from 'fast-check';
 import { explainMismatch, type Mismatch } from '../../../../../gateway/endpoints/sms/matching/mismatch.ts';
 import { quoted } from '../../../../../gateway/endpoints/sms/matching/quoted.ts';

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { templateRefusals } from '../../../../../gateway/endpoints/account-templates/platform-rules.ts';
 import { explain } from '../../../../../gateway/endpoints/messages/explain/explain.ts';
 import {

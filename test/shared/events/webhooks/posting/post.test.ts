@@ -1,5 +1,4 @@
 import { createServer, type Socket } from 'node:net';
-import { expect } from 'chai';
 import { posterWorld } from '../../../../workers/webhooks/poster.ts';
 import { openReceiver } from '../../../../workers/webhooks/receiver.ts';
 

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type CsvOptions, readTemplateCsv } from '../../../../../shared/templates/sms/export/csv.ts';
 
 const A = '1107160000000000001';

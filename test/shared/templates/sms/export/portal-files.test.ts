@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { expect } from 'chai';
 import { type CsvOptions, readTemplateCsv } from '../../../../../shared/templates/sms/export/csv.ts';
 
 const A = '1107160000000000001';
