@@ -1,4 +1,4 @@
-import { Routes } from '../../shared/carriers/routing/routes.ts';
+import { Routes } from '../../shared/carriers/routing/store.ts';
 import { guardOptions } from '../../shared/events/webhooks/address-guard.ts';
 import { createAuthenticate, createIdentify } from '../access/authenticate.ts';
 import { createCostlyReads } from '../access/costly-reads.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Db } from 'mongodb';
 import { createCarrier, listCarriers, setCarrierStatus, updateCarrier } from '../../shared/carriers/carrier-store.ts';
-import { createSender, findSender } from '../../shared/carriers/sender-store.ts';
+import { createSender, findSender } from '../../shared/carriers/sender.ts';
 import { eventsOf } from '../../shared/events/catalogue.ts';
 import { createEndpoint } from '../../shared/events/webhooks/endpoint-store.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';

@@ -1,6 +1,5 @@
-import { completionFor } from '../../shared/carriers/numbers/completion.ts';
-import { WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/opt-out.ts';
-import { findOptOut } from '../../shared/carriers/opt-outs/store.ts';
+import { completionFor } from '../../shared/carriers/numbers/store.ts';
+import { findOptOut, WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/store.ts';
 import { type AccountId, newId, optOutId } from '../../shared/platform/runtime/ids.ts';
 import { phoneDigits } from '../../shared/platform/sheets/cell.ts';
 import { type Act, perform, type Request, type Told, type Values } from './act.ts';

@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { Db } from 'mongodb';
-import { WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/opt-out.ts';
-import { findWordSettings } from '../../shared/carriers/opt-outs/word-settings.ts';
+import { WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/store.ts';
+import { findWordSettings } from '../../shared/carriers/opt-outs/words.ts';
 import { type Actor, auditView, type Subject } from '../../shared/people/audit/entry.ts';
 import { beginEntry, completeEntry } from '../../shared/people/audit/store.ts';
 import { findKey } from '../../shared/people/keys/store.ts';

@@ -1,5 +1,5 @@
 import { customerOf } from '../../gateway/endpoints/opt-ins/customer.ts';
-import { type Completion, completionFor } from '../../shared/carriers/numbers/completion.ts';
+import { type Completion, completionFor } from '../../shared/carriers/numbers/store.ts';
 import { customerProblem } from '../../shared/messages/document/recipient.ts';
 import { perform } from './act.ts';
 import { type Command, defineCommand } from './command.ts';

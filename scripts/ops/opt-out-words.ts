@@ -1,18 +1,20 @@
 import { Approvals } from '../../gateway/endpoints/sms/approvals.ts';
 import { ApprovedTemplates } from '../../gateway/endpoints/sms/matching/approved-templates.ts';
-import { WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/opt-out.ts';
-import { foldText, optOutOf } from '../../shared/carriers/opt-outs/sign.ts';
-import { LANGUAGES, type Language } from '../../shared/carriers/opt-outs/word-lists.ts';
+import { WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/store.ts';
 import {
   type AnswerText,
   findWordSettings,
+  foldText,
+  LANGUAGES,
+  type Language,
+  optOutOf,
   readWordSettings,
   settingsFor,
   setWordSettings,
   type WordSettings,
   wordSettingsKey,
   wordsFor,
-} from '../../shared/carriers/opt-outs/word-settings.ts';
+} from '../../shared/carriers/opt-outs/words.ts';
 import { planText } from '../../shared/messages/sms-plan.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { DEFAULT_SLOT_LIMITS } from '../../shared/templates/sms/slot.ts';

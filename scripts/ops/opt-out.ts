@@ -1,7 +1,13 @@
 import type { Db } from 'mongodb';
-import { type Completion, completionFor } from '../../shared/carriers/numbers/completion.ts';
-import { type OptOutDocument, type OptOutPlace, WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/opt-out.ts';
-import { changeOptOuts, listOptOuts, optOutPlace } from '../../shared/carriers/opt-outs/store.ts';
+import { type Completion, completionFor } from '../../shared/carriers/numbers/store.ts';
+import {
+  changeOptOuts,
+  listOptOuts,
+  type OptOutDocument,
+  type OptOutPlace,
+  optOutPlace,
+  WHOLE_ACCOUNT,
+} from '../../shared/carriers/opt-outs/store.ts';
 import { recipientProblem } from '../../shared/messages/document/recipient.ts';
 import { parseTimeOrDay, TIME_OR_DAY } from '../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';

@@ -1,9 +1,11 @@
+import type { Collection, Db } from 'mongodb';
+import { isDuplicateKey } from '../platform/mongo/errors.ts';
 import { statusReason, statusText } from './command-status.ts';
 
 /**
  * The state of a carrier's binds, reported by the process that holds the carrier: for people, and for the workers of other
  * carriers on the same route. It holds no secret. There is one document per carrier, written when something changes. It is out of
- * date when the carrier's lease has another epoch or no holder (condition.ts, carriers/routing/availability.ts).
+ * date when the carrier's lease has another epoch or no holder (carrier-condition.ts, carriers/routing/availability.ts).
  */
 export interface BindReportDocument {
   /** The carrier. */
@@ -111,3 +113,24 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^bind_unanswered$/, 'the bind was not answered'],
   [/^enquire_link_unanswered$/, 'the carrier fell silent'],
 ];
+
+/** Replaces the carrier's report, unless a later holder has written one. */
+export async function writeBindReport(db: Db, report: BindReportDocument): Promise<void> {
+  const { _id, ...said } = report;
+  try {
+    await reports(db).updateOne({ _id, epoch: { $lte: report.epoch } }, { $set: said }, { upsert: true });
+  } catch (error) {
+    // A later holder's report exists: the upsert tried to insert a second one.
+    if (!isDuplicateKey(error)) throw error;
+  }
+}
+
+/** The reports of all carriers that were ever held, by carrier id. */
+export async function readBindReports(db: Db): Promise<ReadonlyMap<string, BindReportDocument>> {
+  const told = await reports(db).find().toArray();
+  return new Map(told.map((report) => [report._id, report]));
+}
+
+function reports(db: Db): Collection<BindReportDocument> {
+  return db.collection('bind_reports');
+}

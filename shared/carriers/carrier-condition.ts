@@ -1,5 +1,14 @@
-import type { BindReport, BindReportDocument, BindTrouble } from './bind-report.ts';
-import type { CarrierDocument } from './carrier.ts';
+import type { Db } from 'mongodb';
+import { heldEpochs } from '../platform/leases/lease.ts';
+import {
+  type BindReport,
+  type BindReportDocument,
+  type BindTrouble,
+  type CarrierMeasured,
+  readBindReports,
+} from './bind-report.ts';
+import { type CarrierDocument, carrierLease } from './carrier.ts';
+import { listCarriers } from './carrier-store.ts';
 
 /**
  * The state of a carrier. `unheld`: no process holds it. `binding`: it is starting, and nothing has failed yet. `partly_bound`:
@@ -7,7 +16,7 @@ import type { CarrierDocument } from './carrier.ts';
  */
 export type Condition = 'paused' | 'unheld' | 'binding' | 'bound' | 'partly_bound' | BindTrouble['kind'];
 
-export interface CarrierCondition {
+interface CarrierCondition {
   readonly condition: Condition;
   /** One line for people. */
   readonly words: string;
@@ -58,3 +67,22 @@ const HEADS: Readonly<Record<BindTrouble['kind'], string>> = {
 
 /** Most urgent first: troubles that a person must correct. */
 const SEVERITY: readonly BindTrouble['kind'][] = ['refused', 'unreachable', 'unanswered', 'lost'];
+
+export interface ListedCarrier extends CarrierCondition {
+  readonly carrier: CarrierDocument;
+  /** What the carrier's holder has measured. Absent if no process holds it. */
+  readonly measured?: CarrierMeasured;
+}
+
+/** All carriers with their state at `now`, by id. */
+export async function listConditions(db: Db, now: Date): Promise<readonly ListedCarrier[]> {
+  const carriers = await listCarriers(db);
+  const leases = carriers.map(({ _id }) => carrierLease(_id));
+  const [epochs, reports] = await Promise.all([heldEpochs(db, leases, now), readBindReports(db)]);
+  return carriers.map((carrier) => {
+    const epoch = epochs.get(carrierLease(carrier._id));
+    const report = reports.get(carrier._id);
+    const measured = report !== undefined && report.epoch === epoch ? report.measured : undefined;
+    return { carrier, ...carrierCondition(carrier, epoch, report), ...(measured && { measured }) };
+  });
+}

@@ -2,8 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { CarrierDlt, CarrierDocument } from './carrier.ts';
 import { chainFaults } from './chain.ts';
 import { BASICS, REQUIRED } from './settings/basics.ts';
-import { faultsOf } from './settings/setting.ts';
-import { ascii } from './settings/shapes.ts';
+import { ascii, faultsOf } from './settings/setting.ts';
 import { GROUP_NAMES, GROUPS, type StoredGroups } from './settings/table.ts';
 
 /** Invalid settings of a carrier; each problem names its field. */

@@ -3,9 +3,8 @@ import type { SecretBox } from '../platform/runtime/secret-box.ts';
 import type { CarrierDocument } from './carrier.ts';
 import type { CarrierInput } from './carrier-form.ts';
 import { HTTP } from './settings/http.ts';
-import { LINKS } from './settings/links.ts';
+import { LINKS, TRUST } from './settings/links.ts';
 import { withDefaults } from './settings/setting.ts';
-import { TRUST } from './settings/trust.ts';
 
 type Secrets = Partial<Pick<CarrierDocument, 'password' | 'trust'>>;
 

@@ -1,6 +1,8 @@
+import type { Collection, Db } from 'mongodb';
 import type { Route } from '../messages/document/message.ts';
-import type { SenderId } from '../platform/runtime/ids.ts';
-import type { Registration } from './registration-store.ts';
+import type { Clock } from '../platform/runtime/clock.ts';
+import { type AccountId, newId, type SenderId } from '../platform/runtime/ids.ts';
+import { decideRegistration, insertRegistration, type Registration } from './registration-store.ts';
 
 /** A sender id registered to an account for some routes. Its place is among what the account asked for and nobody approved. */
 export interface SenderDocument extends Registration {
@@ -21,4 +23,126 @@ export const SENDER_FORM = /^(?:[0-9]{3,15}|(?=.*[A-Za-z])(?! )[A-Za-z0-9 !"#%&'
 
 export function isSenderForm(sender: string): boolean {
   return SENDER_FORM.test(sender);
+}
+
+type NewSender = Pick<SenderDocument, 'account' | 'sender' | 'routes' | 'status'> & {
+  readonly _id?: SenderId;
+  readonly requested?: true;
+};
+
+/** An account registers a sender once. */
+export class SenderExists extends Error {
+  readonly code = 'sender_exists';
+}
+
+/**
+ * Registers a sender; throws `SenderExists` when the account has it already (a unique index decides), and `QuotaReached` when the
+ * account asks for it itself and has no place for it.
+ */
+export async function createSender(db: Db, clock: Clock, sender: NewSender): Promise<SenderDocument> {
+  const now = clock.now();
+  const document: SenderDocument = {
+    _id: sender._id ?? newId('snd', now.getTime()),
+    account: sender.account,
+    sender: sender.sender,
+    routes: sender.routes,
+    status: sender.status,
+    ...(sender.requested && { requested: true }),
+    createdAt: now,
+  };
+  const isNew = await insertRegistration(db, 'senders', document, {
+    inPlace: document.requested !== undefined,
+    find: () => findSender(db, document.account, document.sender),
+  });
+  if (!isNew) throw new SenderExists(`sender "${sender.sender}" is already registered to ${sender.account}`);
+  return document;
+}
+
+/**
+ * Processes see it within seconds. An approval frees its place; the account is told. False when the account has no such sender, or
+ * with `id` another one. Idempotent.
+ */
+export async function decideSender(
+  db: Db,
+  clock: Clock,
+  account: AccountId,
+  sender: string,
+  status: 'approved' | 'rejected',
+  reason?: string,
+  id?: SenderId,
+): Promise<boolean> {
+  return decideRegistration(
+    db,
+    'senders',
+    { account, sender, ...(id && { _id: id }) },
+    { status, reason, at: clock.now(), event: `sender.${status}`, told: { sender }, freesPlace: true },
+  );
+}
+
+/** All senders of an account, by name. */
+export async function listSenders(db: Db, account: AccountId): Promise<readonly SenderDocument[]> {
+  return senders(db).find({ account }).sort({ sender: 1 }).toArray();
+}
+
+/** The names of an account's approved senders: hundreds, because operators approve each. */
+export async function listApprovedNames(db: Db, account: AccountId): Promise<string[]> {
+  const approved = senders(db).find({ account, status: 'approved' }, { projection: { _id: 0, sender: 1 } });
+  return (await approved.toArray()).map(({ sender }) => sender);
+}
+
+/** By name, after `after`. */
+export async function listSenderPage(
+  db: Db,
+  account: AccountId,
+  after: string,
+  limit: number,
+): Promise<readonly SenderDocument[]> {
+  return senders(db)
+    .find({ account, sender: { $gt: after } })
+    .sort({ sender: 1 })
+    .limit(limit)
+    .toArray();
+}
+
+export async function findSenderById(db: Db, account: AccountId, id: SenderId): Promise<SenderDocument | undefined> {
+  return (await senders(db).findOne({ _id: id, account })) ?? undefined;
+}
+
+/** Processes see it within seconds. False when the account has no such sender. */
+export async function removeSender(db: Db, account: AccountId, id: SenderId): Promise<boolean> {
+  return (await senders(db).deleteOne({ _id: id, account })).deletedCount === 1;
+}
+
+/** Case matters: `ACME` and `Acme` are two senders. */
+export async function findSender(db: Db, account: AccountId, sender: string): Promise<SenderDocument | undefined> {
+  return (await senders(db).findOne({ account, sender })) ?? undefined;
+}
+
+/** Whether the account has any approved sender. */
+export async function hasSenders(db: Db, account: AccountId): Promise<boolean> {
+  return (await senders(db).findOne({ account, status: 'approved' }, { projection: { _id: 1 } })) !== null;
+}
+
+/** Key of a registration, for looking up many: `<account>:<sender>`. */
+export type SenderKey = `${AccountId}:${string}`;
+
+export function senderKey(account: AccountId, sender: string): SenderKey {
+  return `${account}:${sender}`;
+}
+
+/** Many at once, by the index on account and sender. */
+export async function findSenders(db: Db, keys: readonly SenderKey[]): Promise<ReadonlyMap<SenderKey, SenderDocument>> {
+  const found = await senders(db)
+    .find({ $or: keys.map((key) => ({ account: accountOf(key), sender: key.slice(accountOf(key).length + 1) })) })
+    .toArray();
+  return new Map(found.map((one) => [senderKey(one.account, one.sender), one]));
+}
+
+/** Account ids have no colon; senders may. */
+function accountOf(key: SenderKey): AccountId {
+  return key.slice(0, key.indexOf(':')) as AccountId; // senderKey wrote it
+}
+
+function senders(db: Db): Collection<SenderDocument> {
+  return db.collection('senders');
 }

@@ -1,4 +1,4 @@
-import { stopOf, troubleInWords, troublesOf } from '../carriers/providers/condition.ts';
+import { stopOf, troubleInWords, troublesOf } from '../carriers/providers/provider.ts';
 import { disabledWords } from '../events/webhooks/result-words.ts';
 import type { Condition, Finding, Subject } from './condition.ts';
 import type { AccountSeen } from './seen.ts';

@@ -1,4 +1,4 @@
-import type { ListedCarrier } from '../carriers/list-conditions.ts';
+import type { ListedCarrier } from '../carriers/carrier-condition.ts';
 import type { ProviderDocument } from '../carriers/providers/provider.ts';
 import type { EndpointDocument } from '../events/webhooks/endpoint.ts';
 import type { WaitingLane } from '../messages/queue/waiting-lanes.ts';

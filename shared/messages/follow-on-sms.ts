@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { countryOf } from '../carriers/routing/country.ts';
-import { routedOf } from '../carriers/routing/placement.ts';
-import type { Routes } from '../carriers/routing/routes.ts';
+import type { Routes } from '../carriers/routing/store.ts';
+import { routedOf } from '../carriers/routing/table.ts';
 import { readSendingRules, type SendingRules } from '../money/accounts/store.ts';
 import type { KeyCaps } from '../money/ledger/spending.ts';
 import type { AcceptOutcome } from '../money/payment/accept.ts';

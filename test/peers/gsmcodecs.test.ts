@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { tablesOf } from '../../workers/smpp/text/national-tables.ts';
+import { tablesOf } from '../../workers/smpp/inbound/national-tables.ts';
 import { debianProgram } from '../support/debian.ts';
 
 const execute = promisify(execFile);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import { countryOf } from '../../shared/carriers/routing/country.ts';
-import { placementOf } from '../../shared/carriers/routing/placement.ts';
-import { readTable } from '../../shared/carriers/routing/routes.ts';
+import { readTable } from '../../shared/carriers/routing/store.ts';
+import { placementOf } from '../../shared/carriers/routing/table.ts';
 import type { BatchChunkDocument, BatchDocument } from '../../shared/messages/batch.ts';
 import { batchCollection, markMade, readChunk, reserveNext } from '../../shared/messages/batch-store.ts';
 import { queuedMessage } from '../../shared/messages/document/draft.ts';

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { Routes } from '../../shared/carriers/routing/routes.ts';
+import { Routes } from '../../shared/carriers/routing/store.ts';
 import type { ChatMessageDocument, FallbackEnd } from '../../shared/messages/document/chat-message.ts';
 import { decideFallback, endFallback } from '../../shared/messages/document/fallback.ts';
 import { acceptFollowOn, type FollowOnOutcome } from '../../shared/messages/follow-on-sms.ts';

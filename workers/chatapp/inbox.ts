@@ -1,6 +1,5 @@
 import type { Db } from 'mongodb';
-import { errorRule, isAccountWide } from '../../shared/carriers/providers/error-table.ts';
-import { objectOf } from '../../shared/carriers/providers/graph-error.ts';
+import { errorRule, isAccountWide, objectOf } from '../../shared/carriers/providers/graph-error.ts';
 import type { PriceList } from '../../shared/carriers/providers/price-list.ts';
 import { chatMessageKey } from '../../shared/carriers/providers/provider.ts';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';

@@ -1,8 +1,7 @@
 import type { Db } from 'mongodb';
 import { optedInOf } from '../../shared/carriers/chat-opt-in-store.ts';
 import type { Exchange } from '../../shared/carriers/http/client.ts';
-import { endsByItself } from '../../shared/carriers/providers/error-table.ts';
-import { objectOf, parseObject } from '../../shared/carriers/providers/graph-error.ts';
+import { endsByItself, objectOf, parseObject } from '../../shared/carriers/providers/graph-error.ts';
 import type { ProviderDocument, ProviderDuty } from '../../shared/carriers/providers/provider.ts';
 import {
   endTrial,

@@ -1,4 +1,4 @@
-import { endsByItself } from '../../shared/carriers/providers/error-table.ts';
+import { endsByItself } from '../../shared/carriers/providers/graph-error.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { MessageId } from '../../shared/platform/runtime/ids.ts';

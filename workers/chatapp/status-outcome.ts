@@ -1,4 +1,4 @@
-import { errorRule } from '../../shared/carriers/providers/error-table.ts';
+import { errorRule } from '../../shared/carriers/providers/graph-error.ts';
 import { chatMessageKey } from '../../shared/carriers/providers/provider.ts';
 import type { StatusItem } from '../../shared/messages/chat-inbox-item.ts';
 import { applyChange, type Change, entryAt, fitted, joinChanges } from '../../shared/messages/document/change.ts';

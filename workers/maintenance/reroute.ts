@@ -1,8 +1,7 @@
 import type { Db } from 'mongodb';
-import { NOWHERE, placementOf } from '../../shared/carriers/routing/placement.ts';
 import { listOfPath } from '../../shared/carriers/routing/route.ts';
-import { readTable } from '../../shared/carriers/routing/routes.ts';
-import type { RouteTable } from '../../shared/carriers/routing/table.ts';
+import { readTable } from '../../shared/carriers/routing/store.ts';
+import { NOWHERE, placementOf, type RouteTable } from '../../shared/carriers/routing/table.ts';
 import type { Claim, MessageDocument } from '../../shared/messages/document/message.ts';
 import { MIXED, type QueueDocument, unpackLines } from '../../shared/messages/queue/queue-document.ts';
 import {

@@ -1,4 +1,4 @@
-import { errorRule } from '../../shared/carriers/providers/error-table.ts';
+import { errorRule } from '../../shared/carriers/providers/graph-error.ts';
 import { chatMessageKey } from '../../shared/carriers/providers/provider.ts';
 import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
 import { type Change, entryAt } from '../../shared/messages/document/change.ts';

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import { type ListedCarrier, listConditions } from '../../shared/carriers/list-conditions.ts';
+import { type ListedCarrier, listConditions } from '../../shared/carriers/carrier-condition.ts';
 import { listOfPath } from '../../shared/carriers/routing/route.ts';
-import { certificatesEnd } from '../../shared/carriers/settings/trust.ts';
+import { certificatesEnd } from '../../shared/carriers/settings/links.ts';
 import { ACCOUNT_CONDITIONS } from '../../shared/conditions/accounts.ts';
 import { newestAnswers, QUARTER } from '../../shared/conditions/carriers.ts';
 import { WATCHED } from '../../shared/conditions/catalogue.ts';

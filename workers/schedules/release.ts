@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
-import { placementOf } from '../../shared/carriers/routing/placement.ts';
-import { readTable } from '../../shared/carriers/routing/routes.ts';
+import { readTable } from '../../shared/carriers/routing/store.ts';
+import { placementOf } from '../../shared/carriers/routing/table.ts';
 import { releaseBooked } from '../../shared/messages/batch-store.ts';
 import { queuedMessage } from '../../shared/messages/document/draft.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';

@@ -8,7 +8,7 @@ import { CarrierParts, type CarrierSupplies } from './carrier-parts.ts';
 import type { AnswerSender } from './inbound/answer-sender.ts';
 import { BindReporter } from './monitoring/bind-reporter.ts';
 import type { SmppMetrics } from './monitoring/metrics.ts';
-import type { BindState } from './session/bind-states.ts';
+import type { BindState } from './session/bind.ts';
 
 export interface CarrierRunOptions extends CarrierSupplies {
   readonly answerSender: AnswerSender;

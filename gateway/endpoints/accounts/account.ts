@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { EXEMPTIONS } from '../../../shared/carriers/opt-outs/opt-out.ts';
-import { providerCondition } from '../../../shared/carriers/providers/condition.ts';
+import { EXEMPTIONS } from '../../../shared/carriers/opt-outs/store.ts';
+import { providerCondition } from '../../../shared/carriers/providers/provider.ts';
 import { providersOf } from '../../../shared/carriers/providers/store.ts';
-import { listApprovedNames, listSenderPage } from '../../../shared/carriers/sender-store.ts';
+import { listApprovedNames, listSenderPage } from '../../../shared/carriers/sender.ts';
 import { type AccountDocument, type Closed, TEXTS } from '../../../shared/money/accounts/account.ts';
 import { REMAINING } from '../../../shared/money/accounts/closing.ts';
 import { homeOf } from '../../../shared/money/accounts/number-check.ts';

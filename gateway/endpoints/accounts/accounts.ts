@@ -1,6 +1,6 @@
 import type { Filter } from 'mongodb';
 import { z } from 'zod';
-import { EXEMPTIONS } from '../../../shared/carriers/opt-outs/opt-out.ts';
+import { EXEMPTIONS } from '../../../shared/carriers/opt-outs/store.ts';
 import { type AccountDocument, accountInAudit } from '../../../shared/money/accounts/account.ts';
 import { defaultExpiry, dltIdDoubt } from '../../../shared/money/accounts/account-form.ts';
 import { closeAccount, REMAINING } from '../../../shared/money/accounts/closing.ts';

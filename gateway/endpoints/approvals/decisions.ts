@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { createSender, decideSender, findSender, SenderExists } from '../../../shared/carriers/sender-store.ts';
+import { createSender, decideSender, findSender, SenderExists } from '../../../shared/carriers/sender.ts';
 import type { Route } from '../../../shared/messages/document/message.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { isSenderId } from '../../../shared/platform/runtime/ids.ts';

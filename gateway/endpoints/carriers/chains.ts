@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BadChain, listChains, removeChain, setChain } from '../../../shared/carriers/chain-store.ts';
+import { BadChain, listChains, removeChain, setChain } from '../../../shared/carriers/chain.ts';
 import { done, endpoint, invalid, refused } from '../../api/endpoint.ts';
 import { named, success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { readBindReports } from '../../../shared/carriers/bind-report-store.ts';
+import { readBindReports } from '../../../shared/carriers/bind-report.ts';
 import { CARRIER_DEFAULTS, type CarrierDocument, carrierLease } from '../../../shared/carriers/carrier.ts';
 import { BadCarrier } from '../../../shared/carriers/carrier-form.ts';
 import { CarrierExists, createCarrier, removeCarrier } from '../../../shared/carriers/carrier-store.ts';

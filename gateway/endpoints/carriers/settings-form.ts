@@ -4,13 +4,15 @@ import type { CarrierInput } from '../../../shared/carriers/carrier-form.ts';
 import { leadsPassword } from '../../../shared/carriers/carrier-secrets.ts';
 import { BASICS, REQUIRED } from '../../../shared/carriers/settings/basics.ts';
 import {
+  listOf,
+  matching,
+  oneOf,
   type Setting,
   type Settings,
   type Shape,
   setting,
   withDefaults,
 } from '../../../shared/carriers/settings/setting.ts';
-import { listOf, matching, oneOf } from '../../../shared/carriers/settings/shapes.ts';
 import { GROUP_NAMES, GROUPS, isSmppOnly } from '../../../shared/carriers/settings/table.ts';
 import type { Shown } from '../../api/endpoint.ts';
 import { flag, named, text } from '../../api/shapes.ts';

@@ -1,5 +1,4 @@
-import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
-import { GRAPH_ID } from '../../../shared/carriers/providers/provider-form.ts';
+import { GRAPH_ID, type ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import type { BusinessNumber } from '../../../shared/messages/document/chat-message.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../../shared/platform/runtime/turns.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { endsByItself } from '../../../shared/carriers/providers/error-table.ts';
+import { endsByItself } from '../../../shared/carriers/providers/graph-error.ts';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
 import type {

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { completionFor } from '../../../shared/carriers/numbers/completion.ts';
+import { completionFor } from '../../../shared/carriers/numbers/store.ts';
 import { CUSTOMER_FORM } from '../../../shared/messages/document/recipient.ts';
 import {
   countUnfinished,

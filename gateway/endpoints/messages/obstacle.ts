@@ -1,5 +1,5 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
-import { type ListedCarrier, listConditions } from '../../../shared/carriers/list-conditions.ts';
+import { type ListedCarrier, listConditions } from '../../../shared/carriers/carrier-condition.ts';
 import { type Daytimes, daytimeOpenings, daytimeWords } from '../../../shared/carriers/routing/daytime.ts';
 import { explainScrub, predictRefusals, TLV_RULE } from '../../../shared/carriers/scrub-rules.ts';
 import type { ConditionDocument } from '../../../shared/conditions/condition.ts';

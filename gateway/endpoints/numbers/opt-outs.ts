@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { completionFor } from '../../../shared/carriers/numbers/completion.ts';
-import { type OptOutDocument, WHOLE_ACCOUNT } from '../../../shared/carriers/opt-outs/opt-out.ts';
+import { completionFor } from '../../../shared/carriers/numbers/store.ts';
 import {
   changeOptOuts,
   findOptOut,
@@ -8,7 +7,9 @@ import {
   hasOptOutDocument,
   isOptOutPlace,
   listOptOuts,
+  type OptOutDocument,
   optOutPlace,
+  WHOLE_ACCOUNT,
 } from '../../../shared/carriers/opt-outs/store.ts';
 import { recipientProblem } from '../../../shared/messages/document/recipient.ts';
 import { numberProblem } from '../../../shared/money/accounts/number-check.ts';

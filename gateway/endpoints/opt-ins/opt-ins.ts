@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { addOptIns, listOptIns, removeOptIn } from '../../../shared/carriers/chat-opt-in-store.ts';
-import { completionFor } from '../../../shared/carriers/numbers/completion.ts';
+import { completionFor } from '../../../shared/carriers/numbers/store.ts';
 import { CUSTOMER_FORM, customerProblem } from '../../../shared/messages/document/recipient.ts';
 import { readNames } from '../../../shared/money/conversations/person.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';

@@ -1,5 +1,4 @@
-import { PROVIDER_DEFAULTS } from '../../../shared/carriers/providers/provider.ts';
-import { BadProvider, GRAPH_ID, RANGES } from '../../../shared/carriers/providers/provider-form.ts';
+import { BadProvider, GRAPH_ID, PROVIDER_DEFAULTS, RANGES } from '../../../shared/carriers/providers/provider.ts';
 import {
   NUMBERS_MAX,
   NumberTaken,

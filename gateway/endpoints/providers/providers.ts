@@ -1,7 +1,12 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { providerCondition, stopOf, troubleInWords, troublesOf } from '../../../shared/carriers/providers/condition.ts';
-import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
+import {
+  type ProviderDocument,
+  providerCondition,
+  stopOf,
+  troubleInWords,
+  troublesOf,
+} from '../../../shared/carriers/providers/provider.ts';
 import {
   findProvider,
   listProviderPage,

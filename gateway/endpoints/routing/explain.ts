@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { readBindReports } from '../../../shared/carriers/bind-report-store.ts';
+import { readBindReports } from '../../../shared/carriers/bind-report.ts';
 import { carrierLease } from '../../../shared/carriers/carrier.ts';
 import { listCarriers } from '../../../shared/carriers/carrier-store.ts';
 import { type Availability, availabilityOf, mayTake } from '../../../shared/carriers/routing/availability.ts';

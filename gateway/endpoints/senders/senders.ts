@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import { isSenderForm, type SenderDocument } from '../../../shared/carriers/sender.ts';
 import {
   createSender,
   findSender,
   findSenderById,
+  isSenderForm,
   listSenderPage,
   removeSender as remove,
+  type SenderDocument,
   SenderExists,
-} from '../../../shared/carriers/sender-store.ts';
+} from '../../../shared/carriers/sender.ts';
 import type { Route } from '../../../shared/messages/document/message.ts';
 import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';

@@ -1,13 +1,13 @@
 import type { Db } from 'mongodb';
 import { predictRefusals } from '../../../shared/carriers/scrub-rules.ts';
-import type { SenderDocument } from '../../../shared/carriers/sender.ts';
 import {
   findSenders,
   hasSenders,
   listApprovedNames,
+  type SenderDocument,
   type SenderKey,
   senderKey,
-} from '../../../shared/carriers/sender-store.ts';
+} from '../../../shared/carriers/sender.ts';
 import type { Route } from '../../../shared/messages/document/message.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';

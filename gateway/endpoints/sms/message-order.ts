@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
-import { routedOf } from '../../../shared/carriers/routing/placement.ts';
+import { routedOf } from '../../../shared/carriers/routing/table.ts';
 import { type PromotionalHours, promotionalDeferral } from '../../../shared/messages/document/daytime.ts';
 import type { MessageDraft } from '../../../shared/messages/document/draft.ts';
 import { HOURS_LANE, laneOf, PRIORITIES, type Priority } from '../../../shared/messages/document/routing.ts';

@@ -1,6 +1,5 @@
 import type { Db } from 'mongodb';
-import { blocks, isExempt } from '../../../shared/carriers/opt-outs/opt-out.ts';
-import { readRecipientScopes } from '../../../shared/carriers/opt-outs/store.ts';
+import { blocks, isExempt, readRecipientScopes } from '../../../shared/carriers/opt-outs/store.ts';
 import type { BatchEntry } from '../../../shared/messages/batch.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { inSlices } from '../../../shared/platform/runtime/turns.ts';

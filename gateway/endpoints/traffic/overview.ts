@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { listConditions } from '../../../shared/carriers/list-conditions.ts';
+import { listConditions } from '../../../shared/carriers/carrier-condition.ts';
 import { listOfPath } from '../../../shared/carriers/routing/route.ts';
 import { LANES, readQueues, type WaitingLane } from '../../../shared/messages/queue/waiting-lanes.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';

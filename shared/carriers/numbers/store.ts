@@ -1,10 +1,11 @@
 import type { Collection, Db } from 'mongodb';
-import { numberPlan } from '../../money/accounts/number-check.ts';
+import type { AccountDocument } from '../../money/accounts/account.ts';
+import { homeOf, numberPlan } from '../../money/accounts/number-check.ts';
 import { isDuplicateKey } from '../../platform/mongo/errors.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { FreshCache } from '../../platform/runtime/fresh-cache.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
-import { type NumberDocument, type NumberKey, numberKey } from './number.ts';
+import { completedNumber, type NumberDocument, type NumberKey, numberKey } from './number.ts';
 
 /** The number with this keyword belongs to an account already. */
 export class NumberTaken extends Error {
@@ -17,7 +18,7 @@ export class NumberTaken extends Error {
   }
 }
 
-export type NewNumber = Pick<NumberDocument, 'number' | 'keyword' | 'account'> & { readonly country?: string };
+type NewNumber = Pick<NumberDocument, 'number' | 'keyword' | 'account'> & { readonly country?: string };
 
 /** Stores a number. Workers know it within seconds. Throws `NumberTaken`; the document's unique id decides. */
 export async function addNumber(db: Db, clock: Clock, added: NewNumber): Promise<NumberDocument> {
@@ -76,7 +77,7 @@ export async function findOurs(db: Db, digits: readonly string[]): Promise<Reado
 
 /** A change is used after this time at the latest. */
 const FRESH_MS = 2_000;
-/** How many numbers of accounts are remembered, and how many that belong to nobody. */
+/** How many numbers of accounts are remembered, and how many that belong to nobody; more than an account has. */
 const NUMBERS_MAX = 10_000;
 
 /** The entries of numbers, looked up by the digits that a carrier writes (`digitsOf`). */
@@ -113,4 +114,45 @@ function withoutTrunkPrefix(digits: string): string {
 
 function numbers(db: Db): Collection<NumberDocument> {
   return db.collection('numbers');
+}
+
+/**
+ * Completes a customer's number that somebody wrote as inside a country. `number`: the account's number that it is about, whose country
+ * then counts.
+ */
+export type Completion = (written: string, number?: string) => string;
+
+/**
+ * How numbers that an account writes are completed: by the country of the number that they are about, else by the account's own, else
+ * by that of all its numbers, if they are of one country. So an opt-out that is added has the same number as one that the customer
+ * wrote. Reads the account and its numbers; throws the driver's error.
+ */
+export async function completionFor(db: Db, account: AccountId): Promise<Completion> {
+  const { home, countries } = await readCountries(db, account);
+  return (written, number = '') => completedNumber(written, countries.get(number) ?? home);
+}
+
+/** The country of senders that write to a number of the account that has none: as `completionFor` has it. */
+export async function homeCountryOf(db: Db, account: AccountId): Promise<string | undefined> {
+  return (await readCountries(db, account)).home;
+}
+
+interface Countries {
+  readonly home: string | undefined;
+  /** By the account's numbers. */
+  readonly countries: ReadonlyMap<string, string>;
+}
+
+async function readCountries(db: Db, account: AccountId): Promise<Countries> {
+  const [document, numbers] = await Promise.all([
+    db.collection<AccountDocument>('accounts').findOne({ _id: account }, { projection: { country: 1, dlt: 1 } }),
+    listNumbers(db, account, NUMBERS_MAX),
+  ]);
+  const countries = new Map(
+    numbers.flatMap(({ number, country }) => (country === undefined ? [] : [[number, country]])),
+  );
+  const all = new Set(countries.values());
+  const [only] = all;
+  const home = (document === null ? undefined : homeOf(document)) ?? (all.size === 1 ? only : undefined);
+  return { home, countries };
 }

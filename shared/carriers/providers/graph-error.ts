@@ -52,3 +52,99 @@ export function objectOf(value: unknown): Readonly<Record<string, unknown>> | un
     ? (value as Readonly<Record<string, unknown>>) // every object has this type
     : undefined;
 }
+
+/**
+ * What the provider's error codes mean for a send, as data (WhatsApp Cloud API, "Error codes"). Decides by `code`
+ * alone, never by the text, because texts change. Only of code 100 there are two kinds (graph-error.ts).
+ *
+ * `stop`: nothing can be sent until a person solves the problem; the message waits · `back_off`: the account is too
+ * fast; the message keeps its place · `customer_delay`: too fast for this customer · `retry`: may succeed later ·
+ * `retry_once`: one more try, then refused · `retry_later`: not before ten minutes, then again · `refuse`: will never
+ * succeed.
+ *
+ * `do` is for answers. A `failed` status that comes later is final: of the rule it takes only the name of the error, `code`.
+ * (131053 of a link comes as such a status, because the provider fetches the link after its answer.) But if the reason is
+ * `accountWide`, a status slows the account down too (send-health.ts); if it ends by itself, a status stops the channel as an answer
+ * does (send-loop.ts).
+ */
+export type ErrorDo = 'stop' | 'back_off' | 'customer_delay' | 'retry' | 'retry_once' | 'retry_later' | 'refuse';
+
+export interface ErrorRule {
+  readonly do: ErrorDo;
+  /** Our own name: `error_code` of the message, or the reason why the channel was stopped. */
+  readonly code: string;
+  /** The state that the template gets, because other messages with it would be refused too. */
+  readonly template?: string;
+  /** The request does not fit the template, though it fitted our copy: it was probably changed at the provider. */
+  readonly copyIsOld?: true;
+  /** Of `stop`: it ends at the provider, when somebody pays. So it is tried again by itself. */
+  readonly ends?: true;
+  /** The reason is the account or its number, so other messages would fail too. `stop` implies it. */
+  readonly accountWide?: true;
+}
+
+const TABLE: readonly (readonly [codes: readonly number[], rule: ErrorRule])[] = [
+  [[0, 190], { do: 'stop', code: 'provider_token_refused' }],
+  [[3, 10, ...range(200, 299)], { do: 'stop', code: 'provider_permission_missing' }],
+  [[131_005], { do: 'stop', code: 'provider_access_denied' }],
+  [[131_031], { do: 'stop', code: 'provider_account_locked' }],
+  [[131_042], { do: 'stop', code: 'provider_payment_problem', ends: true }],
+  [[131_045], { do: 'stop', code: 'provider_certificate_problem' }],
+  [[133_010, 133_016], { do: 'stop', code: 'provider_number_not_registered' }],
+  [[33], { do: 'stop', code: 'provider_number_deleted' }],
+  [[131_037], { do: 'stop', code: 'provider_name_not_approved' }],
+  [[368], { do: 'stop', code: 'provider_policy_block' }],
+  [[4, 80_007, 130_429], { do: 'back_off', code: 'provider_throttled' }],
+  [[131_056], { do: 'customer_delay', code: 'customer_rate_limited' }],
+  [[131_000, 131_016], { do: 'retry', code: 'provider_unavailable' }],
+  [[131_053], { do: 'retry_once', code: 'media_unavailable' }],
+  [[131_048], { do: 'refuse', code: 'spam_rate_limited', accountWide: true }],
+  // Said of templates only, and it is lifted by itself. Answers in a session go on, so this stops nothing.
+  [[131_064], { do: 'refuse', code: 'category_limit_reached' }],
+  [[131_049], { do: 'refuse', code: 'marketing_limit_reached' }],
+  [[130_472], { do: 'refuse', code: 'customer_in_experiment' }],
+  [[100, 131_009], { do: 'refuse', code: 'invalid_parameter' }],
+  [[131_008], { do: 'refuse', code: 'invalid_parameter', copyIsOld: true }],
+  [[131_050], { do: 'refuse', code: 'marketing_opted_out' }],
+  [[131_055, 131_063, 134_100, 134_102], { do: 'refuse', code: 'marketing_not_enabled' }],
+  // "Wait 10 minutes": a new template is made known to the side that sends marketing messages.
+  [[134_101], { do: 'retry_later', code: 'template_not_ready' }],
+  [[130_403], { do: 'refuse', code: 'customer_blocked' }],
+  [[130_497], { do: 'refuse', code: 'country_not_allowed' }],
+  [[131_021], { do: 'refuse', code: 'recipient_is_sender' }],
+  [[131_062], { do: 'refuse', code: 'number_needed' }],
+  [[131_026], { do: 'refuse', code: 'undeliverable' }],
+  [[131_047], { do: 'refuse', code: 'session_closed' }],
+  [[131_051], { do: 'refuse', code: 'unsupported_message_type' }],
+  [[132_000], { do: 'refuse', code: 'template_param_count_mismatch', copyIsOld: true }],
+  [[132_001], { do: 'refuse', code: 'template_not_found', copyIsOld: true }],
+  [[132_005], { do: 'refuse', code: 'template_text_too_long' }],
+  [[132_007], { do: 'refuse', code: 'template_policy_violated' }],
+  [[132_008, 132_012, 132_018], { do: 'refuse', code: 'template_param_mismatch', copyIsOld: true }],
+  [[132_015], { do: 'refuse', code: 'template_paused', template: 'paused' }],
+  [[132_016], { do: 'refuse', code: 'template_disabled', template: 'disabled' }],
+  [[132_068, 132_069], { do: 'refuse', code: 'template_flow_unavailable' }],
+];
+
+const RULES: ReadonlyMap<number, ErrorRule> = new Map(
+  TABLE.flatMap(([codes, rule]) => codes.map((code) => [code, rule] as const)),
+);
+
+function range(first: number, last: number): readonly number[] {
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+}
+
+/** Whether what stopped a channel, by our code, may end without anybody here. */
+export function endsByItself(code: string): boolean {
+  return TABLE.some(([, rule]) => rule.code === code && rule.ends === true);
+}
+
+/** Undefined for an unknown code. */
+export function errorRule(code: number): ErrorRule | undefined {
+  return RULES.get(code);
+}
+
+/** Whether other messages of the account would fail for the same reason. */
+export function isAccountWide(rule: ErrorRule | undefined): rule is ErrorRule {
+  return rule?.do === 'stop' || rule?.accountWide === true;
+}

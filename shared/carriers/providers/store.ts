@@ -6,14 +6,17 @@ import type { Clock } from '../../platform/runtime/clock.ts';
 import { type AccountId, type CallbackId, newCallbackId } from '../../platform/runtime/ids.ts';
 import type { SecretBox } from '../../platform/runtime/secret-box.ts';
 import {
+  BadProvider,
   byRank,
+  checkProvider,
   PROVIDER_DEFAULTS,
   type ProviderDocument,
   type ProviderDuty,
+  type ProviderSettings,
   type ProviderTrouble,
+  providerProblems,
   type VolumeTier,
 } from './provider.ts';
-import { BadProvider, checkProvider, type ProviderSettings, providerProblems } from './provider-form.ts';
 
 export interface ProviderChange extends Partial<ProviderSettings> {
   /** Makes a new verify token, to replace a lost one. The provider needs it only when its webhook is set up. */

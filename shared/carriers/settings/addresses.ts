@@ -1,5 +1,4 @@
-import { type Shape, setting, type Values } from './setting.ts';
-import { ascii, listOf, matching } from './shapes.ts';
+import { ascii, listOf, matching, type Shape, setting, type Values } from './setting.ts';
 
 /** How an address is written: its type of number, its numbering plan (SMPP 3.4 §5.2.5, §5.2.6), and the form of its digits. */
 export interface AddressForm {

@@ -1,5 +1,4 @@
-import { type Shape, setting } from './setting.ts';
-import { listOf } from './shapes.ts';
+import { listOf, type Shape, setting } from './setting.ts';
 
 /** What a refusal means at this carrier, in an operator's words. command-status.ts has our own classes. */
 export const REFUSAL_WORDS = ['retry', 'throttle', 'fail', 'failover', 'bind'] as const;

@@ -1,5 +1,4 @@
-import { setting } from './setting.ts';
-import { ascii, matching, oneOf, someOf, whole, yesNo } from './shapes.ts';
+import { ascii, matching, oneOf, setting, someOf, whole, yesNo } from './setting.ts';
 
 const WEEK_MS = 604_800_000;
 const IS_MS = 'in milliseconds';

@@ -1,6 +1,5 @@
 import { type Meaning, REFUSAL_WORDS, readMeaning, showMeaning } from './answers.ts';
-import { type Shape, setting, type Values } from './setting.ts';
-import { listOf, matching, oneOf } from './shapes.ts';
+import { listOf, matching, oneOf, type Shape, setting, type Values } from './setting.ts';
 
 /**
  * What a template may ask for. `to` and `sender` are written as the settings of addresses say; `basic` is `user:password` in Base64;

@@ -1,5 +1,4 @@
-import { type Shape, setting, type Values } from './setting.ts';
-import { listOf, matching, oneOf, yesNo } from './shapes.ts';
+import { listOf, matching, oneOf, type Shape, setting, type Values, yesNo } from './setting.ts';
 
 /** What a word of `stat:` can mean for a message. */
 const WORD_MEANINGS = [

@@ -1,5 +1,4 @@
-import { type Shape, setting, type Values } from './setting.ts';
-import { ascii, listOf, oneOf, whole } from './shapes.ts';
+import { ascii, listOf, oneOf, type Shape, setting, type Values, whole } from './setting.ts';
 
 /** A TLV that is put on every submit_sm without change. */
 export interface StaticTlv {

@@ -2,12 +2,11 @@ import { ADDRESSES } from './addresses.ts';
 import { ANSWERS } from './answers.ts';
 import type { BASICS } from './basics.ts';
 import { HTTP } from './http.ts';
-import { LINKS } from './links.ts';
+import { LINKS, TRUST } from './links.ts';
 import { RECEIPTS } from './receipts.ts';
 import type { Settings, Values } from './setting.ts';
 import { SUBMITS } from './submits.ts';
 import { TEXTS } from './texts.ts';
-import { TRUST } from './trust.ts';
 
 /**
  * The groups of a carrier's settings. Each is an optional field of the carrier's document, with those values that differ from the

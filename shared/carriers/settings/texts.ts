@@ -1,5 +1,4 @@
-import { setting, type Values } from './setting.ts';
-import { oneOf, whole, yesNo } from './shapes.ts';
+import { oneOf, setting, type Values, whole, yesNo } from './setting.ts';
 
 /** How a text is written for a carrier. In each of these alphabets, segments are counted in GSM septets. */
 export const TEXTS = {

@@ -1,8 +1,8 @@
 import { createConnection, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
+import { TRUST, type TrustSettings } from '../settings/links.ts';
 import { withDefaults } from '../settings/setting.ts';
-import { TRUST, type TrustSettings } from '../settings/trust.ts';
 import { HEADER_OCTETS, MAX_PDU_OCTETS } from './pdu.ts';
 
 export interface SocketOptions {

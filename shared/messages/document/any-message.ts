@@ -18,6 +18,6 @@ export interface InboundSmsDocument extends StoredMessage {
   readonly carrier: string;
   /** Type `text`. Or type `binary` if it cannot be read: the body is then base64, and `more` has the carrier's data_coding. */
   readonly inbound: InboundContent;
-  /** What it says about the customer's wish for messages (carriers/opt-outs/sign.ts). `near`: it changed nothing. */
+  /** What it says about the customer's wish for messages (carriers/opt-outs/words.ts). `near`: it changed nothing. */
   readonly optOut?: 'out' | 'in' | 'help' | 'near';
 }

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import request from 'supertest';
-import { decideSender } from '../../../shared/carriers/sender-store.ts';
+import { decideSender } from '../../../shared/carriers/sender.ts';
 import { QUOTAS, type Quota } from '../../../shared/money/accounts/quotas.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';

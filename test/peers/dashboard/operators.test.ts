@@ -1,7 +1,7 @@
 import { startSmsc } from '../../../scripts/simulator/smsc.ts';
-import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
+import { writeBindReport } from '../../../shared/carriers/bind-report.ts';
 import { createCarrier, setCarrierStatus } from '../../../shared/carriers/carrier-store.ts';
-import { createSender, findSender } from '../../../shared/carriers/sender-store.ts';
+import { createSender, findSender } from '../../../shared/carriers/sender.ts';
 import { findAccount, updateAccount } from '../../../shared/money/accounts/store.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';

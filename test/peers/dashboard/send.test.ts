@@ -1,5 +1,5 @@
 import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
-import { createSender } from '../../../shared/carriers/sender-store.ts';
+import { createSender } from '../../../shared/carriers/sender.ts';
 import { batchCollection } from '../../../shared/messages/batch-store.ts';
 import type { MessageDocument, Route } from '../../../shared/messages/document/message.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { findSender } from '../../../shared/carriers/sender-store.ts';
+import { findSender } from '../../../shared/carriers/sender.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { use } from '../../support/use.ts';
 import { openGatewayWithDashboard } from './world.ts';

@@ -7,7 +7,7 @@ import { COMMANDS, runOps } from '../../../scripts/ops/run.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { listOptIns } from '../../../shared/carriers/chat-opt-in-store.ts';
 import { findProvider } from '../../../shared/carriers/providers/store.ts';
-import { createSender } from '../../../shared/carriers/sender-store.ts';
+import { createSender } from '../../../shared/carriers/sender.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { loadConfig } from '../../../shared/platform/config/settings.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';

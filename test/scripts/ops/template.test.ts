@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createSender } from '../../../shared/carriers/sender-store.ts';
+import { createSender } from '../../../shared/carriers/sender.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { createTemplateRequest } from '../../../shared/templates/sms/request-store.ts';

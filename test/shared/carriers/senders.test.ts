@@ -1,5 +1,4 @@
-import { isSenderForm } from '../../../shared/carriers/sender.ts';
-import { createSender, findSender, listSenders, SenderExists } from '../../../shared/carriers/sender-store.ts';
+import { createSender, findSender, isSenderForm, listSenders, SenderExists } from '../../../shared/carriers/sender.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { useStore } from '../../support/store.ts';

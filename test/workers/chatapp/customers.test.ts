@@ -1,6 +1,5 @@
 import { addOptIns, optedInOf } from '../../../shared/carriers/chat-opt-in-store.ts';
-import { WHOLE_ACCOUNT } from '../../../shared/carriers/opt-outs/opt-out.ts';
-import { changeOptOuts, readScopes } from '../../../shared/carriers/opt-outs/store.ts';
+import { changeOptOuts, readScopes, WHOLE_ACCOUNT } from '../../../shared/carriers/opt-outs/store.ts';
 import type { InboundItem, InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
 import { findPerson } from '../../../shared/money/conversations/person.ts';

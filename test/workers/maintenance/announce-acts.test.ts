@@ -1,4 +1,4 @@
-import { createSender, decideSender } from '../../../shared/carriers/sender-store.ts';
+import { createSender, decideSender } from '../../../shared/carriers/sender.ts';
 import type { ConditionDocument } from '../../../shared/conditions/condition.ts';
 import { storeConditions } from '../../../shared/conditions/store.ts';
 import { wishesOf } from '../../../shared/events/notices.ts';

@@ -10,7 +10,7 @@ import { lowestId, type MessageId, newId, testAccountOf } from '../../../shared/
 import { type PruneDeps, pruneOld } from '../../../workers/maintenance/prune.ts';
 import { messageWalk } from '../../../workers/maintenance/pruning/messages.ts';
 import { candidateKeys } from '../../../workers/smpp/dialect/message-ids.ts';
-import { ORPHAN_MS } from '../../../workers/smpp/receipts/orphan-store.ts';
+import { ORPHAN_MS } from '../../../workers/smpp/receipts/receipt-match.ts';
 import { ReceiptSettler } from '../../../workers/smpp/receipts/settle-receipts.ts';
 import { Died, dyingDb } from '../../support/dying-db.ts';
 import { makeAccount } from '../../support/make.ts';

@@ -1,4 +1,4 @@
-import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
+import { writeBindReport } from '../../../shared/carriers/bind-report.ts';
 import { createCarrier } from '../../../shared/carriers/carrier-store.ts';
 import type { ConditionDocument } from '../../../shared/conditions/condition.ts';
 import { conditionsOf, PRESENT, readConditions } from '../../../shared/conditions/store.ts';

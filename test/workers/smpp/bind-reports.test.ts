@@ -1,10 +1,8 @@
 import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
-import { type BindReportDocument, unusableSession } from '../../../shared/carriers/bind-report.ts';
-import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
+import { type BindReportDocument, unusableSession, writeBindReport } from '../../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
-import type { Condition } from '../../../shared/carriers/carrier-condition.ts';
-import { listConditions } from '../../../shared/carriers/list-conditions.ts';
+import { type Condition, listConditions } from '../../../shared/carriers/carrier-condition.ts';
 import { BindReporter } from '../../../workers/smpp/monitoring/bind-reporter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,6 +1,8 @@
 import type { Exchange } from '../../../shared/carriers/http/client.ts';
-import { type ErrorDo, type ErrorRule, errorRule } from '../../../shared/carriers/providers/error-table.ts';
 import {
+  type ErrorDo,
+  type ErrorRule,
+  errorRule,
   type GraphError,
   graphErrorOf,
   objectOf,
@@ -21,7 +23,7 @@ export type SendVerdict =
   | { readonly kind: 'not_sent'; readonly code: string }
   | {
       readonly kind: ErrorDo;
-      /** Our own code (error-table.ts). */
+      /** Our own code (graph-error.ts). */
       readonly code: string;
       /** The provider's code and words, for people. */
       readonly reason: string;

@@ -1,6 +1,5 @@
 import type { Exchange } from '../../../shared/carriers/http/client.ts';
-import { errorRule } from '../../../shared/carriers/providers/error-table.ts';
-import { graphErrorOf, objectOf, parseObject } from '../../../shared/carriers/providers/graph-error.ts';
+import { errorRule, graphErrorOf, objectOf, parseObject } from '../../../shared/carriers/providers/graph-error.ts';
 
 /** What the provider said to a request about a template. */
 export type TemplateVerdict =

@@ -1,6 +1,5 @@
 import type { Exchange } from '../../../shared/carriers/http/client.ts';
-import { errorRule } from '../../../shared/carriers/providers/error-table.ts';
-import { graphErrorOf, parseObject } from '../../../shared/carriers/providers/graph-error.ts';
+import { errorRule, graphErrorOf, parseObject } from '../../../shared/carriers/providers/graph-error.ts';
 import type { SendVerdict } from './answer.ts';
 
 /**

@@ -1,8 +1,6 @@
 import type { Db } from 'mongodb';
-import { blocks, isExempt } from '../../../shared/carriers/opt-outs/opt-out.ts';
-import { readRecipientScopes } from '../../../shared/carriers/opt-outs/store.ts';
-import type { SenderDocument } from '../../../shared/carriers/sender.ts';
-import { findSenders, type SenderKey, senderKey } from '../../../shared/carriers/sender-store.ts';
+import { blocks, isExempt, readRecipientScopes } from '../../../shared/carriers/opt-outs/store.ts';
+import { findSenders, type SenderDocument, type SenderKey, senderKey } from '../../../shared/carriers/sender.ts';
 import { findStopped } from '../../../shared/messages/batch-store.ts';
 import { CANCELLED, CANCELLED_REASON } from '../../../shared/messages/document/change.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';

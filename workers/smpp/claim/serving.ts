@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { readBindReports } from '../../../shared/carriers/bind-report-store.ts';
+import { readBindReports } from '../../../shared/carriers/bind-report.ts';
 import { type CarrierDocument, carrierLease } from '../../../shared/carriers/carrier.ts';
 import {
   type Availabilities,
@@ -7,10 +7,9 @@ import {
   isWorthWaiting,
   mayTake,
 } from '../../../shared/carriers/routing/availability.ts';
-import { placementOf } from '../../../shared/carriers/routing/placement.ts';
 import { MAX_CARRIERS } from '../../../shared/carriers/routing/route.ts';
 import { listRoutes } from '../../../shared/carriers/routing/store.ts';
-import { RouteTable } from '../../../shared/carriers/routing/table.ts';
+import { placementOf, RouteTable } from '../../../shared/carriers/routing/table.ts';
 import type { Daytime } from '../../../shared/messages/document/daytime.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { heldEpochs } from '../../../shared/platform/leases/lease.ts';

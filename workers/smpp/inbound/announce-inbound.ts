@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
-import { homeCountryOf } from '../../../shared/carriers/numbers/completion.ts';
 import { digitsOf, entryFor, type NumberDocument, senderOf } from '../../../shared/carriers/numbers/number.ts';
-import { createNumbers } from '../../../shared/carriers/numbers/store.ts';
+import { createNumbers, homeCountryOf } from '../../../shared/carriers/numbers/store.ts';
 import type { Announcer } from '../../../shared/events/webhooks/announce.ts';
 import type { InboundSmsDocument } from '../../../shared/messages/document/any-message.ts';
 import type { UnassignedText } from '../../../shared/messages/inbound.ts';

@@ -1,17 +1,19 @@
-import type { Db } from 'mongodb';
-import { Routes } from '../../../shared/carriers/routing/routes.ts';
-import type { Route } from '../../../shared/messages/document/message.ts';
+import type { Collection, Db } from 'mongodb';
+import type { AnswerText } from '../../../shared/carriers/opt-outs/words.ts';
+import { Routes } from '../../../shared/carriers/routing/store.ts';
+import type { MessageDocument, Route } from '../../../shared/messages/document/message.ts';
 import { laneOf } from '../../../shared/messages/document/routing.ts';
 import { acceptFollowOn } from '../../../shared/messages/follow-on-sms.ts';
 import { planText } from '../../../shared/messages/sms-plan.ts';
 import { FollowUp } from '../../../shared/money/payment/follow-up.ts';
 import { isStoreTrouble } from '../../../shared/platform/mongo/errors.ts';
+import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
+import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
 import type { Log } from '../../../shared/platform/runtime/log.ts';
 import type { SmppMetrics } from '../monitoring/metrics.ts';
-import { type DueAnswer, findDueAnswers, removeDueAnswer } from './answer-store.ts';
 
 interface AnswerSenderOptions {
   readonly db: Db;
@@ -117,4 +119,41 @@ export class AnswerSender {
         return { result: 'unpaid', reason: kind };
     }
   }
+}
+
+/**
+ * An answer that is due to a customer's STOP, START or HELP. It exists until it is a paid message, or until it is certain that it
+ * will be none. It is stored before the customer's message, and removed by the holder of the carrier that brought that message.
+ */
+export interface DueAnswer extends AnswerText, Pick<MessageDocument, 'account' | 'to' | 'sender'> {
+  /** The id of the message that it becomes. */
+  readonly _id: MessageId;
+  readonly inReplyTo: MessageId;
+  /** The carrier that brought the customer's message. */
+  readonly carrier: string;
+  /** When the customer wrote. */
+  readonly at: Date;
+}
+
+/** Stores answers. One that is stored already is not changed. Throws the driver's error. */
+export async function storeDueAnswers(db: Db, answers: readonly DueAnswer[]): Promise<void> {
+  await insertNew(db, 'opt_out_answers', answers);
+}
+
+/** The due answers of a carrier, oldest first, behind `after`. */
+function findDueAnswers(db: Db, carrier: string, limit: number, after?: MessageId): Promise<DueAnswer[]> {
+  return due(db)
+    .find({ carrier, ...(after === undefined ? {} : { _id: { $gt: after } }) })
+    .sort({ _id: 1 })
+    .limit(limit)
+    .batchSize(limit + 1)
+    .toArray();
+}
+
+async function removeDueAnswer(db: Db, id: MessageId): Promise<void> {
+  await due(db).deleteOne({ _id: id });
+}
+
+function due(db: Db): Collection<DueAnswer> {
+  return db.collection('opt_out_answers');
 }

@@ -14,11 +14,9 @@ import { errorFields, type Log, unexpectedErrorFields } from '../../../shared/pl
 import type { SmppMetrics } from '../monitoring/metrics.ts';
 import { DeliverRefusals, isOfDeliver, REFUSAL_STATUS } from '../session/deliver-refusals.ts';
 import type { InboundAnnouncer } from './announce-inbound.ts';
-import { type Arrival, Arrivals } from './arrivals.ts';
+import { type Arrival, Arrivals, isComplete, type PartSet, PartSets } from './arrivals.ts';
 import { documentOf, type Incoming, readIncoming } from './incoming.ts';
-import { isComplete, type PartSet, PartSets } from './part-sets.ts';
-import type { DefaultAlphabet } from './text-codings.ts';
-import { joinedText, textOf, type WholeText } from './whole-text.ts';
+import { type DefaultAlphabet, joinedText, textOf, type WholeText } from './whole-text.ts';
 
 export interface InboundOptions {
   readonly db: Db;

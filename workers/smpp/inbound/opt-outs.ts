@@ -1,21 +1,33 @@
-import type { Db } from 'mongodb';
-import { WHOLE_ACCOUNT } from '../../../shared/carriers/opt-outs/opt-out.ts';
-import { type OptOutSign, optOutOf } from '../../../shared/carriers/opt-outs/sign.ts';
-import { changeOptOuts, findChangedBy, type OptOutChange } from '../../../shared/carriers/opt-outs/store.ts';
+import type { Collection, Db } from 'mongodb';
+import { findOurs } from '../../../shared/carriers/numbers/store.ts';
 import {
+  changeOptOuts,
+  findChangedBy,
+  type OptOutChange,
+  WHOLE_ACCOUNT,
+} from '../../../shared/carriers/opt-outs/store.ts';
+import {
+  ANSWERS,
+  type AnswerText,
+  foldText,
+  type OptOutSign,
+  optOutOf,
   readWordSettings,
   settingsFor,
   type WordSettings,
   type WordSettingsKey,
   wordSettingsKey,
   wordsFor,
-} from '../../../shared/carriers/opt-outs/word-settings.ts';
+} from '../../../shared/carriers/opt-outs/words.ts';
 import type { HistoryEntry } from '../../../shared/messages/document/message.ts';
+import { recipientProblem } from '../../../shared/messages/document/recipient.ts';
+import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
+import { updateEach } from '../../../shared/platform/mongo/update-each.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
-import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
-import { decideAnswers, type Received, type Signed } from './opt-out-answers.ts';
+import { type AccountId, type MessageId, optOutAnswerId } from '../../../shared/platform/runtime/ids.ts';
+import { type DueAnswer, storeDueAnswers } from './answer-sender.ts';
 
 /** A change of the settings is used after this time at the latest. */
 const FRESH_MS = 2_000;
@@ -106,4 +118,141 @@ function timeOf({ history, _id }: Received): Date {
 /** An entry one millisecond after `received`, the same at every repetition. */
 function entryOf(message: Received, kind: OptOutSign['kind']): HistoryEntry {
   return { state: kind === 'out' ? 'opted_out' : 'opted_in', at: new Date(timeOf(message).getTime() + 1) };
+}
+
+/** A complete message from a customer, before it is stored. */
+export interface Received {
+  readonly _id: MessageId;
+  readonly account: AccountId;
+  /** The customer's number. */
+  readonly from: string;
+  /** The account's number, in digits. */
+  readonly to: string;
+  /** The carrier that brought it. */
+  readonly carrier: string;
+  /** Begins with the time at which the message came. */
+  readonly history: readonly HistoryEntry[];
+  readonly inbound: { readonly type: string; readonly body: string };
+  readonly optOut?: OptOutSign['kind'];
+}
+
+/** A customer's message that expresses a wish, with that wish. */
+interface Signed {
+  readonly message: Received;
+  readonly sign: OptOutSign;
+  /** Whether the message has changed the customer's state. */
+  readonly changed: boolean;
+  readonly settings: Partial<WordSettings>;
+  readonly at: Date;
+}
+
+interface Answerable extends Signed {
+  readonly answer: AnswerText;
+}
+
+/**
+ * Decides which of these messages get an answer, and stores those answers as due. Returns how many. Call it before the messages
+ * are stored, and again with the same messages after a crash: it then stores the same. Each change of state is confirmed once.
+ * HELP is answered whether or not the customer has opted out, but not too often. Rejects with the store's error.
+ */
+async function decideAnswers(db: Db, signed: readonly Signed[]): Promise<readonly DueAnswer[]> {
+  const answerable = signed.flatMap((one): Answerable[] => {
+    const answer = answerTo(one);
+    return answer === undefined ? [] : [{ ...one, answer }];
+  });
+  if (answerable.length === 0) return [];
+  const ours = await findOurs(
+    db,
+    answerable.map(({ message }) => message.from),
+  );
+  const foreign = answerable.filter(({ message }) => !ours.has(message.from));
+  const helps = foreign.filter(({ sign }) => sign.kind === 'help');
+  const helped = await limitHelp(
+    db,
+    helps.map(({ message: { _id, account, from, to }, sign: { word }, at }) => ({ _id, account, from, to, word, at })),
+  );
+  const due = foreign.filter(({ sign, message }) => sign.kind !== 'help' || helped.has(message._id)).map(dueAnswerOf);
+  if (due.length === 0) return [];
+  await storeDueAnswers(db, due);
+  crashPoint('answer:due');
+  return due;
+}
+
+/** The answer to a message. Short codes, names and echoes of our own text get none, because a machine would answer it again. */
+function answerTo({ message, sign, changed, settings }: Signed): AnswerText | undefined {
+  if (sign.kind === 'near' || (sign.kind !== 'help' && !changed)) return undefined;
+  const answer = settings[ANSWERS[sign.kind]] ?? undefined;
+  if (answer === undefined || recipientProblem(message.from) !== undefined) return undefined;
+  return foldText(answer.text) === sign.word ? undefined : answer;
+}
+
+function dueAnswerOf({ message: { _id, account, from, to, carrier }, at, answer }: Answerable): DueAnswer {
+  return { _id: optOutAnswerId(_id), inReplyTo: _id, account, to: from, sender: to, carrier, at, ...answer };
+}
+
+/** A customer's message that asks for help. */
+export interface HelpRequest {
+  readonly _id: MessageId;
+  readonly account: AccountId;
+  /** The customer. */
+  readonly from: string;
+  /** The account's number. */
+  readonly to: string;
+  readonly word: string;
+  readonly at: Date;
+}
+
+/** At most one answer in five minutes, and five a day, to one word of one customer. So two machines that answer each other stop. */
+const PAUSE_MS = 5 * 60_000;
+const DAY_MS = 86_400_000;
+const DAILY_MAX = 5;
+
+/** The newest answers to one word of one customer at one number, oldest first. */
+interface HelpDocument {
+  readonly _id: string;
+  readonly answered: readonly { readonly message: MessageId; readonly at: Date }[];
+  readonly expiresAt: Date;
+}
+
+/**
+ * Which of these requests are to be answered. Asking again gives the same result, because a request that was allowed is in the
+ * stored list. One update of one document decides about each request, so several processes may ask at once.
+ */
+export async function limitHelp(db: Db, requests: readonly HelpRequest[]): Promise<ReadonlySet<MessageId>> {
+  if (requests.length === 0) return new Set();
+  const ids = [...new Set(requests.map(keyOf))];
+  const expiresAt = new Date(Math.max(...requests.map(({ at }) => at.getTime())) + DAY_MS);
+  await insertNew(
+    db,
+    'opt_out_helps',
+    ids.map((_id) => ({ _id, answered: [], expiresAt })),
+  );
+  await updateEach(db, 'opt_out_helps', requests.map(updateOf));
+  const collection: Collection<HelpDocument> = db.collection('opt_out_helps');
+  const found = await collection.find({ _id: { $in: ids } }).toArray();
+  return new Set(found.flatMap(({ answered }) => answered.map(({ message }) => message)));
+}
+
+function keyOf({ account, from, to, word }: HelpRequest): string {
+  return `${account}:${from}:${to}:${word}`;
+}
+
+function updateOf(request: HelpRequest) {
+  const { _id: message, at } = request;
+  const before = (ms: number): Date => new Date(at.getTime() - ms);
+  return {
+    filter: {
+      _id: keyOf(request),
+      'answered.message': { $ne: message },
+      $nor: [
+        { 'answered.at': { $gt: before(PAUSE_MS) } },
+        // The list is full, and its oldest answer is less than a day old.
+        { [`answered.${DAILY_MAX - 1}`]: { $exists: true }, 'answered.0.at': { $gt: before(DAY_MS) } },
+      ],
+    },
+    update: {
+      $push: { answered: { $each: [{ message, at }], $slice: -DAILY_MAX } },
+      $max: { expiresAt: new Date(at.getTime() + DAY_MS) },
+    },
+  };
 }

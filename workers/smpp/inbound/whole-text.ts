@@ -1,9 +1,8 @@
 import type { InboundContent } from '../../../shared/messages/document/chat-message.ts';
+import { ESC } from '../../../shared/messages/gsm7.ts';
 import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
-import type { SeptetRun } from '../text/septets.ts';
-import type { Arrival } from './arrivals.ts';
-import type { PartSet } from './part-sets.ts';
-import { type DefaultAlphabet, decodeText, isLittleEndianMarked, type Written } from './text-codings.ts';
+import type { Arrival, PartSet } from './arrivals.ts';
+import { type Shift, tablesOf } from './national-tables.ts';
 
 /** A handset's message: complete, or with the parts that came. */
 export interface WholeText {
@@ -79,4 +78,173 @@ function decodeRun(
 
 function runOf({ document: { octets, shift } }: Arrival): SeptetRun {
   return { octets: Buffer.from(octets, 'base64'), shift };
+}
+
+/** The alphabets that carriers use for data_coding 0. `gsm-packed` has eight septets in seven octets. */
+export type DefaultAlphabet = 'gsm' | 'gsm-packed' | 'latin1' | 'ascii';
+
+/**
+ * How octets are decoded. `gsm` is unpacked GSM. `binary`: they are not a text. The others are names of the Encoding Standard.
+ */
+type Reading = 'gsm' | 'binary' | (typeof ENCODINGS)[number];
+
+const ENCODINGS = [
+  'ascii',
+  'latin1',
+  'utf-16be',
+  'iso-2022-jp',
+  'iso-8859-5',
+  'iso-8859-8',
+  'shift_jis',
+  'euc-kr',
+] as const;
+
+/** Values of data_coding below 0x10 (SMPP 3.4 §5.2.19). 2 and 4 are octets. For 13 (JIS X 0212) there is no decoder here. */
+const CODINGS: Readonly<Record<number, Reading>> = {
+  1: 'ascii',
+  3: 'latin1',
+  5: 'iso-2022-jp',
+  6: 'iso-8859-5',
+  7: 'iso-8859-8',
+  8: 'utf-16be',
+  9: 'shift_jis',
+  10: 'iso-2022-jp',
+  14: 'euc-kr',
+};
+
+const CR = 0x0d;
+
+interface Written {
+  readonly dataCoding: number;
+  /** No part is missing. */
+  readonly isWhole: boolean;
+  /** A part of the text begins with the byte order mark FF FE. */
+  readonly isLittleEndian: boolean;
+}
+
+/** The text of these parts, which have the same data_coding. Undefined when they are not a text, or when we cannot decode it. */
+function decodeText(
+  parts: readonly SeptetRun[],
+  { dataCoding, isWhole, isLittleEndian }: Written,
+  alphabet: DefaultAlphabet,
+): string | undefined {
+  const told = readingOf(dataCoding, alphabet);
+  // Language tables are for septets, whatever else the carrier writes with such a data_coding.
+  const hasTables = parts.some(({ shift }) => shift !== undefined);
+  const reading = hasTables && (told === 'latin1' || told === 'ascii') ? 'gsm' : told;
+  if (reading === 'binary') return undefined;
+  // GSM and ASCII do not have these octets, and no other text begins with them.
+  if (reading === 'utf-16be' || parts.some(isMarked)) return decodeUtf16(parts, isWhole, isLittleEndian);
+  if (reading === 'gsm') return readSeptets(parts);
+  const octets = Buffer.concat(parts.map(({ octets }) => octets));
+  // ASCII has no characters above 127. Carriers that use such octets mean Latin-1.
+  if (reading === 'latin1' || reading === 'ascii') return octets.toString('latin1');
+  const text = new TextDecoder(reading).decode(octets);
+  return isWhole && text.includes(UNREADABLE) ? undefined : text;
+}
+
+/** Stands for octets or septets that are no character of their alphabet. */
+const UNREADABLE = '\ufffd';
+
+/**
+ * Decodes UTF-16. Octets are joined before they are decoded, because a character may be split between two parts. Undefined when a whole
+ * text is no UTF-16, or has what is no character (U+FFFE is a byte order mark of the other order). But half of a character at the end
+ * was cut off, as handsets do with emoji: that is no reason to lose the text.
+ */
+function decodeUtf16(parts: readonly SeptetRun[], isWhole: boolean, isLittleEndian: boolean): string | undefined {
+  const octets = Buffer.concat(parts.map((part) => part.octets.subarray(isMarked(part) ? 2 : 0)));
+  if (isWhole && octets.length % 2 === 1) return undefined;
+  const even = octets.subarray(0, octets.length & ~1);
+  const text = (isLittleEndian ? even : Buffer.from(even).swap16()).toString('utf16le');
+  const uncut = text.replace(/[\ud800-\udbff]$/, '');
+  if (/\p{Noncharacter_Code_Point}/u.test(text) || (isWhole && /\p{Surrogate}/u.test(uncut))) return undefined;
+  return text.replaceAll(/\p{Surrogate}/gu, UNREADABLE);
+}
+
+function isLittleEndianMarked({ octets }: SeptetRun): boolean {
+  return octets[0] === 0xff && octets[1] === 0xfe;
+}
+
+function isMarked(part: SeptetRun): boolean {
+  return isLittleEndianMarked(part) || (part.octets[0] === 0xfe && part.octets[1] === 0xff);
+}
+
+/**
+ * If the carrier packs septets (3GPP TS 23.038 §6.1.2.1), returns octets with one septet each. Otherwise returns the octets
+ * unchanged. After a header, the first septet begins at the next multiple of seven bits (TS 23.040 §9.2.3.24). `isEnd`: no other
+ * part follows.
+ */
+export function unpacked(
+  octets: Buffer,
+  {
+    headerOctets,
+    isEnd,
+    dataCoding,
+  }: { readonly headerOctets: number; readonly isEnd: boolean; readonly dataCoding: number },
+  alphabet: DefaultAlphabet,
+): Buffer {
+  if (alphabet !== 'gsm-packed' || readingOf(dataCoding, alphabet) !== 'gsm') return octets;
+  const fillBits = (7 - ((headerOctets * 8) % 7)) % 7;
+  const count = Math.max(Math.floor((octets.length * 8 - fillBits) / 7), 0);
+  const septets = Buffer.alloc(count);
+  for (let i = 0; i < count; i++) {
+    const bit = fillBits + i * 7;
+    const two = (octets[bit >> 3] ?? 0) | ((octets[(bit >> 3) + 1] ?? 0) << 8);
+    septets[i] = (two >> (bit & 7)) & 0x7f;
+  }
+  // If seven bits are left over at the end of a text, they look like one more character: @, or the carriage return that TS 23.038
+  // §6.1.2.3.1 puts there.
+  const last = octets.length * 8 - fillBits === count * 7 ? septets[count - 1] : undefined;
+  const isFilled = isEnd && (last === 0 || last === CR);
+  return isFilled ? septets.subarray(0, -1) : septets;
+}
+
+function readingOf(dataCoding: number, alphabet: DefaultAlphabet): Reading {
+  if (dataCoding === 0) return alphabet === 'gsm-packed' ? 'gsm' : alphabet;
+  return CODINGS[dataCoding] ?? byGroup(dataCoding);
+}
+
+/** The coding groups of 3GPP TS 23.038 §4, for values that SMPP leaves to the network. */
+function byGroup(dataCoding: number): Reading {
+  if (dataCoding < 0x10) return 'binary';
+  if (dataCoding >= 0xf0) return (dataCoding & 0x04) === 0 ? 'gsm' : 'binary';
+  if (dataCoding >= 0xe0) return 'utf-16be';
+  if (dataCoding >= 0xc0) return 'gsm';
+  const isCompressed = (dataCoding & 0x20) !== 0;
+  if (dataCoding >= 0x80 || isCompressed) return 'binary';
+  const alphabets: readonly Reading[] = ['gsm', 'binary', 'utf-16be', 'binary'];
+  return alphabets[(dataCoding >> 2) & 3] ?? 'binary';
+}
+
+/** Septets that are written with the same tables: a text, or one part of it. */
+interface SeptetRun {
+  /** One septet in each octet. */
+  readonly octets: Buffer;
+  readonly shift?: Shift | undefined;
+}
+
+/**
+ * Decodes the parts of a text; each has the tables of its own header (3GPP TS 23.038 §6.2.1.2.3). An extension that the table does
+ * not have is read as the character of the alphabet with its code (§6.2.1.1). The character after an escape may be in the next part.
+ * Undefined when a table is unknown that is needed for it, or an octet is no septet: then it is no text of this alphabet.
+ */
+export function readSeptets(parts: readonly SeptetRun[]): string | undefined {
+  let text = '';
+  let isEscaped = false;
+  for (const { octets, shift = {} } of parts) {
+    const tables = tablesOf(shift);
+    if (tables === undefined) return undefined;
+    for (const code of octets) {
+      if (code > 0x7f) return undefined;
+      if (code === ESC && !isEscaped) {
+        isEscaped = true;
+        continue;
+      }
+      if (isEscaped && tables.extension === undefined) return undefined;
+      const extended = isEscaped ? tables.extension?.get(code) : undefined;
+      text += extended ?? tables.alphabet.get(code) ?? (code === ESC ? ' ' : UNREADABLE);
+      isEscaped = false;
+    }
+  }
+  return isEscaped ? `${text} ` : text;
 }

@@ -3,8 +3,7 @@ import type { MessageDocument } from '../../../shared/messages/document/message.
 import { STATES } from '../../../shared/messages/document/status.ts';
 import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { type CandidateKey, caselessKeys, changesCase } from '../dialect/message-ids.ts';
-import { ORPHAN_MS } from './orphan-store.ts';
-import { fits, type IncomingReceipt, keysOf, submittedAs } from './receipt-match.ts';
+import { fits, type IncomingReceipt, keysOf, ORPHAN_MS, submittedAs } from './receipt-match.ts';
 
 export interface Hit {
   readonly message: MessageDocument;
@@ -26,8 +25,6 @@ const MAX_UNANSWERED = 1_000;
 const CROWDED_MS = 5_000;
 /** Makes the server return all documents in one batch. By default its first batch has 101. */
 const BATCH = 1_001;
-/** For how long an earlier copy of a message is compared with receipts: as long as orphans are kept. */
-const EARLIER_MS = ORPHAN_MS;
 
 /**
  * Finds the messages of receipts by the ids in the receipts. It learns in which form the carrier writes ids: after a hit in
@@ -121,7 +118,7 @@ export class ReceiptLookup {
    */
   async unanswered(now: Date): Promise<MessageDocument[] | undefined> {
     if (Math.abs(now.getTime() - this.#crowdedAtMs) < CROWDED_MS) return undefined;
-    const since = new Date(now.getTime() - EARLIER_MS);
+    const since = new Date(now.getTime() - ORPHAN_MS);
     const filters = [
       { 'claim.carrier': this.#carrier, state: 'submitting' as const },
       { earlier: { $elemMatch: { carrier: this.#carrier, at: { $gte: since } } } },

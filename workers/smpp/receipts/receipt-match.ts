@@ -31,6 +31,8 @@ export interface IncomingReceipt {
   readonly arrivedAt?: Date;
 }
 
+/** For how long a receipt that fits no message is kept, and an earlier copy of a message compared with receipts. */
+export const ORPHAN_MS = 72 * 3_600_000;
 /** The clocks of two machines may differ by this much. One claims a message, another gets the receipt. */
 const CLOCKS_MS = 5_000;
 /** An address with fewer digits proves nothing. */

@@ -6,9 +6,8 @@ import type { ReceiptTlvs } from '../../../shared/messages/document/message.ts';
 import type { PartReceipt } from '../../../shared/messages/settlement/message-log.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type CandidateKey, candidateKeys, firstKey } from '../dialect/message-ids.ts';
-import { receiptDate } from '../dialect/receipt-dates.ts';
 import { type ReceiptDialect, standardMeaning } from '../dialect/receipt-dialect.ts';
-import { receiptFields, receiptText } from './receipt-fields.ts';
+import { receiptDate, receiptFields, receiptText } from './receipt-fields.ts';
 import type { IncomingReceipt } from './receipt-match.ts';
 
 /**

@@ -7,7 +7,7 @@ import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { type Log, type LogFields, unexpectedErrorFields } from '../../../shared/platform/runtime/log.ts';
 import type { ReceiptDialect } from '../dialect/receipt-dialect.ts';
-import type { Measurements } from '../monitoring/measurements.ts';
+import type { Measurements } from '../monitoring/bind-reporter.ts';
 import type { SmppMetrics } from '../monitoring/metrics.ts';
 import { DeliverRefusals, REFUSAL_STATUS, type Refusal } from '../session/deliver-refusals.ts';
 import { incomingReceipt, kindOf, type ParsedReceipt, parseReceipt, readTold } from './receipt.ts';

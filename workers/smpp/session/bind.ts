@@ -1,15 +1,19 @@
-import { type BindTrouble, endedBind, refusedBind, unusableSession } from '../../../shared/carriers/bind-report.ts';
+import {
+  type BindReport,
+  type BindTrouble,
+  endedBind,
+  refusedBind,
+  unusableSession,
+} from '../../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS, statusReason } from '../../../shared/carriers/command-status.ts';
 import type { LostSubmits } from '../../../shared/carriers/smpp/unanswered-submits.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import type { Log } from '../../../shared/platform/runtime/log.ts';
 import { type BindEnd, FRESH, pauseAfter, type Streak } from './backoff.ts';
-import { type BindState, mayBecome } from './bind-states.ts';
-import type { CarrierAnswer } from './carrier-answer.ts';
-import type { SubmitSession, Wire, WireSession } from './wire.ts';
+import type { CarrierAnswer, SubmitSession, Wire, WireSession } from './wire.ts';
 
-export interface BindOptions<Context> {
+interface BindOptions<Context> {
   readonly carrier: Pick<CarrierDocument, '_id' | 'links'>;
   readonly wire: Wire<Context>;
   readonly index: number;
@@ -43,7 +47,7 @@ const RECYCLE_DRAIN_MS = 2_000;
 const DRAIN_TICK_MS = 10;
 
 /**
- * One bind of a carrier, which connects again and again until `stop`. Its sessions begin and end together. bind-states.ts lists its
+ * One bind of a carrier, which connects again and again until `stop`. Its sessions begin and end together. `STATES` has its
  * states and the allowed changes. A change that is not allowed ends the connection, as if it had been lost: the owner gets the
  * unanswered submits, and the bind connects again.
  */
@@ -266,4 +270,37 @@ class ConnectionEnd {
     if (this.#boundAtMs !== undefined) return endedBind('lost', reason);
     return endedBind(state === 'connecting' ? 'unreachable' : 'unanswered', reason);
   }
+}
+
+export type BindState = BindReport['state'];
+
+/** Every state of a bind, when it ends, and the states that may follow. `Bind` refuses every other change. */
+const STATES: Readonly<Record<BindState, readonly BindState[]>> = {
+  /** Not started, or stopped for good. Ends with `start`. */
+  closed: ['connecting'],
+  /**
+   * All its sessions connect by TCP, and TLS if it is set. Ends when all are connected, when one cannot connect, or with `stop`.
+   */
+  connecting: ['binding', 'backoff', 'closed'],
+  /**
+   * The bind requests were sent. Ends when the carrier accepts all, when it refuses one, when a connection is lost, or with
+   * `stop`.
+   */
+  binding: ['bound', 'backoff', 'closed'],
+  /**
+   * Submits may be written, and receipts come in. Ends with `stop`, with the carrier's unbind, when an answer says that the session
+   * is not usable (each: `draining`), or when a connection is lost.
+   */
+  bound: ['draining', 'backoff'],
+  /**
+   * No more submits are written; answers to earlier ones are awaited. After `stop` it then closes. Otherwise it waits and connects
+   * again.
+   */
+  draining: ['backoff', 'closed'],
+  /** Not connected; waits before the next try. Ends when the pause is over, or with `stop`. */
+  backoff: ['connecting', 'closed'],
+};
+
+export function mayBecome(from: BindState, to: BindState): boolean {
+  return STATES[from].includes(to);
 }

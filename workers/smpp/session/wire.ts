@@ -1,8 +1,19 @@
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import {
+  type CommandStatusClass,
+  STATUS,
+  statusClass,
+  statusReason,
+  statusText,
+} from '../../../shared/carriers/command-status.ts';
+import type { StatusMeaning } from '../../../shared/carriers/settings/answers.ts';
+import { BIND_COMMANDS, bindFields, hostOf, turnsOf } from '../../../shared/carriers/smpp/bind-request.ts';
+import { type DeliverTaker, Session, type Submit, type SubmitAnswer } from '../../../shared/carriers/smpp/session.ts';
 import type { LostSubmits } from '../../../shared/carriers/smpp/unanswered-submits.ts';
-import type { CarrierAnswer } from './carrier-answer.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 
 /**
- * The port between what takes and settles messages and what speaks with the carrier: `smpp-wire.ts` speaks SMPP. A bind
+ * The port between what takes and settles messages and what speaks with the carrier: `smppWire` speaks SMPP. A bind
  * opens sessions of one wire again and again, and knows nothing of its protocol.
  */
 export interface Wire<Context> {
@@ -45,4 +56,114 @@ export interface WireSession<Context> extends SubmitSession<Context> {
   pauseReading(ms: number): void;
   end(): void;
   destroy(reason: string): void;
+}
+
+interface SmppWireOptions {
+  readonly carrier: CarrierDocument;
+  /** The password, decrypted. */
+  readonly password: string;
+  readonly clock: Clock;
+  /** Takes what the carrier delivers to the sessions. */
+  readonly delivers: DeliverTaker;
+  /** Whether the carrier's lease is held. Asked right before each write. */
+  mayWrite(): boolean;
+}
+
+/** Sessions of SMPP: a transceiver, or a transmitter and a receiver. */
+export function smppWire<Context extends Submit>(options: SmppWireOptions): Wire<Context> {
+  const { carrier, password, clock, delivers, mayWrite } = options;
+  const commands = BIND_COMMANDS[carrier.bindKind];
+  const read = submitAnswers(carrier);
+  const fields = bindFields(carrier, password);
+  return {
+    sessions: commands.length,
+    turns: turnsOf(carrier),
+    open: (index, turn, events) => {
+      const command = commands[index] ?? 'bind_transceiver';
+      const session = new Session<Context>({
+        ...hostOf(carrier, command, turn),
+        tls: carrier.tls ? (carrier.trust ?? {}) : undefined,
+        clock,
+        responseTimeoutMs: carrier.responseTimeoutMs,
+        enquireLinkMs: carrier.enquireLinkMs,
+        delivers,
+        mayWrite,
+        ...events,
+        onAnswer: (context, answer) => events.onAnswer(context, read(answer)),
+      });
+      return {
+        get open() {
+          return session.open;
+        },
+        get congested() {
+          return session.congested;
+        },
+        get certificateUntil() {
+          return session.certificateUntil;
+        },
+        bind: (timeoutMs) => session.bind(command, fields, timeoutMs),
+        submit: (context) => session.submit(context),
+        unbind: (timeoutMs, answersMs) => session.unbind(timeoutMs, answersMs),
+        pauseReading: (ms) => session.pauseReading(ms),
+        end: () => session.end(),
+        destroy: (reason) => session.destroy(reason),
+      };
+    },
+  };
+}
+
+/** What a carrier answered to one segment, read by its settings: the same for every kind of carrier. */
+export interface CarrierAnswer {
+  readonly meaning: CommandStatusClass;
+  /** As `error_code` shows it: `0x0B`. */
+  readonly code: string;
+  /** In words, for people. */
+  readonly reason: string;
+  /** Empty if it was refused, or if the carrier gave no id. */
+  readonly messageId: string;
+  /** The pause that the carrier's settings ask for after this answer. */
+  readonly pauseMs?: number;
+  /** It has too much to do, which says nothing against the carrier. */
+  readonly isBusy?: true;
+}
+
+/** What the words of the settings mean. */
+export const CLASSES: Readonly<Record<StatusMeaning['means'], CommandStatusClass>> = {
+  retry: 'retry',
+  throttle: 'throttled',
+  fail: 'rejected',
+  failover: 'failover',
+  bind: 'bind',
+};
+
+/** At Aldeamo 0x14 can also mean an empty balance. */
+const BUSY: ReadonlySet<number> = new Set([STATUS.queueFull, STATUS.throttled]);
+
+/**
+ * Reads the answers of an SMPP carrier. Its own meanings of statuses come before the standard's. Older documents have `statusClasses`
+ * from the time before there was a setting.
+ */
+export function submitAnswers({
+  statusClasses,
+  answers,
+}: Pick<CarrierDocument, 'statusClasses' | 'answers'>): (answer: SubmitAnswer) => CarrierAnswer {
+  const meanings = answers?.statusClass ?? [];
+  const classes = {
+    ...statusClasses,
+    ...Object.fromEntries(meanings.map(({ status, means }) => [status, CLASSES[means]])),
+  };
+  const pauses = new Map(
+    meanings.flatMap(({ status, pauseSeconds: pause }) => (pause === undefined ? [] : [[status, pause * 1_000]])),
+  );
+  return ({ status, messageId }) => {
+    const pauseMs = pauses.get(status);
+    return {
+      meaning: statusClass(status, classes),
+      code: statusText(status),
+      reason: statusReason(status),
+      messageId,
+      ...(pauseMs === undefined ? {} : { pauseMs }),
+      ...(BUSY.has(status) ? { isBusy: true } : {}),
+    };
+  };
 }

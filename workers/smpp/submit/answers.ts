@@ -2,20 +2,30 @@ import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { LostSubmits } from '../../../shared/carriers/smpp/unanswered-submits.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import type { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
-import type { Refusal, SubmitOutcome } from '../../../shared/messages/settlement/submit-outcome.ts';
+import {
+  type Refusal,
+  type SubmitOutcome,
+  THROTTLES_PER_TRY,
+} from '../../../shared/messages/settlement/submit-outcome.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { errorFields, type Log } from '../../../shared/platform/runtime/log.ts';
 import type { Refusal as NotLeaving } from '../claim/departures.ts';
 import type { Serving } from '../claim/serving.ts';
-import type { Measurements } from '../monitoring/measurements.ts';
+import type { Measurements } from '../monitoring/bind-reporter.ts';
 import type { SmppMetrics } from '../monitoring/metrics.ts';
-import type { CarrierAnswer } from '../session/carrier-answer.ts';
+import type { CarrierAnswer } from '../session/wire.ts';
 import type { BindSubmitter } from './bind-submitter.ts';
 import type { Breaker } from './breaker.ts';
 import type { CarrierRate } from './carrier-rate.ts';
-import { aboutCarrier, isFinal, pauseOf, verdictOf } from './outcome.ts';
-import { type Resume, Resumes } from './resumes.ts';
-import type { Segment, Submission } from './submission.ts';
+import {
+  aboutCarrier,
+  isFinal,
+  pauseOf,
+  type Segment,
+  type Submission,
+  type Verdict,
+  verdictOf,
+} from './submission.ts';
 
 export interface AnswersOptions {
   readonly carrier: CarrierDocument;
@@ -192,5 +202,74 @@ export class Answers {
     stored.catch((error: unknown) => {
       this.#options.log.warn('outcome_left', { carrier: this.#options.carrier._id, ...errorFields(error) });
     });
+  }
+}
+
+/** The verdict on a message of which some segments were accepted and the others still may be. */
+type Resume = Extract<Verdict, { readonly kind: 'resume' }>;
+
+const FIRST_PAUSE_MS = 1_000;
+/** While the remaining segments wait for their bind to come back: how often, and how many times, to look at it. */
+const REBOUND_LOOK_MS = 500;
+const REBOUND_LOOKS = 120;
+
+/**
+ * Sends the remaining segments of partly accepted messages again, with the same reference and on the same bind. If the bind was
+ * lost, it waits until it is bound again.
+ */
+class Resumes {
+  /** The pauses in progress. Each has a function that gives up the message without sending. */
+  readonly #pauses = new Map<NodeJS.Timeout, () => void>();
+  #closed = false;
+
+  get waiting(): boolean {
+    return this.#pauses.size > 0;
+  }
+
+  /** Ends all pauses. Nothing more will be sent. */
+  close(): void {
+    this.#closed = true;
+    for (const [timer, giveUp] of this.#pauses) {
+      clearTimeout(timer);
+      giveUp();
+    }
+    this.#pauses.clear();
+  }
+
+  /** Sends the remaining segments after a pause. Calls `giveUp` instead if the bind does not come back, or after `close`. */
+  add(
+    submitter: BindSubmitter<Segment>,
+    submission: Submission,
+    { segments, throttled }: Resume,
+    giveUp: () => void,
+  ): void {
+    const rest = segments.flatMap((index) => submission.segments[index] ?? []);
+    if (throttled) submission.throttles += 1;
+    if (!throttled || submission.throttles % THROTTLES_PER_TRY === 0) submission.resumed += 1;
+    // After throttling, the rate limit itself causes the pause.
+    const pauseMs = throttled ? 1 : FIRST_PAUSE_MS * 2 ** (submission.resumed - 1);
+    const goOn = (looks: number): void => {
+      if (submitter.takesSubmits) {
+        for (const { index } of rest) submission.answers[index] = undefined;
+        submitter.add(rest);
+      } else if (looks < REBOUND_LOOKS) {
+        this.#later(REBOUND_LOOK_MS, () => goOn(looks + 1), giveUp);
+      } else {
+        giveUp();
+      }
+    };
+    this.#later(pauseMs, () => goOn(0), giveUp);
+  }
+
+  #later(pauseMs: number, goOn: () => void, giveUp: () => void): void {
+    if (this.#closed) {
+      giveUp();
+      return;
+    }
+    const timer = setTimeout(() => {
+      this.#pauses.delete(timer);
+      goOn();
+    }, pauseMs);
+    this.#pauses.set(timer, giveUp);
   }
 }

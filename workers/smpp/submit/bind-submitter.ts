@@ -1,7 +1,6 @@
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import type { SubmitSession } from '../session/wire.ts';
-import type { CarrierRate } from './carrier-rate.ts';
-import { RecentCount } from './recent-count.ts';
+import { type CarrierRate, RecentCount } from './carrier-rate.ts';
 
 export interface BindSubmitterOptions<Segment> {
   /** The most submits without an answer. */

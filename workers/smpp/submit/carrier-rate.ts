@@ -1,9 +1,7 @@
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { burstOf, refillOf } from '../../../shared/platform/runtime/token-bucket.ts';
-import { grown, type Learned, learnedBurst, lowered, pauseMs, slowed } from './adaptive-rate.ts';
-import { RecentCount } from './recent-count.ts';
 
-export interface CarrierRateOptions {
+interface CarrierRateOptions {
   readonly clock: Clock;
   /** Segments a second. 0: we set no limit and send as fast as the carrier takes them. */
   readonly perSecond: number;
@@ -176,5 +174,119 @@ export class CarrierRate {
     const { perSecond } = this.#learned;
     if (perSecond < this.#limit) return { burst: learnedBurst(perSecond), refill: perSecond };
     return { burst: burstOf(this.#limit), refill: refillOf(this.#limit) };
+  }
+}
+
+/**
+ * The rate that a carrier allows. It is learned from what the carrier takes and what it throttles: additive increase and
+ * multiplicative decrease around a measured value. Pure: `CarrierRate` keeps the time and the tokens.
+ */
+interface Learned {
+  /** Segments a second. Infinity until the carrier has throttled. */
+  readonly perSecond: number;
+  /** When the carrier throttled last. */
+  readonly atMs: number;
+  /**
+   * True while the rate is only a guess: the carrier throttled a first burst, or it refused everything, so the limit could not be
+   * measured.
+   */
+  readonly isGuess: boolean;
+}
+
+/** The learned rate is this part of what the carrier took in the second before it throttled. */
+const BELOW = 0.95;
+/**
+ * If the carrier took less than this part of the rate, someone else uses the same limit. Then what it took does not show the
+ * limit.
+ */
+const SHOWS_LIMIT = 0.5;
+/** The rate is multiplied by this when it was throttled and the limit could not be measured. */
+const DECREASE = 0.7;
+/** The rate is multiplied by this when even single segments are still refused. */
+const STILL_REFUSED = 0.9;
+/**
+ * How much the rate grows in a second. It grows fast after a guess, slowly near a limit that was met a moment ago, faster when the
+ * limit has not shown for `NEAR_MS`, and as after a guess when it has not shown for `OLD_MS`: the carrier may have throttled
+ * only one recipient, or in an hour with little to send.
+ */
+const GUESS_GROWTH = 1;
+const NEAR_GROWTH = 0.02;
+const FAR_GROWTH = 0.1;
+const NEAR_MS = 10_000;
+const OLD_MS = 60_000;
+/** The rate grows to at most this multiple of what the carrier took. */
+const GUESS_AHEAD = 2;
+const AHEAD = 1.2;
+
+/** The rate after the carrier throttled. `taken`: how many segments it accepted in the second before. */
+function slowed({ perSecond }: Learned, taken: number, nowMs: number): Learned {
+  const target = perSecond === Infinity || taken >= perSecond * SHOWS_LIMIT ? taken * BELOW : perSecond * DECREASE;
+  return { perSecond: Math.max(Math.min(target, perSecond * BELOW), 1), atMs: nowMs, isGuess: perSecond === Infinity };
+}
+
+/** How many tokens may be saved up at a learned rate. It is the difference between that rate and what the carrier took. */
+function learnedBurst(perSecond: number): number {
+  return 1 + Math.floor(perSecond * (1 - BELOW));
+}
+
+/**
+ * The rate after `seconds` without throttling, while there was more to send than the rate allowed. `taken`: segments that the
+ * carrier accepted in the last second.
+ */
+function grown(learned: Learned, taken: number, seconds: number, nowMs: number): Learned {
+  const isGuess = learned.isGuess || nowMs - learned.atMs >= OLD_MS;
+  // If we did not reach the rate, nothing is known about the limit: a busy machine sends less than it may.
+  if (learned.perSecond > (taken + 1) * (isGuess ? GUESS_AHEAD : AHEAD)) return learned;
+  const growth = isGuess ? GUESS_GROWTH : nowMs - learned.atMs < NEAR_MS ? NEAR_GROWTH : FAR_GROWTH;
+  return { ...learned, perSecond: learned.perSecond * (1 + growth * seconds) };
+}
+
+/** The rate after the carrier has refused even single segments for longer than a second. */
+function lowered({ perSecond }: Learned, nowMs: number): Learned {
+  return { perSecond: Math.max(perSecond * STILL_REFUSED, 1), atMs: nowMs, isGuess: true };
+}
+
+const FIRST_PAUSE_MS = 100;
+const PAUSE_GROWTH = 1.5;
+const LONGEST_PAUSE_MS = 30_000;
+
+/**
+ * The pause after the n-th refusal in a row. Half of it is fixed and half is random, so that several clients do not come back at
+ * the same moment.
+ */
+function pauseMs(refusals: number, random: number): number {
+  return Math.min(FIRST_PAUSE_MS * PAUSE_GROWTH ** refusals, LONGEST_PAUSE_MS) * (0.5 + random / 2);
+}
+
+const SLOT_MS = 100;
+const SLOTS = 10;
+
+/** Counts how often something happened in the last second, in steps of a tenth of a second. */
+export class RecentCount {
+  readonly #slots = new Array<number>(SLOTS).fill(0);
+  #current = 0;
+  /** When it began to happen, after a second or more without. */
+  #sinceMs = -Infinity;
+
+  add(nowMs: number): void {
+    if (this.at(nowMs) === 0) this.#sinceMs = nowMs;
+    const slot = this.#current % SLOTS;
+    this.#slots[slot] = (this.#slots[slot] ?? 0) + 1;
+  }
+
+  at(nowMs: number): number {
+    this.#turn(nowMs);
+    return this.#slots.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Whether it has happened only for a part of a second so far. */
+  isPart(nowMs: number): boolean {
+    return nowMs - this.#sinceMs < SLOTS * SLOT_MS;
+  }
+
+  #turn(nowMs: number): void {
+    const now = Math.floor(nowMs / SLOT_MS);
+    for (let slot = Math.max(this.#current + 1, now - SLOTS + 1); slot <= now; slot++) this.#slots[slot % SLOTS] = 0;
+    this.#current = Math.max(now, this.#current);
   }
 }

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { CarrierDlt } from '../../../shared/carriers/carrier.ts';
-import type { SubmitSettings } from '../../../shared/carriers/settings/submits.ts';
-import type { TextSettings } from '../../../shared/carriers/settings/texts.ts';
+import type { CarrierDlt, CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import { ADDRESSES, type AddressSettings } from '../../../shared/carriers/settings/addresses.ts';
+import { withDefaults } from '../../../shared/carriers/settings/setting.ts';
+import { type StaticTlv, SUBMITS, type SubmitSettings } from '../../../shared/carriers/settings/submits.ts';
+import { TEXTS, type TextSettings } from '../../../shared/carriers/settings/texts.ts';
 import type { SubmitFields, Tlv } from '../../../shared/carriers/smpp/submit-sm.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { type Encoding, planSegments, withoutMark } from '../../../shared/messages/sms-plan.ts';
 import { destinationAddress, sourceAddress } from './address-forms.ts';
-import type { CarrierForm } from './carrier-form.ts';
-import { splitText, textForm } from './split.ts';
-import { substituted } from './substitutes.ts';
+import { splitText, substituted, textForm } from './split.ts';
 
 /**
  * Turns a message into submit_sm, one for each segment. Alphabet, octets, header and addresses are all set here;
@@ -31,7 +31,7 @@ export type Encoded =
   /** No carrier can take this message. */
   | { readonly kind: 'unfit'; readonly code: string; readonly reason: string };
 
-export interface EncodingOptions {
+interface EncodingOptions {
   readonly form: CarrierForm;
   readonly now: Date;
   /** Gives the reference by which the handset joins the segments. Called only for messages of several segments. */
@@ -41,10 +41,7 @@ export interface EncodingOptions {
 }
 
 /** The fields of a message that its submit_sm need. */
-export type Submittable = Pick<
-  MessageDocument,
-  'sender' | 'to' | 'text' | 'lane' | 'validUntil' | 'template' | 'entityId'
->;
+type Submittable = Pick<MessageDocument, 'sender' | 'to' | 'text' | 'lane' | 'validUntil' | 'template' | 'entityId'>;
 
 export function encodeMessage(message: Submittable, { form, now, reference, dlt = 'off' }: EncodingOptions): Encoded {
   const { addresses, texts, submits } = form;
@@ -164,4 +161,70 @@ export function validityPeriod(form: SubmitSettings['validity'], validUntil: Dat
   const minutes = Math.floor(leftMs / MINUTE_MS);
   const two = (value: number): string => String(value).padStart(2, '0');
   return `0000${two(Math.floor(minutes / 1_440))}${two(Math.floor(minutes / 60) % 24)}${two(minutes % 60)}00000R`;
+}
+
+/** How one carrier wants its submit_sm, with all defaults filled in. Made once and used for every message. */
+interface CarrierForm {
+  readonly addresses: AddressSettings;
+  readonly texts: TextSettings;
+  readonly submits: SubmitSettings;
+  readonly tlvs: readonly Tlv[];
+}
+
+export function carrierForm({
+  addresses,
+  texts,
+  submits,
+}: Pick<CarrierDocument, 'addresses' | 'texts' | 'submits'>): CarrierForm {
+  const all = withDefaults(SUBMITS, submits);
+  return {
+    addresses: withDefaults(ADDRESSES, addresses),
+    texts: withDefaults(TEXTS, texts),
+    submits: all,
+    tlvs: all.tlvs.map(({ tag, type, value }) => ({ tag, value: octetsOf(type, value) })),
+  };
+}
+
+const INTEGER_OCTETS: Readonly<Record<string, number>> = { int1: 1, int2: 2, int4: 4 };
+
+/** Encodes a value as in SMPP 3.4 §3.1: integers are big-endian, and a C-octet string ends with a NUL. */
+function octetsOf(type: StaticTlv['type'], value: string): Buffer {
+  const octets = INTEGER_OCTETS[type];
+  if (octets !== undefined) {
+    const integer = Buffer.alloc(octets);
+    integer.writeUIntBE(Number(value), 0, octets);
+    return integer;
+  }
+  return type === 'hex' ? Buffer.from(value, 'hex') : Buffer.from(type === 'cstring' ? `${value}\0` : value, 'latin1');
+}
+
+/** For how many destinations a counter is remembered. */
+const MAX_REFERENCES = 50_000;
+
+/**
+ * Gives the references of messages with several segments. Each destination has its own counter. So a handset gets the same
+ * reference again only after `count` messages. One per carrier.
+ */
+export class References {
+  readonly #next = new Map<string, number>();
+  readonly #count: number;
+  /** The first reference of a new destination. It changes each time. */
+  #start: number;
+
+  /** `count` is 256 for references of 8 bits and 65,536 for references of 16 bits. */
+  constructor(start: number, count: number) {
+    this.#start = start;
+    this.#count = count;
+  }
+
+  next(destination: string): number {
+    const reference = this.#next.get(destination) ?? this.#start++ % this.#count;
+    this.#next.delete(destination); // Moves to the end: the counter that was used longest ago is forgotten first.
+    this.#next.set(destination, (reference + 1) % this.#count);
+    if (this.#next.size > MAX_REFERENCES) {
+      const [oldest] = this.#next.keys();
+      if (oldest !== undefined) this.#next.delete(oldest);
+    }
+    return reference;
+  }
 }

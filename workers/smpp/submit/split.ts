@@ -1,10 +1,17 @@
 import type { TextSettings } from '../../../shared/carriers/settings/texts.ts';
 import type { SubmitFields, Tlv } from '../../../shared/carriers/smpp/submit-sm.ts';
-import type { Encoding, TextForm } from '../../../shared/messages/sms-plan.ts';
-import { segmentText } from '../text/segment.ts';
+import { ESC, EXTENDED, gsmCode } from '../../../shared/messages/gsm7.ts';
+import {
+  type Encoding,
+  planSegments,
+  planText,
+  type TextForm,
+  USUAL,
+  withoutMark,
+} from '../../../shared/messages/sms-plan.ts';
 
 /** The fields of a submit_sm that hold its text and join it to the other segments. */
-export type SegmentFields = Pick<SubmitFields, 'esm_class' | 'data_coding' | 'short_message' | 'tlvs'>;
+type SegmentFields = Pick<SubmitFields, 'esm_class' | 'data_coding' | 'short_message' | 'tlvs'>;
 
 /** Says that the short message begins with a user data header (SMPP 3.4 §5.2.12). */
 const ESM_CLASS_UDHI = 0x40;
@@ -119,4 +126,87 @@ export function packSeptets(septets: Buffer, headerOctets: number): Buffer {
     if (shifted > 0xff) packed[(bit >> 3) + 1] = shifted >> 8;
   }
   return packed;
+}
+
+interface SegmentedText {
+  readonly encoding: Encoding;
+  readonly units: number;
+  /** The user data of each segment, without its header: unpacked GSM octets, octets of the carrier's alphabet, or UTF-16BE. */
+  readonly segments: readonly Buffer[];
+}
+
+/** The octets of a text, segment by segment. With the usual form, the same rules and counts as `planText`. */
+export function segmentText(text: string, form: TextForm = USUAL): SegmentedText {
+  const whole = withoutMark(text);
+  const { encoding, units, ends } = planSegments(whole, form);
+  const segments: Buffer[] = [];
+  let start = 0;
+  for (const end of ends) {
+    segments.push(octetsOf(whole, start, end, encoding === 'UCS2' ? 'ucs2' : form.alphabet));
+    start = end;
+  }
+  return { encoding, units, segments };
+}
+
+function octetsOf(text: string, start: number, end: number, alphabet: TextForm['alphabet'] | 'ucs2'): Buffer {
+  if (alphabet === 'gsm') return gsmOctets(text, start, end);
+  const piece = text.slice(start, end);
+  return alphabet === 'ucs2' ? Buffer.from(piece, 'utf16le').swap16() : Buffer.from(piece, 'latin1');
+}
+
+function gsmOctets(text: string, start: number, end: number): Buffer {
+  const octets = Buffer.allocUnsafe(2 * (end - start));
+  let length = 0;
+  for (let i = start; i < end; i++) length = writeSeptets(text.charCodeAt(i), octets, length);
+  return octets.subarray(0, length);
+}
+
+/** Writes a code unit of the alphabet at `offset`. Returns the offset after it. The caller must check `septetsOf` first. */
+function writeSeptets(codeUnit: number, into: Buffer, offset: number): number {
+  const code = gsmCode(codeUnit);
+  if (code < EXTENDED) {
+    into[offset] = code;
+    return offset + 1;
+  }
+  into[offset] = ESC;
+  into[offset + 1] = code & 0x7f;
+  return offset + 2;
+}
+
+/**
+ * Characters that writing programs insert, with similar ones of the GSM alphabet, as in Twilio's Smart Encoding
+ * (https://www.twilio.com/docs/messaging/services/smart-encoding-char-list). ZWJ and ZWNJ are not in the list, because Indic
+ * scripts and emoji need them.
+ */
+const SUBSTITUTES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    "'": '‘’‚‛′`´',
+    '"': '“”„‟″«»',
+    '-': '–—‐‑‒―−•·',
+    ' ': '\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\t',
+    '...': '…',
+    TM: '™',
+    '(R)': '®',
+    '(C)': '©',
+    Rs: '₹',
+    c: 'ç',
+    a: 'áâã',
+    e: 'êë',
+    i: 'íîï',
+    o: 'óôõ',
+    u: 'úû',
+    y: 'ýÿ',
+    '': '\ufeff\u00ad\u200b',
+  }).flatMap(([similar, characters]) => [...characters].map((character) => [character, similar] as const)),
+);
+
+/**
+ * The text with similar characters, if that avoids UCS-2 in the carrier's form. All or nothing: one character left over makes the
+ * text UCS-2 anyway.
+ */
+export function substituted(text: string, form: TextForm): string {
+  if (planText(text).encoding === 'GSM7') return text;
+  const similar = Array.from(text, (character) => SUBSTITUTES.get(character) ?? character).join('');
+  // A text of zero-width characters only would become empty, and carriers refuse an empty text.
+  return similar !== '' && segmentText(similar, form).encoding === 'GSM7' ? similar : text;
 }

@@ -1,8 +1,12 @@
-import type { MessageDocument } from '../../../shared/messages/document/message.ts';
-import type { SegmentAnswer } from './outcome.ts';
+import type { CommandStatusClass } from '../../../shared/carriers/command-status.ts';
+import type { MessageDocument, Part } from '../../../shared/messages/document/message.ts';
+import type { Refusal, SubmitOutcome } from '../../../shared/messages/settlement/submit-outcome.ts';
+import { caselessKey, messageKey } from '../dialect/message-ids.ts';
+import type { CarrierAnswer } from '../session/wire.ts';
+import type { BreakerAnswer } from './breaker.ts';
 
 /** Where the request of an HTTP carrier goes: all of it but its body. */
-export interface RequestTarget {
+interface RequestTarget {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -45,4 +49,100 @@ export interface Segment extends Frame {
   late: boolean;
   /** When the segment was last written, by the monotonic clock. */
   sentMs: number;
+}
+
+/** The fate of one segment. `unwritten`: it certainly never reached the carrier. `unknown`: it may have reached it. */
+export type SegmentAnswer =
+  | ({ readonly kind: 'answered' } & CarrierAnswer)
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'unwritten' };
+
+/**
+ * What the answers to all segments of a message mean together. `resume`: some segments were accepted and the others may still be;
+ * only the others are sent again. `refused_here`: no segment was accepted, and another carrier may take the message.
+ */
+export type Verdict =
+  | Exclude<SubmitOutcome, { readonly kind: 'failover' }>
+  | ({ readonly kind: 'refused_here' } & Refusal)
+  | {
+      readonly kind: 'resume';
+      readonly segments: readonly number[];
+      readonly throttled: boolean;
+      /** The outcome if the remaining segments cannot be sent any more. */
+      readonly otherwise: Extract<SubmitOutcome, { readonly kind: 'partial' | 'rejected' }>;
+    };
+
+export function verdictOf(answers: readonly SegmentAnswer[], carrier: string): Verdict {
+  const classes = answers.map(classOf);
+  const parts = answers.map((answer) => partOf(answer, carrier));
+  if (classes.includes('unknown')) return { kind: 'unknown', parts };
+  if (classes.every((one) => one === 'accepted')) return { kind: 'sent', parts };
+
+  const refusal = worstRefusal(answers, classes);
+  if (classes.includes('accepted')) {
+    const partial = { kind: 'partial', parts, ...refusal } as const;
+    if (classes.some(isFinal)) return partial;
+    const segments = classes.flatMap((one, i) => (one === 'accepted' ? [] : [i]));
+    return { kind: 'resume', segments, throttled: !classes.includes('retry'), otherwise: partial };
+  }
+  if (classes.includes('rejected')) return { kind: 'rejected', parts, ...refusal };
+  if (classes.includes('failover')) return { kind: 'refused_here', parts, ...refusal };
+  if (classes.includes('retry')) return { kind: 'retry', ...refusal, ...pauseOf(answers) };
+  if (classes.includes('throttled')) return { kind: 'throttled', ...refusal };
+  return { kind: 'requeue' };
+}
+
+/** Whether this answer means that the carrier takes no other segment of the message either. */
+export function isFinal(answer: AnswerClass): boolean {
+  return answer === 'rejected' || answer === 'failover';
+}
+
+/** The longest pause that the carrier's settings ask for after these statuses. */
+export function pauseOf(answers: readonly SegmentAnswer[]): { readonly pauseMs?: number } {
+  const pauses = answers.flatMap((answer) => (answer.kind === 'answered' ? (answer.pauseMs ?? []) : []));
+  return pauses.length === 0 ? {} : { pauseMs: Math.max(...pauses) };
+}
+
+type AnswerClass = CommandStatusClass | 'unknown' | 'unwritten';
+
+function classOf(answer: SegmentAnswer): AnswerClass {
+  return answer.kind === 'answered' ? answer.meaning : answer.kind;
+}
+
+/** What a message's answers say about the carrier itself. Undefined if they say nothing: it is busy, or nothing was written. */
+export function aboutCarrier({ kind }: Verdict, answers: readonly SegmentAnswer[]): BreakerAnswer | undefined {
+  const answered = answers.flatMap((answer) => (answer.kind === 'answered' ? answer : []));
+  const unusable = answered.some(({ meaning }) => meaning === 'bind');
+  if (kind === 'unknown' || unusable) return 'fault';
+  if (kind === 'refused_here') return 'refused';
+  if (kind === 'retry') return answered.every(({ isBusy }) => isBusy === true) ? undefined : 'fault';
+  return kind === 'throttled' || kind === 'requeue' ? undefined : 'good';
+}
+
+function partOf(answer: SegmentAnswer, carrier: string): Part {
+  if (answer.kind === 'unknown') return { state: 'unknown' };
+  if (answer.kind === 'unwritten') return { state: 'refused' };
+  if (answer.meaning !== 'accepted') return { state: 'refused', error: answer.code };
+  const key = messageKey(carrier, answer.messageId);
+  const caseless = key === undefined ? undefined : caselessKey(key);
+  return {
+    state: 'accepted',
+    ...(key === undefined ? {} : { key }),
+    ...(caseless === undefined ? {} : { caseless }),
+  };
+}
+
+const SEVERITY: readonly AnswerClass[] = ['rejected', 'failover', 'retry', 'throttled', 'bind'];
+
+/** The status that decides: the one of the gravest class. */
+function worstRefusal(
+  answers: readonly SegmentAnswer[],
+  classes: readonly AnswerClass[],
+): { readonly code: string; readonly reason: string } {
+  for (const severity of SEVERITY) {
+    const answer = answers[classes.indexOf(severity)];
+    if (answer?.kind !== 'answered') continue;
+    return { code: answer.code, reason: answer.reason };
+  }
+  return { code: 'not_sent', reason: 'The connection to the carrier was lost' };
 }

@@ -1,5 +1,4 @@
-import { errorRule } from '../../../../shared/carriers/providers/error-table.ts';
-import { graphErrorOf, parseObject } from '../../../../shared/carriers/providers/graph-error.ts';
+import { errorRule, graphErrorOf, parseObject } from '../../../../shared/carriers/providers/graph-error.ts';
 
 /** Where a file is, by the provider's answer to its id. */
 export interface Located {

@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import { z } from 'zod';
 import type { CarrierDocument } from '../../../../shared/carriers/carrier.ts';
 import { listCarriers } from '../../../../shared/carriers/carrier-store.ts';
-import { listChains } from '../../../../shared/carriers/chain-store.ts';
+import { listChains } from '../../../../shared/carriers/chain.ts';
 import { listOfPath } from '../../../../shared/carriers/routing/route.ts';
 import { predictRefusals, type ScrubCarrier, type ScrubFacts } from '../../../../shared/carriers/scrub-rules.ts';
 import { promotionalHours } from '../../../../shared/messages/document/daytime.ts';

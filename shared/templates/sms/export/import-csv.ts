@@ -1,6 +1,5 @@
 import type { Db } from 'mongodb';
-import type { SenderDocument } from '../../../carriers/sender.ts';
-import { listSenders } from '../../../carriers/sender-store.ts';
+import { listSenders, type SenderDocument } from '../../../carriers/sender.ts';
 import type { AccountDocument } from '../../../money/accounts/account.ts';
 import { roomFor } from '../../../money/accounts/quotas.ts';
 import type { Clock } from '../../../platform/runtime/clock.ts';

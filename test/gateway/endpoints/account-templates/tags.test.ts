@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { propose, type Tag } from '../../../../gateway/endpoints/account-templates/tags/propose.ts';
 import { sampleTexts } from '../../../../gateway/endpoints/account-templates/tags/sample.ts';
-import { createSender } from '../../../../shared/carriers/sender-store.ts';
+import { createSender } from '../../../../shared/carriers/sender.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { hourName } from '../../../../shared/messages/statistics-hour.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

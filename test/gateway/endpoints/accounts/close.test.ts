@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { createSender } from '../../../../shared/carriers/sender-store.ts';
+import { createSender } from '../../../../shared/carriers/sender.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import type { Clock } from '../../../../shared/platform/runtime/clock.ts';

@@ -1,4 +1,4 @@
-import { writeBindReport } from '../../../../shared/carriers/bind-report-store.ts';
+import { writeBindReport } from '../../../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../../../shared/carriers/carrier.ts';
 import { createCarrier } from '../../../../shared/carriers/carrier-store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

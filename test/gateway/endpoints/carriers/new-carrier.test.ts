@@ -1,5 +1,5 @@
 import { startSmsc } from '../../../../scripts/simulator/smsc.ts';
-import { writeBindReport } from '../../../../shared/carriers/bind-report-store.ts';
+import { writeBindReport } from '../../../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../../../shared/carriers/carrier.ts';
 import { checkCarrier } from '../../../../shared/carriers/carrier-form.ts';
 import { addRoute, removeRoute } from '../../../../shared/carriers/routing/store.ts';

@@ -1,6 +1,5 @@
 import request from 'supertest';
-import type { OptOutDocument } from '../../../../shared/carriers/opt-outs/opt-out.ts';
-import { changeOptOuts } from '../../../../shared/carriers/opt-outs/store.ts';
+import { changeOptOuts, type OptOutDocument } from '../../../../shared/carriers/opt-outs/store.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import type { AuditDocument } from '../../../../shared/people/audit/entry.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { createSender } from '../../../../shared/carriers/sender-store.ts';
+import { createSender } from '../../../../shared/carriers/sender.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../../shared/platform/runtime/ids.ts';

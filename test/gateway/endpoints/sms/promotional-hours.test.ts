@@ -1,6 +1,6 @@
 import request from 'supertest';
 import { addRoute, removeRoute } from '../../../../shared/carriers/routing/store.ts';
-import { createSender } from '../../../../shared/carriers/sender-store.ts';
+import { createSender } from '../../../../shared/carriers/sender.ts';
 import type { MessageDocument, Route } from '../../../../shared/messages/document/message.ts';
 import { HOURS_LANE, laneOf } from '../../../../shared/messages/document/routing.ts';
 import { setAccountLimits } from '../../../../shared/money/accounts/store.ts';

@@ -1,5 +1,5 @@
 import type request from 'supertest';
-import { createSender } from '../../../../shared/carriers/sender-store.ts';
+import { createSender } from '../../../../shared/carriers/sender.ts';
 import type { BatchDocument } from '../../../../shared/messages/batch.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import type { ScheduleDocument } from '../../../../shared/messages/schedule.ts';

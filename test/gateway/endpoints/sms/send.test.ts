@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { MongoClient } from 'mongodb';
 import request from 'supertest';
-import { createSender } from '../../../../shared/carriers/sender-store.ts';
+import { createSender } from '../../../../shared/carriers/sender.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { setAccountStatus } from '../../../../shared/money/accounts/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

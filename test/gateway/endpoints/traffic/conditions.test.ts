@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { writeBindReport } from '../../../../shared/carriers/bind-report-store.ts';
+import { writeBindReport } from '../../../../shared/carriers/bind-report.ts';
 import { createCarrier } from '../../../../shared/carriers/carrier-store.ts';
 import { stopProvider } from '../../../../shared/carriers/providers/store.ts';
 import { addRoute } from '../../../../shared/carriers/routing/store.ts';

@@ -2,7 +2,7 @@ import type { LedgerCheckDocument } from '../../../../gateway/endpoints/ledger-c
 import { findOrphans, orphanPlace } from '../../../../gateway/endpoints/traffic/unclaimed.ts';
 import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
 import { noteTrouble, stopProvider } from '../../../../shared/carriers/providers/store.ts';
-import { createSender } from '../../../../shared/carriers/sender-store.ts';
+import { createSender } from '../../../../shared/carriers/sender.ts';
 import type { InboundDocument } from '../../../../shared/messages/inbound.ts';
 import { insertFirst } from '../../../../shared/messages/queue/insert.ts';
 import type { OrphanDocument } from '../../../../shared/messages/settlement/orphan.ts';

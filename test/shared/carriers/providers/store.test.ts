@@ -1,5 +1,4 @@
-import { PROVIDER_DEFAULTS } from '../../../../shared/carriers/providers/provider.ts';
-import { BadProvider } from '../../../../shared/carriers/providers/provider-form.ts';
+import { BadProvider, PROVIDER_DEFAULTS } from '../../../../shared/carriers/providers/provider.ts';
 import {
   findProvider,
   listProviders,

@@ -6,13 +6,13 @@ import { decideByPolicy } from '../../../../shared/messages/settlement/unknowns.
 import { isRefundable } from '../../../../shared/money/ledger/refund.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { decideDue } from '../../../../workers/maintenance/decide-due.ts';
+import { decideReceipt, decideUnknown } from '../../../../workers/smpp/receipts/receipt-change.ts';
 import {
   type IncomingReceipt,
   keysOf,
   mayMeanCopy,
   onlyUnknown,
 } from '../../../../workers/smpp/receipts/receipt-match.ts';
-import { decideReceipt, decideUnknown } from '../../../../workers/smpp/receipts/receipt-outcome.ts';
 import { makeMessage } from '../../../support/make.ts';
 
 type Answer = 'ok' | 'refused' | 'throttled' | 'retry' | 'last_retry' | 'never';

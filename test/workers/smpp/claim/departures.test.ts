@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { updateCarrier } from '../../../../shared/carriers/carrier-store.ts';
 import { changeOptOuts } from '../../../../shared/carriers/opt-outs/store.ts';
-import { createSender, decideSender } from '../../../../shared/carriers/sender-store.ts';
+import { createSender, decideSender } from '../../../../shared/carriers/sender.ts';
 import { deliveriesIn, type Stored } from '../../../../shared/events/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
 import type { BatchDocument } from '../../../../shared/messages/batch.ts';

@@ -5,8 +5,7 @@ import { FieldProblems } from '../../../../gateway/http/field-problems.ts';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../../shared/carriers/carrier.ts';
 import { checkCarrier } from '../../../../shared/carriers/carrier-form.ts';
 import { ReceiptDialect } from '../../../../workers/smpp/dialect/receipt-dialect.ts';
-import { httpAnswers } from '../../../../workers/smpp/http/answer.ts';
-import { requestWriter } from '../../../../workers/smpp/http/request.ts';
+import { httpAnswers, requestWriter } from '../../../../workers/smpp/http/http-wire.ts';
 import { readTold } from '../../../../workers/smpp/receipts/receipt.ts';
 import { makeMessage } from '../../../support/make.ts';
 

@@ -1,12 +1,12 @@
 import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
-import { setWordSettings } from '../../../../shared/carriers/opt-outs/word-settings.ts';
+import { setWordSettings } from '../../../../shared/carriers/opt-outs/words.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { prefixOf } from '../../../../shared/messages/traffic/hold.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
-import { type HelpRequest, limitHelp } from '../../../../workers/smpp/inbound/help-limits.ts';
+import { type HelpRequest, limitHelp } from '../../../../workers/smpp/inbound/opt-outs.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { CARRIER } from '../../../support/smpp-world.ts';
 import { useStore } from '../../../support/store.ts';

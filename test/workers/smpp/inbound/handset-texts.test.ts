@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { MobileOriginated } from '../../../../scripts/simulator/smsc/deliver-sm.ts';
-import { WHOLE_ACCOUNT } from '../../../../shared/carriers/opt-outs/opt-out.ts';
-import { foldText } from '../../../../shared/carriers/opt-outs/sign.ts';
-import { readScopes } from '../../../../shared/carriers/opt-outs/store.ts';
-import { setWordSettings } from '../../../../shared/carriers/opt-outs/word-settings.ts';
+import { readScopes, WHOLE_ACCOUNT } from '../../../../shared/carriers/opt-outs/store.ts';
+import { foldText, setWordSettings } from '../../../../shared/carriers/opt-outs/words.ts';
 import { decodeDeliver } from '../../../../shared/carriers/smpp/deliver-sm.ts';
 import { bodies, type InboundWorld, inboundWorldPerTest, NUMBER, PHONE } from './world.ts';
 

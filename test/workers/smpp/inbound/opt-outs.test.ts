@@ -1,10 +1,8 @@
-import { blocks } from '../../../../shared/carriers/opt-outs/opt-out.ts';
-import { changeOptOuts, listOptOuts, readScopes } from '../../../../shared/carriers/opt-outs/store.ts';
+import { blocks, changeOptOuts, listOptOuts, readScopes } from '../../../../shared/carriers/opt-outs/store.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
-import type { Received } from '../../../../workers/smpp/inbound/opt-out-answers.ts';
-import { InboundOptOuts } from '../../../../workers/smpp/inbound/opt-outs.ts';
+import { InboundOptOuts, type Received } from '../../../../workers/smpp/inbound/opt-outs.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { useStore } from '../../../support/store.ts';
 

@@ -1,6 +1,6 @@
 import type { MessageDocument, Part } from '../../../../shared/messages/document/message.ts';
-import { submitAnswers } from '../../../../workers/smpp/session/carrier-answer.ts';
-import { verdictOf } from '../../../../workers/smpp/submit/outcome.ts';
+import { submitAnswers } from '../../../../workers/smpp/session/wire.ts';
+import { verdictOf } from '../../../../workers/smpp/submit/submission.ts';
 import { openCountingDb } from '../../../support/counting-db.ts';
 import { ReceiptWorld, receipt, SENDER, TO } from '../../../support/receipt-world.ts';
 import { use } from '../../../support/use.ts';

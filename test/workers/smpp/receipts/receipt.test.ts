@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import type { ReceiptSettings } from '../../../../shared/carriers/settings/receipts.ts';
 import type { Deliver } from '../../../../shared/carriers/smpp/deliver-sm.ts';
-import { receiptDate } from '../../../../workers/smpp/dialect/receipt-dates.ts';
 import { type ParsedReceipt, parseReceipt } from '../../../../workers/smpp/receipts/receipt.ts';
+import { receiptDate } from '../../../../workers/smpp/receipts/receipt-fields.ts';
 import { dialect } from '../../../support/dialect.ts';
 import { INTERMEDIATE, receiptDeliver } from '../../../support/receipt-deliver.ts';
 

@@ -9,7 +9,7 @@ import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import type { Log } from '../../../../shared/platform/runtime/log.ts';
 import { Metrics } from '../../../../shared/platform/runtime/metrics.ts';
-import { Measurements } from '../../../../workers/smpp/monitoring/measurements.ts';
+import { Measurements } from '../../../../workers/smpp/monitoring/bind-reporter.ts';
 import { createSmppMetrics } from '../../../../workers/smpp/monitoring/metrics.ts';
 import { Receive } from '../../../../workers/smpp/receipts/receive.ts';
 import { ReceiptSettler } from '../../../../workers/smpp/receipts/settle-receipts.ts';

@@ -1,6 +1,6 @@
 import { STATUS } from '../../../../shared/carriers/command-status.ts';
 import { type BindEnd, FRESH, pauseAfter, type Streak } from '../../../../workers/smpp/session/backoff.ts';
-import { type BindState, mayBecome } from '../../../../workers/smpp/session/bind-states.ts';
+import { type BindState, mayBecome } from '../../../../workers/smpp/session/bind.ts';
 
 const FAILED: BindEnd = { kind: 'failed' };
 const refused = (status: number): BindEnd => ({ kind: 'refused', status });

@@ -1,9 +1,8 @@
 import { type Smsc, startSmsc } from '../../../../scripts/simulator/smsc.ts';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../../shared/carriers/carrier.ts';
 import type { Clock } from '../../../../shared/platform/runtime/clock.ts';
-import { Bind, type BindUser } from '../../../../workers/smpp/session/bind.ts';
-import type { BindState } from '../../../../workers/smpp/session/bind-states.ts';
-import { smppWire } from '../../../../workers/smpp/session/smpp-wire.ts';
+import { Bind, type BindState, type BindUser } from '../../../../workers/smpp/session/bind.ts';
+import { smppWire } from '../../../../workers/smpp/session/wire.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { keepLines } from '../../../support/log-lines.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';

@@ -2,9 +2,9 @@ import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../../shared/carri
 import { STATUS } from '../../../../shared/carriers/command-status.ts';
 import type { SubmitOutcome } from '../../../../shared/messages/settlement/submit-outcome.ts';
 import { Metrics } from '../../../../shared/platform/runtime/metrics.ts';
-import { Measurements } from '../../../../workers/smpp/monitoring/measurements.ts';
+import { Measurements } from '../../../../workers/smpp/monitoring/bind-reporter.ts';
 import { createSmppMetrics } from '../../../../workers/smpp/monitoring/metrics.ts';
-import { submitAnswers } from '../../../../workers/smpp/session/carrier-answer.ts';
+import { submitAnswers } from '../../../../workers/smpp/session/wire.ts';
 import { Answers, type AnswersOptions } from '../../../../workers/smpp/submit/answers.ts';
 import type { BindSubmitter } from '../../../../workers/smpp/submit/bind-submitter.ts';
 import { Breaker } from '../../../../workers/smpp/submit/breaker.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { setChain } from '../../../../shared/carriers/chain-store.ts';
+import { setChain } from '../../../../shared/carriers/chain.ts';
 import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { dltTlvs } from '../../../../workers/smpp/submit/encode.ts';

@@ -4,9 +4,13 @@ import { encodeSubmit, type SubmitFields } from '../../../../shared/carriers/smp
 import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
-import { carrierForm } from '../../../../workers/smpp/submit/carrier-form.ts';
-import { countSubmits, type Encoded, encodeMessage } from '../../../../workers/smpp/submit/encode.ts';
-import { References } from '../../../../workers/smpp/submit/references.ts';
+import {
+  carrierForm,
+  countSubmits,
+  type Encoded,
+  encodeMessage,
+  References,
+} from '../../../../workers/smpp/submit/encode.ts';
 import { makeDraft } from '../../../support/make.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');

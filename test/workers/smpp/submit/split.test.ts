@@ -1,8 +1,7 @@
 import { withDefaults } from '../../../../shared/carriers/settings/setting.ts';
 import { TEXTS, type TextSettings } from '../../../../shared/carriers/settings/texts.ts';
 import { validityPeriod } from '../../../../workers/smpp/submit/encode.ts';
-import { splitText } from '../../../../workers/smpp/submit/split.ts';
-import { substituted } from '../../../../workers/smpp/submit/substitutes.ts';
+import { splitText, substituted } from '../../../../workers/smpp/submit/split.ts';
 
 const split = (text: string, changes: Partial<TextSettings> = {}) =>
   splitText(text, withDefaults(TEXTS, changes), () => 0x1234);

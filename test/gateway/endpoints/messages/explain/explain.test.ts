@@ -5,7 +5,7 @@ import {
   RECEIPT_REASONS,
 } from '../../../../../gateway/endpoints/messages/explain/explain.ts';
 import { statusClass, statusReason, statusText } from '../../../../../shared/carriers/command-status.ts';
-import { errorRule } from '../../../../../shared/carriers/providers/error-table.ts';
+import { errorRule } from '../../../../../shared/carriers/providers/graph-error.ts';
 import { PROFILES } from '../../../../../workers/smpp/dialect/profiles.ts';
 
 const CODES = new Set(CODE_GROUPS.flatMap(({ codes }) => codes.flatMap((entry) => entry.codes)));

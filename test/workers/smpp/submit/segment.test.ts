@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { SegmentedMessage } from 'sms-segments-calculator';
 import { planText } from '../../../../shared/messages/sms-plan.ts';
-import { segmentText } from '../../../../workers/smpp/text/segment.ts';
+import { segmentText } from '../../../../workers/smpp/submit/split.ts';
 import { splitSms } from '../../../support/split-sms.ts';
 
 interface Vector {

@@ -1,5 +1,5 @@
-import { submitAnswers } from '../../../../workers/smpp/session/carrier-answer.ts';
-import { type SegmentAnswer, verdictOf } from '../../../../workers/smpp/submit/outcome.ts';
+import { submitAnswers } from '../../../../workers/smpp/session/wire.ts';
+import { type SegmentAnswer, verdictOf } from '../../../../workers/smpp/submit/submission.ts';
 
 const read = submitAnswers({});
 const accepted = (messageId: string): SegmentAnswer => ({ kind: 'answered', ...read({ status: 0, messageId }) });

@@ -1,5 +1,5 @@
-import { tablesOf } from '../../../../workers/smpp/text/national-tables.ts';
-import { readSeptets } from '../../../../workers/smpp/text/septets.ts';
+import { tablesOf } from '../../../../workers/smpp/inbound/national-tables.ts';
+import { readSeptets } from '../../../../workers/smpp/inbound/whole-text.ts';
 
 const LANGUAGES = Array.from({ length: 14 }, (_, language) => language);
 

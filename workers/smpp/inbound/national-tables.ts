@@ -8,14 +8,14 @@ import { BASIC, EXTENSION } from '../../../shared/messages/gsm7.ts';
  * Written down from Annex A as Android (GsmAlphabet) and Firefox OS (ril_consts) read it, too; test/peers compares them with the Python
  * package gsmcodecs. Letters of scripts are written by their numbers, because editors put marks in another order.
  */
-export interface Tables {
+interface Tables {
   readonly alphabet: Table;
   /** Undefined when nobody knows the language: then what follows an escape cannot be read. */
   readonly extension: Table | undefined;
 }
 
 /** Characters by their septets. */
-export type Table = ReadonlyMap<number, string>;
+type Table = ReadonlyMap<number, string>;
 
 /** Which tables a text is written with: the national language identifiers of its header. */
 export interface Shift {

@@ -1,6 +1,11 @@
-import { foldText, optOutOf } from '../../../../shared/carriers/opt-outs/sign.ts';
-import { LANGUAGES, languagesOf, WORD_LISTS } from '../../../../shared/carriers/opt-outs/word-lists.ts';
-import { wordsFor } from '../../../../shared/carriers/opt-outs/word-settings.ts';
+import {
+  foldText,
+  LANGUAGES,
+  languagesOf,
+  optOutOf,
+  WORD_LISTS,
+  wordsFor,
+} from '../../../../shared/carriers/opt-outs/words.ts';
 
 const INDIAN = '919876543210';
 const FRENCH = '33612345678';

@@ -4,8 +4,12 @@ import { endState } from '../../../../shared/messages/document/copies.ts';
 import type { FinalState, MessageDocument, Part } from '../../../../shared/messages/document/message.ts';
 import type { PartReceipt } from '../../../../shared/messages/settlement/message-log.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
-import { changeOf } from '../../../../workers/smpp/receipts/receipt-change.ts';
-import { decideHeld, decideReceipt, decideUnknown } from '../../../../workers/smpp/receipts/receipt-outcome.ts';
+import {
+  changeOf,
+  decideHeld,
+  decideReceipt,
+  decideUnknown,
+} from '../../../../workers/smpp/receipts/receipt-change.ts';
 import { makeMessage } from '../../../support/make.ts';
 
 const SENT = new Date('2026-11-21T10:00:00Z');
