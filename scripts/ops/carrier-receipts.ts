@@ -1,9 +1,9 @@
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { listCarriers } from '../../shared/carriers/carrier-store.ts';
+import { PROFILES } from '../../shared/carriers/receipt-profiles.ts';
 import { RECEIPTS } from '../../shared/carriers/settings/receipts.ts';
 import { withDefaults } from '../../shared/carriers/settings/setting.ts';
 import { candidateKeys } from '../../workers/smpp/dialect/message-ids.ts';
-import { PROFILES } from '../../workers/smpp/dialect/profiles.ts';
 import { ReceiptDialect } from '../../workers/smpp/dialect/receipt-dialect.ts';
 import { incomingReceipt, type ParsedReceipt, parseReceipt } from '../../workers/smpp/receipts/receipt.ts';
 import { sheet, table } from './answer-text.ts';
@@ -25,18 +25,17 @@ export const RECEIPT_COMMANDS: readonly Command[] = [
     notes:
       'All profiles know the words of all vendors here. Numbers, error codes and the rules are those of the profile alone.',
     async run() {
-      const rows = Object.entries(PROFILES).map(([name, { vocabulary, otherWord, parts }]) => [
+      const rows = Object.entries(PROFILES).map(([name, { words = {}, errors = {}, otherWord, parts, about }]) => [
         name,
-        String(Object.keys(vocabulary.words ?? {}).length),
-        String(Object.keys(vocabulary.errors ?? {}).length),
-        otherWord,
-        parts,
-        vocabulary.about,
+        String(Object.keys(words).length),
+        String(Object.keys(errors).length),
+        otherWord ?? 'ignore',
+        parts ?? 'perPart',
+        about,
       ]);
-      const json = Object.entries(PROFILES).map(([name, { vocabulary, ...rules }]) => ({
-        profile: name,
-        ...rules,
-        ...vocabulary,
+      const json = Object.entries(PROFILES).map(([profile, known]) => ({
+        ...{ profile, otherWord: 'ignore', parts: 'perPart' },
+        ...known,
       }));
       return { text: table(['PROFILE', 'WORDS', 'CODES', 'OTHER WORD', 'PARTS', 'ABOUT'], rows, ''), json };
     },

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { ReceiptParts } from '../../shared/carriers/settings/receipts.ts';
+import type { ReceiptParts } from '../../shared/carriers/receipt-profiles.ts';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import type { Claim, FinalState, MessageDocument } from '../../shared/messages/document/message.ts';
 import { MessageLog } from '../../shared/messages/settlement/log-store.ts';

@@ -1,56 +1,5 @@
+import { PROFILES, RECEIPT_PARTS, type ReceiptProfile, WORD_MEANINGS, type WordMeaning } from '../receipt-profiles.ts';
 import { listOf, matching, oneOf, type Shape, setting, type Values, yesNo } from './setting.ts';
-
-/** What a word of `stat:` can mean for a message. */
-const WORD_MEANINGS = [
-  'delivered',
-  'failed',
-  'expired',
-  'rejected',
-  // The message is still on its way.
-  'intermediate',
-  // The end is not known. The message fails after an hour, unless a better receipt comes.
-  'hold',
-  // The receipt is only kept for the timeline.
-  'ignore',
-] as const;
-export type WordMeaning = (typeof WORD_MEANINGS)[number];
-
-export type OtherWord = WordMeaning & ('failed' | 'hold' | 'ignore');
-
-/**
- * Which receipts decide about a message of several segments. `perPart`: each receipt is about its own segment. `first`, `last`:
- * the receipt of the first or last segment is about all. `any`: the first receipt that comes is about all.
- */
-const RECEIPT_PARTS = ['perPart', 'first', 'last', 'any'] as const;
-export type ReceiptParts = (typeof RECEIPT_PARTS)[number];
-
-export const GENERIC_PROFILE = 'generic';
-/** workers/smpp/dialect/profiles.ts says what each of them knows. */
-const RECEIPT_PROFILES = [
-  GENERIC_PROFILE,
-  '8x8',
-  'bandwidth',
-  'cmpp',
-  'flowroute',
-  'gsm',
-  'india',
-  'infobip',
-  'javna',
-  'kaleyra',
-  'messente',
-  'ozeki',
-  'pswincom',
-  'sms-central',
-  'smsportal',
-  'syniverse',
-  'telesign',
-  'telia',
-  'twilio',
-  'tyntec',
-  'vonage',
-  'yo',
-] as const;
-export type ReceiptProfile = (typeof RECEIPT_PROFILES)[number];
 
 export interface ReceiptWord {
   readonly word: string;
@@ -73,8 +22,8 @@ const MAX_WORDS = 200;
 /** How to read the carrier's delivery receipts (workers/smpp/dialect). */
 export const RECEIPTS = {
   receiptProfile: setting(
-    oneOf(RECEIPT_PROFILES),
-    GENERIC_PROFILE,
+    oneOf(Object.keys(PROFILES) as ReceiptProfile[]), // the table's own keys
+    'generic',
     'whose words and codes its receipts have (`carrier receipt-profiles`)',
   ),
   receiptWord: setting(

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
-import type { WordMeaning } from '../../../shared/carriers/settings/receipts.ts';
+import type { WordMeaning } from '../../../shared/carriers/receipt-profiles.ts';
 import { decodeDeliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 import { decodeMessageId, isResponse, readHeader } from '../../../shared/carriers/smpp/pdu.ts';
 import { SmppSocket } from '../../../shared/carriers/smpp/socket.ts';

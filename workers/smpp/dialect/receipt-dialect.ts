@@ -1,21 +1,30 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
-import { scrubRule } from '../../../shared/carriers/scrub-rules.ts';
 import {
-  GENERIC_PROFILE,
-  RECEIPTS,
+  PROFILES,
+  type Profile,
   type ReceiptParts,
   type WordMeaning,
-} from '../../../shared/carriers/settings/receipts.ts';
+} from '../../../shared/carriers/receipt-profiles.ts';
+import { scrubRule } from '../../../shared/carriers/scrub-rules.ts';
+import { RECEIPTS } from '../../../shared/carriers/settings/receipts.ts';
 import { withDefaults } from '../../../shared/carriers/settings/setting.ts';
 import { SUBMITS } from '../../../shared/carriers/settings/submits.ts';
-import { COMMON, PROFILES } from './profiles.ts';
-import { BEGINNINGS, STANDARD } from './vocabularies/standard.ts';
-import { normalWord } from './vocabularies/vocabulary.ts';
 
 /** The meaning of a carrier's word, and whether a table knew the word. */
 export interface Reading {
   readonly meaning: WordMeaning;
   readonly isKnown: boolean;
+}
+
+const GENERIC = PROFILES.generic;
+
+/** The words of all profiles, without numbers, because each vendor numbers in its own way. All profiles know these words. */
+const COMMON = common();
+
+function common(): Required<Pick<Profile, 'words' | 'reasons'>> {
+  const shared = Object.values(PROFILES).filter(({ alone }) => alone !== true);
+  const words = shared.flatMap((one) => Object.entries(one.words ?? {}).filter(([word]) => !/^\d+$/.test(word)));
+  return { words: Object.fromEntries(words), reasons: Object.assign({}, ...shared.map(({ reasons }) => reasons)) };
 }
 
 const STATES: Readonly<Record<string, string>> = {
@@ -39,19 +48,19 @@ export class ReceiptDialect {
     const { receiptProfile, receiptWord, receiptParts, plainReceipts } = withDefaults(RECEIPTS, carrier.receipts);
     const { receiptsFor } = withDefaults(SUBMITS, carrier.submits);
     // The profile is unknown if a later version of the program set it, before this older version was started again.
-    const { vocabulary, ...profile } = PROFILES[receiptProfile] ?? PROFILES[GENERIC_PROFILE];
+    const profile: Profile = PROFILES[receiptProfile] ?? GENERIC;
     // If only some segments ask for receipts, no receipts come for the others.
-    const standard = receiptsFor === 'first' || receiptsFor === 'last' ? receiptsFor : profile.parts;
+    const standard = receiptsFor === 'first' || receiptsFor === 'last' ? receiptsFor : (profile.parts ?? 'perPart');
     this.parts = receiptParts === 'profile' ? standard : receiptParts;
-    this.#otherWord = profile.otherWord;
+    this.#otherWord = profile.otherWord ?? 'ignore';
     this.plain = plainReceipts;
     this.#words = new Map([
-      ...Object.entries({ ...STANDARD.words, ...COMMON.words, ...vocabulary.words }),
+      ...Object.entries({ ...GENERIC.words, ...COMMON.words, ...profile.words }),
       ...receiptWord.map(({ word, meaning }) => [normalWord(word), meaning] as const),
     ]);
-    this.#reasons = new Map(Object.entries({ ...COMMON.reasons, ...vocabulary.reasons }));
-    this.#errors = new Map(Object.entries(vocabulary.errors ?? {}));
-    this.#hexErrors = vocabulary.hexErrors === true;
+    this.#reasons = new Map(Object.entries({ ...COMMON.reasons, ...profile.reasons }));
+    this.#errors = new Map(Object.entries(profile.errors ?? {}));
+    this.#hexErrors = profile.hexErrors === true;
   }
 
   /**
@@ -118,5 +127,39 @@ const SAYS: Readonly<Record<WordMeaning, number>> = {
  * The meaning of the standard's numbers (SMPP 3.4 §5.2.28; 0 and 9 are from 5.0). It does not depend on the words that the carrier writes in its texts.
  */
 function stateOfCode(code: number): WordMeaning | undefined {
-  return STANDARD.words?.[String(code)];
+  return GENERIC.words?.[String(code)];
 }
+
+/**
+ * The beginnings of the standard's words; the first row that matches counts. They are short because carriers shorten and misspell
+ * the words. A word of several pieces (DELIVERED-TO-CARRIER, DELIVERY_FAILED) may mean the opposite of its beginning. Such a word
+ * means `delivered` only if a profile lists it.
+ */
+const BEGINNINGS: readonly (readonly [beginning: RegExp, meaning: WordMeaning, source: string])[] = [
+  [/^DELIV(?!ERY)[A-Z]*$/, 'delivered', 'Appendix B: DELIVRD'],
+  [/^UNDELI/, 'failed', 'Appendix B: UNDELIV'],
+  [/^FAIL/, 'failed', 'fixture 18-failed'],
+  [/^DELETE/, 'failed', 'Appendix B'],
+  [/^EXPIRE/, 'expired', 'Appendix B'],
+  [/^REJECT/, 'rejected', 'Appendix B: REJECTD'],
+  // The carrier does not know what became of the message. A later `delivered` may still replace this (shared/messages/document/status.ts).
+  [/^UNKNOW/, 'failed', 'Appendix B'],
+  [/^SKIPPE/, 'failed', 'SMPP 5.0 §4.7.15'],
+  [/^ACCEPT/, 'intermediate', 'Appendix B: ACCEPTD'],
+  [/^ENROUT/, 'intermediate', 'SMPP 3.4 §5.2.28; fixture 19-enroute'],
+  [/^SCHEDULE/, 'intermediate', 'SMPP 5.0 §4.7.15'],
+  [/^ACKED/, 'intermediate', 'mblox: opentelecoms-org/jsmpp issue 9'],
+  [/^BUFF/, 'intermediate', 'mblox: opentelecoms-org/jsmpp issue 9 (BUFFRED)'],
+];
+
+/** Writes a word or code as the tables have it: in capitals, without leading zeros, and without dots and quotes around it. */
+function normalWord(text: string): string {
+  return text
+    .slice(0, MAX_WORD)
+    .toUpperCase()
+    .replace(/^[^A-Z0-9]+/, '')
+    .replace(/[^A-Z0-9]+$/, '')
+    .replace(/^0+(?=[0-9A-F]+$)/, '');
+}
+
+const MAX_WORD = 40;

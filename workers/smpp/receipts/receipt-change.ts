@@ -1,4 +1,4 @@
-import type { ReceiptParts } from '../../../shared/carriers/settings/receipts.ts';
+import type { ReceiptParts } from '../../../shared/carriers/receipt-profiles.ts';
 import { type Change, entryAt, fitted } from '../../../shared/messages/document/change.ts';
 import {
   endState,

@@ -1,6 +1,6 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { ToldReceipt } from '../../../shared/carriers/http/callback-store.ts';
-import type { WordMeaning } from '../../../shared/carriers/settings/receipts.ts';
+import type { WordMeaning } from '../../../shared/carriers/receipt-profiles.ts';
 import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 import type { ReceiptTlvs } from '../../../shared/messages/document/message.ts';
 import type { PartReceipt } from '../../../shared/messages/settlement/message-log.ts';

@@ -415,7 +415,7 @@ function byCode(list: readonly ExplainedCodes[]): ReadonlyMap<string, ExplainedC
 
 /**
  * What to do about a receipt's failure, by `error_reason`. Each vendor numbers its errors in its own way, so their codes alone
- * mean nothing. The reason is what the carrier's vocabulary says of a code (workers/smpp/dialect/vocabularies).
+ * mean nothing. The reason is what the carrier's profile says of a code (shared/carriers/receipt-profiles.ts).
  */
 const ADVICE: readonly (readonly [advice: string, reasons: readonly string[]])[] = [
   [

@@ -1,16 +1,22 @@
-import type { ReceiptProfile } from '../../../../shared/carriers/settings/receipts.ts';
-import { PROFILES } from '../../../../workers/smpp/dialect/profiles.ts';
+import type { ReceiptProfile } from '../../../../shared/carriers/receipt-profiles.ts';
+import { PROFILES } from '../../../../shared/carriers/receipt-profiles.ts';
 import { ReceiptDialect, standardMeaning } from '../../../../workers/smpp/dialect/receipt-dialect.ts';
-import { normalWord } from '../../../../workers/smpp/dialect/vocabularies/vocabulary.ts';
 import { dialect } from '../../../support/dialect.ts';
 
-const VOCABULARIES = Object.entries(PROFILES).map(([name, { vocabulary }]) => ({ name, ...vocabulary }));
+const NAMES = Object.keys(PROFILES) as readonly ReceiptProfile[]; // the table's own keys
+const VOCABULARIES = NAMES.map((name) => ({ name, ...PROFILES[name] }));
 
 describe('receipt profiles', () => {
   it('each has a source, and its words and codes in their normal form', () => {
-    for (const { name, sources, words = {}, errors = {} } of VOCABULARIES) {
+    for (const { name, sources, words = {}, errors = {}, hexErrors } of VOCABULARIES) {
+      const own = dialect({ receiptProfile: name });
       expect(sources, name).not.to.deep.equal([]);
-      for (const word of [...Object.keys(words), ...Object.keys(errors)]) expect(normalWord(word), name).to.equal(word);
+      for (const [word, meaning] of Object.entries(words))
+        expect(own.read(word, undefined).meaning, word).to.equal(meaning);
+      for (const [code, reason] of Object.entries(errors)) {
+        const written = hexErrors === true ? Number(code).toString(16) : code;
+        expect(own.reasonOf('failed', written, ''), code).to.equal(reason);
+      }
     }
   });
 

@@ -1,5 +1,5 @@
-import type { ReceiptProfile, WordMeaning } from '../../../../shared/carriers/settings/receipts.ts';
-import { PROFILES } from '../../../../workers/smpp/dialect/profiles.ts';
+import type { ReceiptProfile, WordMeaning } from '../../../../shared/carriers/receipt-profiles.ts';
+import { PROFILES } from '../../../../shared/carriers/receipt-profiles.ts';
 import { parseReceipt } from '../../../../workers/smpp/receipts/receipt.ts';
 import { dialect } from '../../../support/dialect.ts';
 import { receiptDeliver } from '../../../support/receipt-deliver.ts';
@@ -10,10 +10,7 @@ const STANDARD_WORDS = [
   ...['ACCEPTD', 'ENROUTE', 'SCHEDULED', 'ACKED', 'BUFFRED'],
 ];
 const WORDS = [
-  ...new Set([
-    ...STANDARD_WORDS,
-    ...Object.values(PROFILES).flatMap(({ vocabulary }) => Object.keys(vocabulary.words ?? {})),
-  ]),
+  ...new Set([...STANDARD_WORDS, ...Object.values(PROFILES).flatMap(({ words = {} }) => Object.keys(words))]),
 ];
 /** Numbers that are no state of SMPP 3.4 §5.2.28. */
 const SILENT = [0, 9, 10, 48, 50, 99, 255];

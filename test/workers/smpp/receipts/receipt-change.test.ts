@@ -1,4 +1,4 @@
-import type { ReceiptParts } from '../../../../shared/carriers/settings/receipts.ts';
+import type { ReceiptParts } from '../../../../shared/carriers/receipt-profiles.ts';
 import { applyChange } from '../../../../shared/messages/document/change.ts';
 import { endState } from '../../../../shared/messages/document/copies.ts';
 import type { FinalState, MessageDocument, Part } from '../../../../shared/messages/document/message.ts';

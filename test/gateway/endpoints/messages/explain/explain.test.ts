@@ -6,7 +6,7 @@ import {
 } from '../../../../../gateway/endpoints/messages/explain/explain.ts';
 import { statusClass, statusReason, statusText } from '../../../../../shared/carriers/command-status.ts';
 import { errorRule } from '../../../../../shared/carriers/providers/graph-error.ts';
-import { PROFILES } from '../../../../../workers/smpp/dialect/profiles.ts';
+import { PROFILES } from '../../../../../shared/carriers/receipt-profiles.ts';
 
 const CODES = new Set(CODE_GROUPS.flatMap(({ codes }) => codes.flatMap((entry) => entry.codes)));
 
@@ -30,9 +30,7 @@ describe('explain', () => {
   });
 
   it('every reason of the vocabularies', () => {
-    const reasons = Object.values(PROFILES).flatMap(({ vocabulary: { errors, reasons } }) =>
-      Object.values({ ...errors, ...reasons }),
-    );
+    const reasons = Object.values(PROFILES).flatMap(({ errors, reasons }) => Object.values({ ...errors, ...reasons }));
 
     const advised = new Set(RECEIPT_REASONS.map(({ reason }) => reason));
     expect(reasons.filter((reason) => !advised.has(reason))).to.deep.equal([]);
