@@ -57,15 +57,15 @@ export function carrierPage(): string {
       .join(' '),
     source,
   ]);
-  const settings = markdown(['option', 'what it is', 'form', 'default', 'Kannel', 'Jasmin'], ...rows);
+  const settings = markdown(['option', 'what it is', 'form', 'default'], ...rows);
   const known = markdown(['preset', 'what is special', 'options', 'source'], ...presets);
   return `${CARRIERS}${settings}\n## Presets\n\nWhat the carriers' own pages say.\n\n${known}`;
 }
 
 function settingRows(group: Settings): string[][] {
-  return Object.entries(group).map(([name, { about, form, standard, show, kannel = '', jasmin = '' }]) => {
+  return Object.entries(group).map(([name, { about, form, standard, show }]) => {
     const shown = show(standard);
-    return [`\`--${optionName(name)}\``, about, form, shown === '' ? '' : `\`${shown}\``, kannel, jasmin];
+    return [`\`--${optionName(name)}\``, about, form, shown === '' ? '' : `\`${shown}\``];
   });
 }
 

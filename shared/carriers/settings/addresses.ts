@@ -51,63 +51,33 @@ const form = (ton: number, npi: number): AddressForm => ({ ton, npi, digits: 'pl
 
 /** docs/carriers.md explains which TON and NPI carriers want, and why. */
 export const ADDRESSES = {
-  sourceName: setting(addressForm, form(5, 0), 'a sender that is a name', {
-    kannel: 'source-addr-ton, -npi, -autodetect',
-    jasmin: 'src_ton, src_npi',
-  }),
-  sourceShort: setting(addressForm, form(3, 0), 'a sender that is a short code', {
-    kannel: 'source-addr-ton, -npi',
-    jasmin: 'src_ton, src_npi',
-  }),
+  sourceName: setting(addressForm, form(5, 0), 'a sender that is a name'),
+  sourceShort: setting(addressForm, form(3, 0), 'a sender that is a short code'),
   sourceNational: setting(
     addressForm,
     form(1, 1),
     'a sender that is a number of the carrier’s country, or begins with 0 but not with 00',
-    {
-      kannel: 'source-addr-ton, -npi',
-      jasmin: 'src_ton, src_npi',
-    },
   ),
-  sourceInternational: setting(addressForm, form(1, 1), 'a sender that is any other number', {
-    kannel: 'source-addr-ton, -npi',
-    jasmin: 'src_ton, src_npi',
-  }),
+  sourceInternational: setting(addressForm, form(1, 1), 'a sender that is any other number'),
   destinationNational: setting(
     addressForm,
     form(1, 1),
     'a recipient with a number of the carrier’s country, or one from 0 but not from 00',
-    {
-      kannel: 'dest-addr-ton, -npi',
-      jasmin: 'dst_ton, dst_npi',
-    },
   ),
-  destination: setting(addressForm, form(1, 1), 'any other recipient', {
-    kannel: 'dest-addr-ton, -npi',
-    jasmin: 'dst_ton, dst_npi',
-  }),
+  destination: setting(addressForm, form(1, 1), 'any other recipient'),
   country: setting(
     matching('DIGITS', 'a calling code like 91, or empty', /^([1-9]\d{0,3})?$/),
     '',
     'calling code of the carrier’s country: its numbers are national ones',
   ),
-  rewriteSender: setting(senderRules, [], 'what the beginning of a sender becomes; the longest that fits counts', {
-    kannel: 'unified-prefix',
-    jasmin: 'src_addr, interceptors',
-  }),
-  rewriteRecipient: setting(numberRules, [], 'the same for the recipient’s digits', {
-    kannel: 'unified-prefix',
-    jasmin: 'interceptors',
-  }),
+  rewriteSender: setting(senderRules, [], 'what the beginning of a sender becomes; the longest that fits counts'),
+  rewriteRecipient: setting(numberRules, [], 'the same for the recipient’s digits'),
   bindAddress: setting(
     matching('TON/NPI', 'like 1/1, numbers from 0 to 255', /^(1?\d?\d|2[0-4]\d|25[0-5])\/(1?\d?\d|2[0-4]\d|25[0-5])$/),
     '0/0',
     'addr_ton and addr_npi of the bind',
-    { kannel: 'bind-addr-ton, bind-addr-npi', jasmin: 'bind_ton, bind_npi' },
   ),
-  addressRange: setting(ascii('RANGE', 0, 40), '', 'address_range of the bind', {
-    kannel: 'address-range',
-    jasmin: 'addr_range',
-  }),
+  addressRange: setting(ascii('RANGE', 0, 40), '', 'address_range of the bind'),
 };
 
 export type AddressSettings = Values<typeof ADDRESSES>;

@@ -59,6 +59,5 @@ export const ANSWERS = {
     [],
     'what its own command_status values mean: refused for now (retry), slow down (throttle), refused for good (fail), refused here and ' +
       'perhaps not by the next carrier of the route (failover), the session is unusable (bind)',
-    { kannel: 'fixed', jasmin: 'submit_error_retrial (all connectors)' },
   ),
 };

@@ -22,61 +22,34 @@ export const BASICS = {
     oneOf(['smpp', 'http']),
     'smpp',
     'how it is reached: binds of SMPP, or a request over HTTPS for each message',
-    {
-      kannel: 'smsc = smpp, http',
-      jasmin: 'smppccm, httpccm',
-    },
   ),
-  tls: setting(yesNo, false, 'connect with TLS', { kannel: 'use-ssl', jasmin: 'ssl' }),
-  systemType: setting(ascii('TYPE', 0, 12), '', 'system_type of the bind', {
-    kannel: 'system-type',
-    jasmin: 'systype',
-  }),
+  tls: setting(yesNo, false, 'connect with TLS'),
+  systemType: setting(ascii('TYPE', 0, 12), '', 'system_type of the bind'),
   bindKind: setting(
     oneOf(['transceiver', 'pair']),
     'transceiver',
     'one session for both ways, or transmitter and receiver',
-    { kannel: 'transceiver-mode', jasmin: 'bind' },
   ),
-  binds: setting(whole('N', 1, 50), 1, 'parallel binds of that kind', {
-    kannel: 'a group smsc each',
-    jasmin: 'a connector each',
-  }),
-  windowSize: setting(whole('N', 1, 10_000), 50, 'unanswered submit_sm (requests) per bind', {
-    kannel: 'max-pending-submits',
-  }),
+  binds: setting(whole('N', 1, 50), 1, 'parallel binds of that kind'),
+  windowSize: setting(whole('N', 1, 10_000), 50, 'unanswered submit_sm (requests) per bind'),
   perSecond: setting(
     whole('N', 0, 100_000, 'no limit'),
     0,
     'segments (requests) a second over all binds; 0: as fast as the carrier lets us',
-    { kannel: 'throughput (per link)', jasmin: 'submit_throughput' },
   ),
-  paths: setting(
-    someOf('PATHS', ['transactional', 'promotional']),
-    ['transactional', 'promotional'],
-    'what it serves',
-    { kannel: 'preferred-smsc-id', jasmin: 'MT routes' },
-  ),
-  enquireLinkMs: setting(whole('MS', 100, 600_000), 30_000, `silence before an enquire_link, ${IS_MS}`, {
-    kannel: 'enquire-link-interval',
-    jasmin: 'elink_interval',
-  }),
-  responseTimeoutMs: setting(whole('MS', 100, 600_000), 30_000, `how long it may take to answer, ${IS_MS}`, {
-    kannel: 'wait-ack',
-    jasmin: 'res_to',
-  }),
+  paths: setting(someOf('PATHS', ['transactional', 'promotional']), ['transactional', 'promotional'], 'what it serves'),
+  enquireLinkMs: setting(whole('MS', 100, 600_000), 30_000, `silence before an enquire_link, ${IS_MS}`),
+  responseTimeoutMs: setting(whole('MS', 100, 600_000), 30_000, `how long it may take to answer, ${IS_MS}`),
   idForm: setting(
     oneOf(['learn', 'exact']),
     'learn',
     'whether ids in receipts may be in another notation (base, case)',
-    { kannel: 'msg-id-type', jasmin: 'dlr_msgid' },
   ),
   receiptOffsetMinutes: setting(whole('MIN', -840, 840), 0, 'time zone of dates in receipts, east of UTC'),
   unknownPolicy: setting(
     oneOf(['assume_sent', 'resend']),
     'assume_sent',
     'for a submit without an answer: count it as sent (it is lost if it never left), or send it again (it may arrive twice)',
-    { kannel: 'wait-ack-expire', jasmin: 'always sent again' },
   ),
   unknownWaitMs: setting(
     whole('MS', 0, WEEK_MS),

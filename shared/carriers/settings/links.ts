@@ -26,19 +26,16 @@ export const LINKS = {
     listOf(hostAndPort, MAX_HOSTS),
     [],
     'tried in this order when the host does not let us bind, then the host again',
-    { kannel: 'a group smsc each', jasmin: 'a connector each' },
   ),
   receiverHosts: setting(
     listOf(hostAndPort, MAX_HOSTS),
     [],
     'with the bind kind pair: where the receiver binds, in order; none: where the transmitter does',
-    { kannel: 'receive-port', jasmin: 'a connector each' },
   ),
   reconnectMs: setting(
     whole('MS', 0, 3_600_000),
     0,
     'shortest pause before connecting again, in milliseconds; ours grows from 0 to 60 s',
-    { kannel: 'reconnect-delay', jasmin: 'con_loss_delay, con_fail_delay' },
   ),
 };
 
@@ -91,26 +88,17 @@ export const TRUST = {
     pem('the certificates that sign the carrier’s', certificates, toldCertificates),
     '',
     'trusted instead of the public certificate authorities',
-    { kannel: 'ssl-trusted-ca-file (core)', jasmin: 'none' },
   ),
-  tlsCertificate: setting(pem('our certificate', certificates, toldCertificates), '', 'our own certificate', {
-    kannel: 'ssl-client-certkey-file (core)',
-    jasmin: 'none',
-  }),
+  tlsCertificate: setting(pem('our certificate', certificates, toldCertificates), '', 'our own certificate'),
   tlsKey: setting(
     pem('its private key', createPrivateKey, () => 'set'),
     '',
     'its private key, stored sealed',
-    {
-      kannel: 'ssl-client-certkey-file (core)',
-      jasmin: 'none',
-    },
   ),
   tlsHostName: setting(
     oneOf(['checked', 'unchecked']),
     'checked',
     'whether the carrier’s certificate must be for its host name; unchecked still needs a trusted one',
-    { kannel: 'never checked', jasmin: 'never checked' },
   ),
 };
 

@@ -45,7 +45,6 @@ export const RECEIPTS = {
     yesNo,
     false,
     'take receipts of esm_class 0 too, where the id is known and the source is the recipient',
-    { kannel: 'never', jasmin: 'always' },
   ),
 };
 

@@ -6,9 +6,6 @@
 export interface Setting<Value> extends Shape<Value> {
   readonly about: string;
   readonly standard: Value;
-  /** The name of the setting in Kannel and in Jasmin, for people who bring such a configuration along. */
-  readonly kannel?: string;
-  readonly jasmin?: string;
 }
 
 /** How a value is written, and its limits. `parse` refuses values beyond them. */
@@ -33,15 +30,8 @@ type ValueOf<S> = S extends Setting<infer Value> ? Value : never;
 /** The values of a group of settings, without gaps. */
 export type Values<T> = { readonly [Name in keyof T]: ValueOf<T[Name]> };
 
-type Names = Pick<Setting<unknown>, 'kannel' | 'jasmin'>;
-
-export function setting<Value>(
-  shape: Shape<Value>,
-  standard: NoInfer<Value>,
-  about: string,
-  elsewhere: Names = {},
-): Setting<Value> {
-  return { ...shape, standard, about, ...elsewhere };
+export function setting<Value>(shape: Shape<Value>, standard: NoInfer<Value>, about: string): Setting<Value> {
+  return { ...shape, standard, about };
 }
 
 /** The values of a group: the stored ones, and the defaults of the others. */

@@ -51,37 +51,22 @@ export const SUBMITS = {
     oneOf(['3.3', '3.4', '5.0']),
     '3.4',
     'interface_version of the bind; with 3.3 no TLV is sent',
-    { kannel: 'interface-version', jasmin: '3.4 only' },
   ),
-  serviceType: setting(ascii('TYPE', 0, 5), '', 'service_type', { kannel: 'service-type', jasmin: 'service_type' }),
+  serviceType: setting(ascii('TYPE', 0, 5), '', 'service_type'),
   validity: setting(
     oneOf(['relative', 'absolute', 'none']),
     'relative',
     'form of validity_period; with none the carrier’s own validity counts',
-    { kannel: 'validityperiod (absolute)', jasmin: 'validity' },
   ),
   receiptsFor: setting(
     oneOf(['all', 'first', 'last', 'none']),
     'all',
     'the segments of a message that ask for a receipt',
-    { kannel: 'first only', jasmin: 'last only' },
   ),
-  registeredDelivery: setting(whole('N', 0, 63), 1, 'registered_delivery of those: 1 all ends, 2 failures, +16 steps', {
-    kannel: 'dlr-mask',
-    jasmin: 'dlr-level',
-  }),
-  priorities: setting(priorities, [0, 0, 0, 0, 0], 'the priority_flag of each priority', {
-    kannel: 'priority',
-    jasmin: 'priority',
-  }),
-  messagingMode: setting(whole('N', 0, 3), 0, 'mode bits of esm_class: 0 the carrier’s own, 3 store and forward', {
-    kannel: 'esm-class (3)',
-    jasmin: '3, fixed',
-  }),
-  tlvs: setting(listOf(staticTlv, MAX_TLVS), [], 'TLVs that go on every submit_sm', {
-    kannel: 'group smpp-tlv',
-    jasmin: 'custom_tlvs',
-  }),
+  registeredDelivery: setting(whole('N', 0, 63), 1, 'registered_delivery of those: 1 all ends, 2 failures, +16 steps'),
+  priorities: setting(priorities, [0, 0, 0, 0, 0], 'the priority_flag of each priority'),
+  messagingMode: setting(whole('N', 0, 3), 0, 'mode bits of esm_class: 0 the carrier’s own, 3 store and forward'),
+  tlvs: setting(listOf(staticTlv, MAX_TLVS), [], 'TLVs that go on every submit_sm'),
 };
 
 export type SubmitSettings = Values<typeof SUBMITS>;
