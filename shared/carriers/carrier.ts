@@ -1,5 +1,4 @@
 import type { CallbackId } from '../platform/runtime/ids.ts';
-import type { CommandStatusClass } from './command-status.ts';
 import { BASICS } from './settings/basics.ts';
 import { withDefaults } from './settings/setting.ts';
 import type { StoredGroups } from './settings/table.ts';
@@ -51,8 +50,6 @@ export interface CarrierDocument extends StoredGroups {
    */
   readonly unknownPolicy: 'assume_sent' | 'resend';
   readonly unknownWaitMs: number;
-  /** The carrier's own meanings of command_status values (decimal); they override the standard's classes. */
-  readonly statusClasses?: Readonly<Record<string, CommandStatusClass>>;
   /** How the carrier takes the ids of India's DLT; `off` or absent: it does not take them. */
   readonly dlt?: CarrierDlt | 'off';
   readonly createdAt: Date;

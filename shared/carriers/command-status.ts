@@ -40,7 +40,7 @@ const rejected = (reason: string): StatusRule => ({ class: 'rejected', reason })
 
 /**
  * The standard's codes (SMPP 3.4 §5.1.3) as answers to submit_sm, in the classes that most carriers and gateways agree on. A
- * carrier's deviations belong in its `statusClasses`. Ambiguous codes (0x45, 0xFE, 0xFF) are tried again a few times.
+ * carrier's deviations belong in its `statusClass`. Ambiguous codes (0x45, 0xFE, 0xFF) are tried again a few times.
  *
  * `failover` has only codes with two properties: the carrier took nothing, and another carrier may decide differently. They
  * concern addresses and their types, coverage (0x22 at Infobip, dev.infobip.com), and the settings of our own login. 0x0C is not
@@ -100,15 +100,9 @@ const RULES: ReadonlyMap<number, StatusRule> = new Map([
   [0xff, retry('Unknown error')],
 ]);
 
-/**
- * The class of a command_status. The carrier's `overrides` (keyed by the decimal status) come first. An unknown status is
- * `rejected`.
- */
-export function statusClass(
-  status: number,
-  overrides: Readonly<Record<string, CommandStatusClass>> = {},
-): CommandStatusClass {
-  return overrides[String(status)] ?? RULES.get(status)?.class ?? 'rejected';
+/** The class of a command_status. An unknown status is `rejected`. */
+export function statusClass(status: number): CommandStatusClass {
+  return RULES.get(status)?.class ?? 'rejected';
 }
 
 /** The status in words, for people. */

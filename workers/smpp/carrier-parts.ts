@@ -48,7 +48,8 @@ export interface CarrierSupplies {
   readonly departures: Departures;
   readonly messageLog: MessageLog;
   readonly inboundAnnouncer: InboundAnnouncer;
-  readonly inboundRules: InboundRules;
+  /** How SMS of handsets are received. */
+  readonly rules: InboundRules;
   readonly carrier: CarrierDocument;
   /** The password, decrypted. */
   readonly password: string;
@@ -79,19 +80,17 @@ const HOLD_MINUTES = 60;
 export class CarrierParts {
   readonly #supplies: CarrierSupplies;
   readonly #holding: Holding;
-  readonly #dialect: ReceiptDialect;
   readonly claimer: Claimer;
   readonly outcomes: OutcomeSettler;
   readonly receipts: ReceiptSettler;
   readonly inbound: Inbound;
-  readonly receive: Receive;
   /** What an HTTP carrier posted. Undefined for the others. */
   readonly callbacks: Callbacks | undefined;
   readonly unknowns: Settler;
   readonly answers: Answers;
   readonly breaker: Breaker;
   readonly measurements: Measurements;
-  readonly rate: Pick<CarrierRate, 'perSecond'>;
+  readonly rate: CarrierRate;
   readonly binds: readonly Bind<Segment>[];
   /** One submitter for each bind, in the order of the binds. */
   readonly submitters: readonly BindSubmitter<Segment>[];
@@ -100,50 +99,67 @@ export class CarrierParts {
   constructor(supplies: CarrierSupplies, holding: Holding) {
     this.#supplies = supplies;
     this.#holding = holding;
-    const { clock, log, metrics, carrier, password } = supplies;
-    const isHttp = carrier.kind === 'http';
-    this.#dialect = new ReceiptDialect(carrier);
-    const { db, gates } = supplies;
+    const { db, clock, metrics, carrier, serving } = supplies;
     const { epoch, held } = holding;
-    this.claimer = new Claimer({ db, clock, carrier: carrier._id, epoch, gates, held });
-    this.outcomes = this.#makeOutcomes();
-    this.receipts = this.#makeReceipts();
+    const isHttp = carrier.kind === 'http';
+    const dialect = new ReceiptDialect(carrier);
+    const { texts } = carrierForm(carrier);
+    const slowDown = (): void => {
+      for (const bind of this.binds) bind.pauseReading(SLOW_DOWN_MS);
+    };
+    this.claimer = new Claimer({ ...supplies, carrier: carrier._id, epoch, held });
+    this.outcomes = new OutcomeSettler({
+      ...supplies,
+      settler: this.#settler('outcomes'),
+      onKeys: (messages) => this.#onKeys(messages),
+      onStored: (messages) => this.claimer.stored(messages),
+      onGroup: (size) => metrics.settleSize.observe({ stream: 'outcomes' }, size),
+    });
+    this.receipts = new ReceiptSettler({
+      ...supplies,
+      rules: {
+        carrier: carrier._id,
+        parts: dialect.parts,
+        holdMinutes: HOLD_MINUTES,
+        submitsOf: (message) => (isHttp ? 1 : countSubmits(message, texts)),
+        reasonOf: (state, error, word) => dialect.reasonOf(state, error, word),
+        failover: { errors: carrier.receipts?.receiptFailover ?? [], next: (message) => serving.next(message) },
+      },
+      settler: this.#settler('receipts'),
+      unborn: () => this.claimer.unborn,
+      answers: this.outcomes,
+      onGroup: (size) => metrics.settleSize.observe({ stream: 'receipts' }, size),
+    });
     this.unknowns = this.#settler('unknowns');
     this.measurements = new Measurements(clock);
-    const { measurements } = this;
-    const tokens = new CarrierRate({ clock, perSecond: carrier.perSecond });
-    this.rate = tokens;
+    this.rate = new CarrierRate({ clock, perSecond: carrier.perSecond });
     this.breaker = new Breaker(clock);
-    const { outcomes, breaker } = this;
-    const { serving } = supplies;
-    this.answers = new Answers({
-      ...{ carrier, log, metrics, clock, measurements },
-      ...{ outcomes, tokens, breaker, serving },
-    });
-    this.inbound = this.#makeInbound();
-    this.receive = new Receive({
-      measurements,
-      dialect: this.#dialect,
-      clock,
-      carrier,
-      log,
-      metrics,
-      receipts: this.receipts,
-      inbound: this.inbound,
-      slowDown: () => this.#slowDown(),
-    });
+    const { claimer, outcomes, receipts, measurements, rate: tokens, breaker } = this;
+    this.answers = new Answers({ ...supplies, measurements, outcomes, tokens, breaker });
+    this.inbound = new Inbound({ ...supplies, held, slowDown });
+    const receive = new Receive({ ...supplies, measurements, dialect, receipts, inbound: this.inbound, slowDown });
     const wire = isHttp
       ? httpWire<Segment>(carrier)
-      : smppWire<Segment>({ carrier, password, clock, delivers: this.receive, mayWrite: holding.held });
-    this.binds = Array.from(
-      { length: carrier.binds },
-      (_, index) => new Bind<Segment>({ carrier, wire, index, clock, log }),
+      : smppWire<Segment>({ ...supplies, delivers: receive, mayWrite: held });
+    this.binds = Array.from({ length: carrier.binds }, (_, index) => new Bind<Segment>({ ...supplies, wire, index }));
+    this.callbacks = isHttp ? new Callbacks({ ...supplies, receive, held }) : undefined;
+    this.submitters = this.binds.map(
+      () =>
+        new BindSubmitter<Segment>({
+          ...{ windowSize: carrier.windowSize, clock, tokens, mayWrite: held },
+          onSubmit: (segment) => {
+            segment.sentMs = clock.monotonicMs();
+            metrics.submits.inc({ carrier: carrier._id });
+          },
+          onRoom: () => this.dispatch.wakeForRoom(),
+        }),
     );
-    this.callbacks = isHttp
-      ? new Callbacks({ ...{ db, clock, carrier, log }, receive: this.receive, listen: supplies.listen, held })
-      : undefined;
-    this.submitters = this.binds.map(() => this.#makeSubmitter(tokens));
-    this.dispatch = this.#makeDispatch(tokens);
+    const { answers, submitters } = this;
+    const chains = new AccountChains({ db, clock, carrier });
+    this.dispatch = new Dispatch({
+      ...{ ...supplies, held, breaker, claimer, chains, outcomes, answers, tokens, submitters },
+      encode: this.#encoder(),
+    });
   }
 
   start(): void {
@@ -164,84 +180,6 @@ export class CarrierParts {
       });
     }
     dispatch.start();
-  }
-
-  #makeOutcomes(): OutcomeSettler {
-    const { clock, log, metrics, messageLog } = this.#supplies;
-    return new OutcomeSettler({
-      clock,
-      log,
-      settler: this.#settler('outcomes'),
-      messageLog,
-      onKeys: (messages) => this.#onKeys(messages),
-      onStored: (messages) => this.claimer.stored(messages),
-      onGroup: (size) => metrics.settleSize.observe({ stream: 'outcomes' }, size),
-    });
-  }
-
-  #makeReceipts(): ReceiptSettler {
-    const { db, clock, metrics, carrier, messageLog, serving } = this.#supplies;
-    const { texts } = carrierForm(carrier);
-    return new ReceiptSettler({
-      db,
-      clock,
-      rules: {
-        carrier: carrier._id,
-        parts: this.#dialect.parts,
-        holdMinutes: HOLD_MINUTES,
-        submitsOf: (message) => (carrier.kind === 'http' ? 1 : countSubmits(message, texts)),
-        reasonOf: (state, error, word) => this.#dialect.reasonOf(state, error, word),
-        failover: { errors: carrier.receipts?.receiptFailover ?? [], next: (message) => serving.next(message) },
-      },
-      settler: this.#settler('receipts'),
-      messageLog,
-      unborn: () => this.claimer.unborn,
-      answers: this.outcomes,
-      onGroup: (size) => metrics.settleSize.observe({ stream: 'receipts' }, size),
-    });
-  }
-
-  #makeInbound(): Inbound {
-    const { db, clock, log, metrics, carrier, inboundAnnouncer, inboundRules: rules } = this.#supplies;
-    const { held } = this.#holding;
-    return new Inbound({
-      db,
-      clock,
-      log,
-      metrics,
-      carrier,
-      inboundAnnouncer,
-      rules,
-      held,
-      slowDown: () => this.#slowDown(),
-    });
-  }
-
-  #makeSubmitter(tokens: CarrierRate): BindSubmitter<Segment> {
-    const { clock, metrics, carrier } = this.#supplies;
-    return new BindSubmitter<Segment>({
-      windowSize: carrier.windowSize,
-      clock,
-      tokens,
-      mayWrite: this.#holding.held,
-      onSubmit: (segment) => {
-        segment.sentMs = clock.monotonicMs();
-        metrics.submits.inc({ carrier: carrier._id });
-      },
-      onRoom: () => this.dispatch.wakeForRoom(),
-    });
-  }
-
-  #makeDispatch(tokens: CarrierRate): Dispatch {
-    const { db, listen, clock, log, metrics, carrier, serving, gates, departures } = this.#supplies;
-    const { held } = this.#holding;
-    const { claimer, outcomes, answers, breaker, submitters } = this;
-    const chains = new AccountChains({ db, clock, carrier });
-    return new Dispatch({
-      ...{ carrier, clock, log, metrics, listen, held },
-      ...{ serving, breaker, claimer, gates, departures, chains, outcomes, answers, tokens, submitters },
-      encode: this.#encoder(),
-    });
   }
 
   #encoder(): DispatchOptions['encode'] {
@@ -281,9 +219,5 @@ export class CarrierParts {
     for (const message of messages) this.receipts.expect(message);
     const keys = messages.flatMap((message) => [...keysOf(message)]);
     void this.#holding.guarded('adopt', () => this.receipts.adopt(keys));
-  }
-
-  #slowDown(): void {
-    for (const bind of this.binds) bind.pauseReading(SLOW_DOWN_MS);
   }
 }

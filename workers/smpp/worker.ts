@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import { type CarrierDocument, carrierLease } from '../../shared/carriers/carrier.ts';
 import { openedPassword, openedTrust } from '../../shared/carriers/carrier-secrets.ts';
 import { listCarriers } from '../../shared/carriers/carrier-store.ts';
-import { type Announcer, createAnnouncer } from '../../shared/events/webhooks/announce.ts';
+import { createAnnouncer } from '../../shared/events/webhooks/announce.ts';
 import { DEFAULT_PROMOTIONAL_HOURS, type PromotionalHours } from '../../shared/messages/document/daytime.ts';
 import { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
 import { MessageLog } from '../../shared/messages/settlement/log-store.ts';
@@ -14,13 +14,13 @@ import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import type { ProcessIdentity } from '../../shared/platform/runtime/process-identity.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import type { Tracer } from '../../shared/platform/runtime/tracer.ts';
-import { CarrierRun } from './carrier-run.ts';
+import { CarrierRun, type CarrierRunOptions } from './carrier-run.ts';
 import { Departures } from './claim/departures.ts';
 import { Serving } from './claim/serving.ts';
 import { InboundAnnouncer } from './inbound/announce-inbound.ts';
 import { AnswerSender } from './inbound/answer-sender.ts';
 import type { InboundRules } from './inbound/inbound.ts';
-import { createSmppMetrics, type SmppMetrics } from './monitoring/metrics.ts';
+import { createSmppMetrics } from './monitoring/metrics.ts';
 
 export interface SmppWorkerOptions {
   readonly db: Db;
@@ -67,15 +67,8 @@ const INBOUND: InboundSettings = { partsMs: 30 * 60_000, refuseUnassigned: false
  */
 export class SmppWorker {
   readonly #options: SmppWorkerOptions;
-  readonly #metrics: SmppMetrics;
-  readonly #announcer: Announcer;
-  /** The claim gates are shared by all carriers. */
-  readonly #gates: ClaimGates;
-  readonly #serving: Serving;
-  readonly #departures: Departures;
-  readonly #messageLog: MessageLog;
-  readonly #inboundAnnouncer: InboundAnnouncer;
-  readonly #answerSender: AnswerSender;
+  /** What all carriers share. */
+  readonly #shared: Omit<CarrierRunOptions, 'carrier' | 'password' | 'lease'>;
   readonly #running = new Map<string, Running>();
   /**
    * The leases by carrier. They include leases of other processes, because a lease must be watched before it can be taken over.
@@ -89,24 +82,23 @@ export class SmppWorker {
 
   constructor(options: SmppWorkerOptions) {
     this.#options = options;
-    this.#metrics = createSmppMetrics(options.metrics);
-    const { db, clock, tracer, promotionalHours: hours = DEFAULT_PROMOTIONAL_HOURS } = options;
-    this.#announcer = createAnnouncer({ db, clock, tracer });
-    this.#gates = new ClaimGates({ db, clock, hours });
-    this.#serving = new Serving({ db, clock });
-    this.#departures = new Departures({ db, clock });
-    const { log, messageLogDays: days = MESSAGE_LOG_DAYS } = options;
-    this.#messageLog = new MessageLog({ db, clock, log, days });
-    const { unassignedDays } = options.inbound ?? INBOUND;
-    this.#answerSender = new AnswerSender({ db, clock, log, metrics: this.#metrics });
-    const { withDueAnswers } = this.#answerSender;
-    this.#inboundAnnouncer = new InboundAnnouncer({
-      db,
-      clock,
-      announcer: this.#announcer,
-      unassignedDays,
-      withDueAnswers,
-    });
+    const { db, listen, clock, log, tracer, publicUrl = '', inbound: rules = INBOUND } = options;
+    const { promotionalHours: hours = DEFAULT_PROMOTIONAL_HOURS, messageLogDays: days = MESSAGE_LOG_DAYS } = options;
+    const metrics = createSmppMetrics(options.metrics);
+    const announcer = createAnnouncer({ db, clock, tracer });
+    const answerSender = new AnswerSender({ db, clock, log, metrics });
+    const { withDueAnswers } = answerSender;
+    this.#shared = {
+      ...{ db, listen, clock, log, metrics, announcer, answerSender, rules, publicUrl },
+      gates: new ClaimGates({ db, clock, hours }),
+      serving: new Serving({ db, clock }),
+      departures: new Departures({ db, clock }),
+      messageLog: new MessageLog({ db, clock, log, days }),
+      inboundAnnouncer: new InboundAnnouncer({
+        ...{ db, clock, announcer, withDueAnswers },
+        unassignedDays: rules.unassignedDays,
+      }),
+    };
   }
 
   start(): void {
@@ -127,7 +119,7 @@ export class SmppWorker {
     const { db, log, pollMs = POLL_MS } = this.#options;
     try {
       const carriers = await listCarriers(db);
-      await this.#serving.refresh(carriers);
+      await this.#shared.serving.refresh(carriers);
       for (const { run } of this.#running.values()) run.reviewPaths();
       for (const carrier of carriers) this.#change(carrier._id, carrier);
       for (const id of this.#running.keys()) {
@@ -164,24 +156,11 @@ export class SmppWorker {
       await running.run.stop();
     }
     if (carrier === undefined || version === undefined || this.#stopping) return;
-    const { db, listen, clock, log, box } = this.#options;
+    const { box } = this.#options;
     const run = new CarrierRun({
-      db,
-      listen,
-      clock,
-      log,
+      ...this.#shared,
       carrier: { ...carrier, ...openedTrust(box, carrier) },
-      metrics: this.#metrics,
-      announcer: this.#announcer,
-      gates: this.#gates,
-      serving: this.#serving,
-      departures: this.#departures,
-      messageLog: this.#messageLog,
-      inboundAnnouncer: this.#inboundAnnouncer,
-      answerSender: this.#answerSender,
-      inboundRules: this.#options.inbound ?? INBOUND,
       password: openedPassword(box, carrier),
-      publicUrl: this.#options.publicUrl ?? '',
       lease: this.#lease(id),
     });
     try {

@@ -24,10 +24,6 @@ describe('command_status of submit_sm_resp', () => {
     });
   }
 
-  it("a carrier's own class comes first", () => {
-    expect(statusClass(0x0b, { 11: 'retry' })).to.equal('retry');
-  });
-
   it('every status has a text and a reason for people', () => {
     expect(statusText(0x0b)).to.equal('0x0B');
     expect(statusText(0x0401)).to.equal('0x0401');

@@ -63,7 +63,7 @@ describe('smpp worker: a carrier under its lease', () => {
         unassignedDays: 1,
         withDueAnswers,
       }),
-      inboundRules: { partsMs: 60_000, refuseUnassigned: false },
+      rules: { partsMs: 60_000, refuseUnassigned: false },
       lease: new Lease({ name: 'carrier:c', db: store.db, clock }),
     });
     return run;

@@ -13,7 +13,7 @@ export interface CallbacksOptions {
   readonly carrier: Pick<CarrierDocument, '_id'>;
   readonly log: Log;
   readonly receive: Pick<Receive, 'takeTold'>;
-  readonly listen: ListenForChanges | undefined;
+  readonly listen?: ListenForChanges | undefined;
   held(): boolean;
 }
 

@@ -139,30 +139,17 @@ export const CLASSES: Readonly<Record<StatusMeaning['means'], CommandStatusClass
 /** At Aldeamo 0x14 can also mean an empty balance. */
 const BUSY: ReadonlySet<number> = new Set([STATUS.queueFull, STATUS.throttled]);
 
-/**
- * Reads the answers of an SMPP carrier. Its own meanings of statuses come before the standard's. Older documents have `statusClasses`
- * from the time before there was a setting.
- */
-export function submitAnswers({
-  statusClasses,
-  answers,
-}: Pick<CarrierDocument, 'statusClasses' | 'answers'>): (answer: SubmitAnswer) => CarrierAnswer {
-  const meanings = answers?.statusClass ?? [];
-  const classes = {
-    ...statusClasses,
-    ...Object.fromEntries(meanings.map(({ status, means }) => [status, CLASSES[means]])),
-  };
-  const pauses = new Map(
-    meanings.flatMap(({ status, pauseSeconds: pause }) => (pause === undefined ? [] : [[status, pause * 1_000]])),
-  );
+/** Reads the answers of an SMPP carrier. Its own meanings of statuses come before the standard's. */
+export function submitAnswers({ answers }: Pick<CarrierDocument, 'answers'>): (answer: SubmitAnswer) => CarrierAnswer {
+  const own = new Map(answers?.statusClass?.map((one) => [one.status, one]));
   return ({ status, messageId }) => {
-    const pauseMs = pauses.get(status);
+    const { means, pauseSeconds } = own.get(status) ?? {};
     return {
-      meaning: statusClass(status, classes),
+      meaning: means === undefined ? statusClass(status) : CLASSES[means],
       code: statusText(status),
       reason: statusReason(status),
       messageId,
-      ...(pauseMs === undefined ? {} : { pauseMs }),
+      ...(pauseSeconds === undefined ? {} : { pauseMs: pauseSeconds * 1_000 }),
       ...(BUSY.has(status) ? { isBusy: true } : {}),
     };
   };

@@ -54,10 +54,17 @@ describe('verdictOf', () => {
   });
 
   it("believes the carrier's own meaning of a status", () => {
-    const own = submitAnswers({ statusClasses: { 1025: 'throttled', 11: 'retry' } });
+    const own = submitAnswers({
+      answers: {
+        statusClass: [
+          { status: 0x0401, means: 'throttle' },
+          { status: 0x0b, means: 'retry', pauseSeconds: 60 },
+        ],
+      },
+    });
 
     expect(own({ status: 0x0401, messageId: '' }).meaning).to.equal('throttled');
-    expect(own({ status: 0x0b, messageId: '' }).meaning).to.equal('retry');
+    expect(own({ status: 0x0b, messageId: '' })).to.include({ meaning: 'retry', pauseMs: 60_000 });
   });
 
   it('resumes only what was not accepted, and is partial when it cannot', () => {
