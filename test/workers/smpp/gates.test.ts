@@ -30,36 +30,6 @@ describe('smpp worker: a paused account', () => {
     (await queueOf(world.db).findOne({ first: message._id, next: 0 })) !== null;
   const leftOf = (account: AccountId) => messages().countDocuments({ account, state: { $ne: 'queued' } });
 
-  it('its backlog stays as it is and stands before nobody, until it is resumed', async () => {
-    const [paused, other] = [await makeAccount(world.db, 0), await makeAccount(world.db, 0)];
-    await pauseAccount(world.db, paused);
-    // The worker knows of the pause now: from here on no message of the account may leave.
-    await eventually(async () => {
-      const [probe] = await put(paused, 1);
-      const [marker] = await put(other, 1);
-      if (probe === undefined || marker === undefined) throw new Error('nothing was put');
-      await world.reaches(marker._id, 'delivered');
-      return waits(probe);
-    }, 'the pause is known');
-    const left = await leftOf(paused);
-    const backlog = await put(paused, 500);
-    const free = await put(other, 100);
-
-    await world.allReach(
-      free.map(({ _id }) => _id),
-      'delivered',
-    );
-
-    expect(await leftOf(paused)).to.equal(left);
-    const ids = backlog.map(({ _id }) => _id);
-    await eventually(
-      async () => (await messages().countDocuments({ _id: { $in: ids }, state: 'queued', v: 0 })) === 500,
-      'it is written out as it was accepted',
-    );
-    await setAccountStatus(world.db, paused, 'active');
-    await world.allReach(ids, 'delivered');
-  });
-
   it('its lines in mixed documents wait, the lines beside them leave; its own leave once when it is resumed', async () => {
     const [paused, other] = [await makeAccount(world.db, 0), await makeAccount(world.db, 0)];
     await pauseAccount(world.db, paused);

@@ -17,7 +17,10 @@ describe('smpp worker: what it submits', () => {
     await here.allReach(ids, 'delivered');
     const done = await Promise.all(ids.map((id) => here.message(id)));
 
-    expect(done.map((message) => message.segments)).to.deep.equal([3, 2]);
+    expect(done.map(({ segments, operator }) => [segments, operator])).to.deep.equal([
+      [3, 'Simulator'],
+      [2, 'Simulator'],
+    ]);
     expect(here.smsc.texts().map(({ to, text }) => [to, text])).to.have.deep.members([
       ['919876500001', gsm],
       ['919876500002', HINDI],

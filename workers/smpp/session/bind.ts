@@ -204,7 +204,7 @@ export class Bind<Context> {
   /** Only this method changes the state. If the change is not allowed, it ends the connection and returns false. */
   #become(state: BindState, trouble?: BindTrouble): boolean {
     if (this.#state === state) return true;
-    if (!mayBecome(this.#state, state)) {
+    if (!STATES[this.#state].includes(state)) {
       const { carrier, log, index } = this.#options;
       log.error('bind_state_refused', { carrier: carrier._id, bind: index, state: this.#state, refused: state });
       this.#endSessions('state_refused');
@@ -300,7 +300,3 @@ const STATES: Readonly<Record<BindState, readonly BindState[]>> = {
   /** Not connected; waits before the next try. Ends when the pause is over, or with `stop`. */
   backoff: ['connecting', 'closed'],
 };
-
-export function mayBecome(from: BindState, to: BindState): boolean {
-  return STATES[from].includes(to);
-}

@@ -33,35 +33,16 @@ describe('receipt profiles', () => {
     expect([...meanings].filter(([, all]) => all.size > 1)).to.deep.equal([]);
   });
 
-  const GENERIC: readonly (readonly [string, string])[] = [
-    ['DND', 'rejected'],
-    ['BLOCKED', 'rejected'],
-    ['NACK', 'rejected'],
-    ['BARRED', 'failed'],
-    ['ZEROBAL', 'failed'],
-    ['NOCRED', 'rejected'],
-    ['SYSERR', 'failed'],
-    ['NULL', 'hold'],
-    ['DNDNUMB', 'rejected'],
-    ['TEMPLATE-NOT-FOUND', 'rejected'],
-    ['ABSENT-SUB', 'failed'],
-    ['NO-DLR-OPTR', 'hold'],
-    ['DELIVERED-TO-CARRIER', 'intermediate'],
-    ['DELIVERED_TO_OPERATOR', 'intermediate'],
-    ['DELIVERED_TO_HANDSET', 'delivered'],
-    ['UNDELIV-INTERIM', 'intermediate'],
-    ['ACCEPTED-BUFFERED', 'intermediate'],
-    ['2', 'delivered'],
-    ['02', 'delivered'],
-    ['5', 'failed'],
-    ['0', 'intermediate'],
-    ['delivrd.', 'delivered'],
-  ];
-  for (const [word, meaning] of GENERIC) {
-    it(`generic: ${word} is ${meaning}`, () => {
-      expect(dialect().read(word, undefined)).to.deep.equal({ meaning, isKnown: true });
-    });
-  }
+  it('generic knows the words of all, numbers and words that mean something else elsewhere aside', () => {
+    for (const { words = {}, alone } of VOCABULARIES) {
+      for (const [word, meaning] of alone === true ? [] : Object.entries(words)) {
+        if (!/^\d+$/.test(word))
+          expect(dialect().read(word, undefined), word).to.deep.equal({ meaning, isKnown: true });
+      }
+    }
+    expect(dialect().read('delivrd.', undefined)).to.deep.equal({ meaning: 'delivered', isKnown: true });
+    expect(dialect().read('02', undefined)).to.deep.equal({ meaning: 'delivered', isKnown: true });
+  });
 
   for (const word of ['BOOM', 'DELIVERY_FAILED', 'DELIVERYFAILED', 'DELIVERED-TO-NOBODY', '', '42']) {
     it(`generic: nobody knows "${word}", and it changes nothing`, () => {
@@ -114,15 +95,9 @@ describe('receipt profiles', () => {
     ['generic', '001', 'Not delivered'],
     ['generic', '633', 'DLT: the text does not match the template'],
     ['vonage', '001', 'Not delivered, without a reason'],
-    ['vonage', '9', 'The number is not allowed, or the recipient opted out'],
-    ['twilio', '001', 'The phone cannot be reached'],
-    ['kaleyra', '001', 'The number does not exist'],
     ['kaleyra', '633', 'DLT: the text does not match the template'],
-    ['gsm', '27', 'The phone cannot be reached'],
     ['tyntec', '1b', 'The phone cannot be reached'],
-    ['flowroute', '1110', 'The recipient opted out'],
     ['telesign', '4a6', 'Blocked by the carrier'],
-    ['javna', '069', 'The number is disconnected'],
   ];
   for (const [receiptProfile, code, reason] of REASONS) {
     it(`${receiptProfile}: err ${code}`, () => {

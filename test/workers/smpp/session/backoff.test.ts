@@ -1,6 +1,5 @@
 import { STATUS } from '../../../../shared/carriers/command-status.ts';
 import { type BindEnd, FRESH, pauseAfter, type Streak } from '../../../../workers/smpp/session/backoff.ts';
-import { type BindState, mayBecome } from '../../../../workers/smpp/session/bind.ts';
 
 const FAILED: BindEnd = { kind: 'failed' };
 const refused = (status: number): BindEnd => ({ kind: 'refused', status });
@@ -66,30 +65,5 @@ describe('pauseAfter', () => {
     expect(waits([FAILED, FAILED, worked(100)], 0.5)).to.deep.equal([500, 1_000, 500]);
     expect(waits([FAILED, worked(100), worked(60_000)], 0)).to.deep.equal([50, 50, 50]);
     expect(waits([refused(STATUS.invalidPassword)], 0)).to.deep.equal([60_050]);
-  });
-});
-
-const STATES: readonly BindState[] = ['closed', 'connecting', 'binding', 'bound', 'draining', 'backoff'];
-const WAYS: readonly string[] = [
-  'closed connecting',
-  'connecting binding',
-  'connecting backoff',
-  'connecting closed',
-  'binding bound',
-  'binding backoff',
-  'binding closed',
-  'bound draining',
-  'bound backoff',
-  'draining backoff',
-  'draining closed',
-  'backoff connecting',
-  'backoff closed',
-];
-
-describe('states of a bind', () => {
-  it('lead where the picture in workers/smpp/README.md says, and nowhere else', () => {
-    const ways = STATES.flatMap((from) => STATES.filter((to) => mayBecome(from, to)).map((to) => `${from} ${to}`));
-
-    expect(ways).to.have.members(WAYS);
   });
 });
