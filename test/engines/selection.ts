@@ -9,7 +9,7 @@ export interface EngineRun extends SecantusOptions {
   readonly tests: readonly string[];
   /** The part of `tests` that `.ci/run` runs: about five minutes for all engines together. */
   readonly chosen: readonly string[];
-  /** Files that rest on what the server does otherwise than MongoDB's manual says (`known-differences.ts`). */
+  /** Files that rest on what the server does otherwise than MongoDB's manual says. */
   readonly without?: readonly string[];
 }
 

@@ -26,7 +26,7 @@ const CASES: readonly Case[] = [
   ['a NUL in the name of a collection', { find: NUL }, 73],
   ['a NUL in the name of a database', { find: 'c', $db: NUL }, 73],
   ['a collection with a name of 8,000 bytes', { insert: 'c'.repeat(8000), documents: [{}] }, 73],
-  ['a collection with a name of 256 bytes', { create: 'é'.repeat(127) }, 73],
+  ['a collection with a name of 256 bytes', { insert: 'é'.repeat(127), documents: [{}] }, 73],
   ['a database with a name of 64 bytes', { insert: 'c', documents: [{}], $db: 'd'.repeat(64) }, 73],
   ['a document of 199 levels in a command', { insert: 'c', documents: [nested(199)] }, 15],
   ['a filter of 5,000 levels', { find: 'c', filter: nested(5000) }, 15],

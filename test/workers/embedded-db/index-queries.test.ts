@@ -1,6 +1,7 @@
 import type { Collection, Document } from 'mongodb';
+import { lookedAt } from '../../support/looked-at.ts';
 import { use } from '../../support/use.ts';
-import { errorOf, type Loose, planOf, storeUnderTest } from './store-under-test.ts';
+import { errorOf, type Loose, storeUnderTest } from './store-under-test.ts';
 
 describe('embedded-db indexes', () => {
   const store = use(storeUnderTest);
@@ -37,70 +38,51 @@ describe('embedded-db indexes', () => {
       );
     });
 
-    const QUERIES: readonly (readonly [name: string, filter: Document, sort: Document, plan: string, found: number])[] =
+    const looked = (cursor: Parameters<typeof lookedAt>[1]) => lookedAt(store.db, cursor);
+    type Sort = Record<string, 1 | -1>;
+    /** With what is found, and what is looked at for it. */
+    const QUERIES: readonly (readonly [
+      name: string,
+      filter: Document,
+      sort: Sort,
+      found: number,
+      documents: number,
+    ])[] = [
+      ['a claim', { state: 'queued', path: 'x', lane: 1, account: { $gt: 'a1' } }, { account: 1, _id: 1 }, 40, 40],
       [
-        [
-          'a claim',
-          { state: 'queued', path: 'x', lane: 1, account: { $gt: 'a1' } },
-          { account: 1, _id: 1 },
-          'FETCH IXSCAN(queue)',
-          40,
-        ],
-        [
-          'the next account',
-          { state: 'queued', path: 'x', lane: 1, account: 'a2', _id: { $gt: 'm100' } },
-          { _id: 1 },
-          'FETCH IXSCAN(queue)',
-          10,
-        ],
-        ['receipts', { 'parts.key': { $in: ['k1', 'k2b', 'none'] } }, {}, 'FETCH IXSCAN(parts)', 2],
-        ['what is due', { endpoint: 'e', due: { $lte: new Date(50) } }, { due: 1 }, 'FETCH IXSCAN(due)', 11],
-        ['a page', { account: 'a1', _id: { $lt: 'm200' } }, { _id: -1 }, 'FETCH IXSCAN(account)', 40],
-        [
-          'an $in within the range of a partial index',
-          { 'batch.state': { $in: ['open'] } },
-          {},
-          'FETCH IXSCAN(batch)',
-          58,
-        ],
-        [
-          'a range of a partial index',
-          { attempts: { $gte: 2 }, retryAt: { $lte: new Date(100) } },
-          { retryAt: 1 },
-          'FETCH IXSCAN(retry)',
-          50,
-        ],
-        [
-          'a filter that the partial index does not cover',
-          { path: 'x', lane: 1, account: 'nobody' },
-          {},
-          'FETCH IXSCAN(account)',
-          0,
-        ],
-        ['a sort without an index', { account: 'a1' }, { lane: 1 }, 'SORT FETCH IXSCAN(account)', 80],
-        ['a filter without an index', { lane: 1 }, {}, 'COLLSCAN', 133],
-      ];
-    for (const [name, filter, sort, plan, found] of QUERIES) {
-      it(`${name}: ${plan}`, async () => {
-        expect(await planOf(all.find(filter).sort(sort as Record<string, 1 | -1>))).to.equal(plan);
-        expect(
-          await all
-            .find(filter)
-            .sort(sort as Record<string, 1 | -1>)
-            .toArray(),
-        ).to.have.lengthOf(found);
+        'the next account',
+        { state: 'queued', path: 'x', lane: 1, account: 'a2', _id: { $gt: 'm100' } },
+        { _id: 1 },
+        10,
+        10,
+      ],
+      ['receipts', { 'parts.key': { $in: ['k1', 'k2b', 'none'] } }, {}, 2, 2],
+      ['what is due', { endpoint: 'e', due: { $lte: new Date(50) } }, { due: 1 }, 11, 11],
+      ['a page', { account: 'a1', _id: { $lt: 'm200' } }, { _id: -1 }, 40, 40],
+      ['an $in within the range of a partial index', { 'batch.state': { $in: ['open'] } }, {}, 58, 58],
+      [
+        'a range of a partial index',
+        { attempts: { $gte: 2 }, retryAt: { $lte: new Date(100) } },
+        { retryAt: 1 },
+        50,
+        75,
+      ],
+      ['a filter that the partial index does not cover', { path: 'x', lane: 1, account: 'nobody' }, {}, 0, 0],
+      ['a sort without an index', { account: 'a1' }, { lane: 1 }, 80, 80],
+      ['a filter without an index', { lane: 1 }, {}, 133, 400],
+    ];
+    for (const [name, filter, sort, found, documents] of QUERIES) {
+      it(name, async () => {
+        expect(await looked(all.find(filter).sort(sort))).to.include({ found, documents });
       });
     }
 
     it('looks only at as many entries as the limit needs', async () => {
-      const explained = await all
-        .find({ state: 'queued', path: 'x', lane: 1 })
-        .sort({ account: 1, _id: 1 })
-        .limit(5)
-        .explain('executionStats');
+      const some = all.find({ state: 'queued', path: 'x', lane: 1 }).sort({ account: 1, _id: 1 }).limit(5);
+      const { keys, documents } = await looked(some);
 
-      expect(explained.executionStats.totalKeysExamined).to.be.at.most(6);
-      expect(explained.executionStats.totalDocsExamined).to.equal(5);
+      expect(keys).to.be.at.most(6);
+      expect(documents).to.equal(5);
     });
 
     it('give the order of their whole key over several values, and only what is taken is looked at', async () => {
@@ -113,12 +95,12 @@ describe('embedded-db indexes', () => {
 
       const up = await several({ account: 1, _id: 1 }).toArray();
       const down = await several({ account: -1, _id: -1 }).toArray();
-      const explained = await several({ account: 1, _id: 1 }).explain('executionStats');
+      const { documents } = await looked(several({ account: 1, _id: 1 }));
       const byId = await several({ _id: 1 }).toArray();
 
       expect(up.map((doc) => doc._id)).to.deep.equal(['m001', 'm006', 'm011', 'm016', 'm021']);
       expect(down.map((doc) => doc._id)).to.deep.equal(['m398', 'm393', 'm388', 'm383', 'm378']);
-      expect(explained.executionStats.totalDocsExamined).to.equal(5);
+      expect(documents).to.equal(5);
       // The index does not give this order, so the store must sort.
       expect(byId.map((doc) => doc._id)).to.deep.equal(['m001', 'm002', 'm003', 'm006', 'm007']);
     });
@@ -136,22 +118,20 @@ describe('embedded-db indexes', () => {
         })),
       );
       const stretch = (more: object = {}) =>
-        feed
-          .find({
+        looked(
+          feed.find({
             account: 'a',
             'history.0': { $exists: true },
             history: { $elemMatch: { at: { $gte: new Date(1000), $lt: new Date(1100) } } },
             ...more,
-          })
-          .explain('executionStats');
+          }),
+        );
 
-      const explained = await stretch();
-      expect(explained.executionStats).to.include({ nReturned: 7, totalKeysExamined: 10 });
-      expect(explained.queryPlanner.winningPlan.inputStage.indexName).to.equal('account_1_history.at_1');
+      expect(await stretch()).to.include({ found: 7, keys: 10 });
 
       // One element with an array of times: one of them may meet the lower bound and another the upper bound.
       await feed.insertOne({ account: 'a', history: [{ at: [new Date(0), new Date(5000)] }] });
-      expect((await stretch()).executionStats).to.include({ nReturned: 8 });
+      expect(await stretch()).to.include({ found: 8 });
     });
 
     it('has one entry for each element of an array of which it has several fields', async () => {
@@ -169,9 +149,8 @@ describe('embedded-db indexes', () => {
       );
       const at = (from: number, to: number) => ({ $gte: new Date(from), $lt: new Date(to) });
       const examined = async (filter: object) => {
-        const found = feed.find({ account: 'a', ...filter }).hint('events');
-        const { executionStats } = await found.explain('executionStats');
-        return [executionStats.totalKeysExamined, executionStats.nReturned];
+        const { keys, found } = await looked(feed.find({ account: 'a', ...filter }).hint('events'));
+        return [keys, found];
       };
 
       expect(await examined({ history: { $elemMatch: { state: 'sent', at: at(1000, 1100) } } })).to.deep.equal([
@@ -195,8 +174,8 @@ describe('embedded-db indexes', () => {
     it('passes over what is skipped along the index, where the bounds are the whole filter', async () => {
       const skipping = async (filter: Document) => {
         const page = all.find(filter).sort({ _id: -1 }).skip(20).limit(2);
-        const { executionStats } = await page.explain('executionStats');
-        return [(await page.toArray()).map((doc) => doc._id), executionStats.totalDocsExamined];
+        const { documents } = await looked(page.clone());
+        return [(await page.toArray()).map((doc) => doc._id), documents];
       };
 
       expect(await skipping({ account: 'a1', _id: { $lt: 'm300' } })).to.deep.equal([['m196', 'm191'], 2]);
@@ -204,6 +183,21 @@ describe('embedded-db indexes', () => {
         ['m196', 'm191'],
         22,
       ]);
+    });
+
+    it('does not count what only lies among the bounds as skipped', async () => {
+      const down = store.collection();
+      await down.createIndex({ b: -1, _id: 1 });
+      await down.insertMany([
+        { _id: 1, b: 'a\0' },
+        { _id: 2, b: '' },
+      ]);
+
+      const page = down
+        .find({ b: { $lte: 'a' } })
+        .sort({ b: -1, _id: 1 })
+        .skip(1);
+      expect(await page.toArray()).to.deep.equal([]);
     });
 
     it('changes only what is still in the state of the filter', async () => {
@@ -222,8 +216,9 @@ describe('embedded-db indexes', () => {
     });
 
     it('follows a hint, and refuses one that is no index', async () => {
-      expect(await planOf(all.find({ lane: 1 }).hint('account'))).to.equal('FETCH IXSCAN(account)');
-      expect(await planOf(all.find({ account: 'a1' }).hint({ account: 1, _id: 1 }))).to.equal('FETCH IXSCAN(account)');
+      expect(await looked(all.find({ account: 'a1' }).hint('account'))).to.include({ found: 80, documents: 80 });
+      expect(await looked(all.find({ account: 'a1' }).hint({ account: 1, _id: 1 }))).to.include({ documents: 80 });
+      expect(await looked(all.find({ account: 'a1' }).hint({ _id: 1 }))).to.include({ found: 80, documents: 400 });
       expect(await errorOf(all.find({}).hint('nope').toArray())).to.include({ code: 2 });
     });
   });

@@ -4,7 +4,7 @@ import { handlerOf } from '../../../workers/embedded-db/commands/registry.ts';
 import type { Prng } from '../../support/prng.ts';
 
 const NAMES =
-  'hello ismaster ping endSessions buildInfo serverStatus find getMore killCursors aggregate count explain listIndexes listCollections create drop createIndexes insert update delete findAndModify';
+  'hello ismaster ping endSessions buildInfo serverStatus find getMore killCursors aggregate count listIndexes listCollections drop createIndexes insert update delete findAndModify';
 
 /** Every command, with the fields that it takes. `dropDatabase` and `harkaraBackup` are left out: they reach beyond a collection. */
 const COMMANDS: readonly (readonly [name: string, fields: readonly string[]])[] = NAMES.split(' ').map((name) => {

@@ -58,17 +58,3 @@ export async function errorOf(action: Promise<unknown>): Promise<Document & { me
   }
   throw new Error('expected an error');
 }
-
-/** The stages of an explained plan from the top, `IXSCAN` with its index: `FETCH IXSCAN(queue)`. */
-export async function planOf(cursor: { explain(verbosity: 'queryPlanner'): Promise<Document> }): Promise<string> {
-  const explained = await cursor.explain('queryPlanner');
-  const stages: string[] = [];
-  let stage: Document | undefined = explained.queryPlanner.winningPlan;
-  while (stage !== undefined) {
-    if (stage.stage !== 'LIMIT' && stage.stage !== 'PROJECTION_SIMPLE') {
-      stages.push(stage.indexName === undefined ? stage.stage : `${stage.stage}(${stage.indexName})`);
-    }
-    stage = stage.inputStage;
-  }
-  return stages.join(' ');
-}

@@ -5,22 +5,11 @@ import { BsonWriter } from '../bson/write.ts';
 import { fromList } from '../plan/results.ts';
 import { parseFilter } from '../query/filter.ts';
 import { predicate } from '../query/predicate.ts';
-import type { Build, Collection } from '../storage/catalog.ts';
-import type { Index } from '../storage/index-definition.ts';
+import type { Collection } from '../storage/catalog.ts';
 import type { Command } from './command.ts';
-import { aborted, endBuild } from './create-indexes.ts';
 import { cursorReply, OK, reply } from './reply.ts';
 import { type Progress, Rest, Slice } from './slices.ts';
 import type { Store } from './store.ts';
-
-export function create(store: Store, command: Command): Buffer {
-  const name = command.collection();
-  if (store.catalog.get(`${command.db}.${name}`) !== undefined) {
-    throw new StoreError(48, `Collection ${command.db}.${name} already exists.`);
-  }
-  store.catalog.ensure(command.db, name);
-  return OK;
-}
 
 export function drop(store: Store, command: Command): Buffer {
   const ns = `${command.db}.${command.collection()}`;
@@ -88,46 +77,19 @@ export function count(store: Store, command: Command): Buffer {
   return reply((out) => out.int32('n', collection?.count ?? 0));
 }
 
-/** An index that is being built ends its build (manual, "dropIndexes": Stop In-Progress Index Builds). */
 export function dropIndexes(store: Store, command: Command): Buffer {
   const ns = `${command.db}.${command.collection()}`;
   const collection = store.catalog.get(ns);
   if (collection === undefined) throw new StoreError(26, `ns not found ${ns}`);
   const before = collection.indexes.length + 1;
-  const name = nameToDrop(command.get('index'));
-  const build = buildOf(collection, name);
-  if (build !== undefined) {
-    endBuild(store, collection, build, aborted(`the index ${name} was dropped`));
-  } else {
-    const index = indexToDrop(collection, name);
-    store.garbage.add('entries', index.id);
-    store.catalog.removeIndex(collection, index);
-  }
-  removeGarbage(store);
-  return reply((out) => out.int32('nIndexesWas', before));
-}
-
-function nameToDrop(which: Value): string {
-  const name = asString(which);
+  const name = asString(command.get('index'));
   if (name === undefined || name === '*') throw notSupported('dropIndexes of anything but one name');
-  if (name === '_id_') throw new StoreError(72, 'cannot drop _id index');
-  return name;
-}
-
-function buildOf(collection: Collection, name: string): Build | undefined {
-  const build = collection.builds.find(({ indexes }) => indexes.some((index) => index.name === name));
-  if (build === undefined || build.indexes.length === 1) return build;
-  // mongod ends a build of several indexes only when all of them are named.
-  throw new StoreError(
-    12587,
-    `cannot perform operation: an index build is currently running for collection '${collection.ns}'`,
-  );
-}
-
-function indexToDrop(collection: Collection, name: string): Index {
   const index = collection.indexes.find((known) => known.name === name);
   if (index === undefined) throw new StoreError(27, `index not found with name [${name}]`);
-  return index;
+  store.garbage.add('entries', index.id);
+  store.catalog.removeIndex(collection, index);
+  removeGarbage(store);
+  return reply((out) => out.int32('nIndexesWas', before));
 }
 
 /** With those that are being built, as mongod. */
@@ -145,8 +107,7 @@ export function listIndexes(store: Store, command: Command): Buffer | Promise<Bu
 
 /** Its documents and entries are garbage from now on; builds end. */
 function dropCollection(store: Store, collection: Collection): void {
-  const why = aborted(`the collection ${collection.ns} was dropped`);
-  for (const build of [...collection.builds]) endBuild(store, collection, build, why);
+  for (const build of [...collection.builds]) store.discardBuild(collection, build);
   for (const index of collection.indexes) store.garbage.add('entries', index.id);
   store.garbage.add('documents', collection.id);
   store.catalog.drop(collection);

@@ -43,25 +43,21 @@ export function createIndexes(store: Store, command: Command): Progress {
     before: collection.indexes.length + 1,
     created: known === undefined,
   };
-  return goOn(store, request, undefined);
+  return goOn(store, request);
 }
 
-/** `awaited`: the build that the command was at. */
-function goOn(store: Store, request: Request, awaited: number | undefined): Progress {
+function goOn(store: Store, request: Request): Progress {
   const collection = store.catalog.get(request.ns);
-  if (collection?.id !== request.collection) throw aborted(`the collection ${request.ns} was dropped`);
-  const left = collection.builds.some(({ id }) => id === awaited);
-  const failure = awaited === undefined || left ? undefined : store.endedBuilds.get(awaited);
-  if (failure !== undefined) throw failure;
-
+  // mongod's `IndexBuildAborted`.
+  if (collection?.id !== request.collection) throw new StoreError(276, `the collection ${request.ns} was dropped`);
   const missing = request.wanted.filter((spec) => !includes(collection.indexes, spec));
   if (missing.length === 0) return answer(collection, request);
   const build =
     collection.builds.find(({ indexes }) => missing.some((spec) => includes(indexes, spec))) ??
     beginBuild(store, collection, newIndexes(store, collection, missing));
   buildSlice(store, collection, build);
-  if (collection.builds.includes(build)) return new Rest(() => goOn(store, request, build.id));
-  return goOn(store, request, undefined);
+  if (collection.builds.includes(build)) return new Rest(() => goOn(store, request));
+  return goOn(store, request);
 }
 
 function newIndexes(store: Store, collection: Collection, specs: readonly Buffer[]): Index[] {
@@ -134,13 +130,10 @@ const CHUNK = 100;
 const CHUNK_BYTES = 1024 * 1024;
 /** Reading so many bytes counts as one more unit of work (`Slice`): it costs as much as looking at a small document. */
 const UNIT_BYTES = 2_048;
-/** For how many failed builds the reason is kept, for the commands that wait for them. */
-const ENDED_MAX = 100;
 
 function beginBuild(store: Store, collection: Collection, indexes: readonly Index[]): Build {
   const { start } = prefixRange(collection.id);
   const build = { id: store.catalog.takeId(), indexes, to: start, lastGroup: undefined };
-  store.endedBuilds.delete(build.id); // A group that was undone may have used the same id.
   store.catalog.beginBuild(collection, build);
   return build;
 }
@@ -150,20 +143,15 @@ function beginBuild(store: Store, collection: Collection, indexes: readonly Inde
  * many commands wait for it. A document that must not be indexed ends the build, with the error that is thrown.
  */
 function buildSlice(store: Store, collection: Collection, build: Build): void {
-  const { catalog, database, documents } = store;
+  const { catalog, database } = store;
   if (build.lastGroup === database.lastGroup) return;
   build.lastGroup = database.lastGroup;
   try {
-    const whole = walk(store, collection, build);
-    documents.unfinished.judgeMany(collection, build);
-    if (!whole) return;
-    documents.unfinished.judgeAll(collection, build);
+    if (walk(store, collection, build)) catalog.finishBuild(collection, build);
   } catch (error) {
-    if (error instanceof StoreError) endBuild(store, collection, build, error);
+    if (error instanceof StoreError) store.discardBuild(collection, build);
     throw error;
   }
-  for (const index of build.indexes) documents.unfinished.forget(index);
-  catalog.finishBuild(collection, build);
 }
 
 /** Reads on through the documents. Returns whether it came to the end of the collection. */
@@ -178,12 +166,8 @@ function walk(store: Store, collection: Collection, build: Build): boolean {
     if (found.length === 0) return true;
     for (const { key, value } of found) {
       beginEffort();
-      documents.unfinished.add(
-        collection,
-        build,
-        key,
-        wholeDocument(value, () => collection.ns),
-      );
+      const doc = wholeDocument(value, () => collection.ns);
+      documents.index(collection, build, key, doc);
       to = key;
       slice.looked(build.indexes.length + Math.floor(value.length / UNIT_BYTES));
     }
@@ -191,17 +175,4 @@ function walk(store: Store, collection: Collection, build: Build): boolean {
     catalog.buildMoved(collection);
     if (slice.over) return false;
   }
-}
-
-/** Ends the build without its indexes. The commands that wait for it are answered with `why`. */
-export function endBuild(store: Store, collection: Collection, build: Build, why: StoreError): void {
-  store.discardBuild(collection, build);
-  store.endedBuilds.set(build.id, why);
-  const [oldest] = store.endedBuilds.keys();
-  if (store.endedBuilds.size > ENDED_MAX && oldest !== undefined) store.endedBuilds.delete(oldest);
-}
-
-/** mongod's `IndexBuildAborted`. */
-export function aborted(why: string): StoreError {
-  return new StoreError(276, `Index build failed: ${why}`);
 }

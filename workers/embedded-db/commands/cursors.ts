@@ -111,7 +111,7 @@ function fill(cursor: Cursor, size: number): Filled | Promise<Filled> {
 }
 
 /** Calls `work` until it returns true, once in each turn of the event loop. */
-export async function overTurns(work: () => boolean): Promise<void> {
+async function overTurns(work: () => boolean): Promise<void> {
   do {
     await new Promise((resolve) => setImmediate(resolve));
   } while (!work());

@@ -18,8 +18,6 @@ import type { Store } from './store.ts';
 export const DEFAULT_BATCH = 101;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
-export const FIND_FIELDS = 'filter sort projection hint skip limit batchSize singleBatch';
-
 export function find(store: Store, command: Command): Buffer | Promise<Buffer> {
   const ns = `${command.db}.${command.collection()}`;
   const query = parseFind(command);
@@ -38,7 +36,7 @@ export interface FindQuery {
   readonly hint: Value;
 }
 
-export function parseFind(command: Command): FindQuery {
+function parseFind(command: Command): FindQuery {
   const filter = command.document('filter');
   return {
     filter: filter.type === TYPE.missing ? EVERYTHING : parseFilter(filter.buf, filter.pos),
@@ -71,7 +69,7 @@ export function findResults(store: Store, ns: string, query: FindQuery): Results
 }
 
 /** Skips along the index what needs no look at documents; says how many of `skip` that are: all or none. */
-export function passOver(scan: Scan, plan: Plan, skip: number): number {
+function passOver(scan: Scan, plan: Plan, skip: number): number {
   if (plan.kind !== 'index' || !plan.sorted || !plan.exact) return 0;
   scan.skip(skip);
   return skip;

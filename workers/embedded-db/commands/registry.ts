@@ -3,12 +3,11 @@ import { Elements, TYPE, type Value } from '../bson/read.ts';
 import { asNumber, asString, show } from '../bson/value.ts';
 import { aggregate } from './aggregate.ts';
 import { backup, beginsBackup } from './backup.ts';
-import { count, create, drop, dropDatabase, dropIndexes, listCollections, listIndexes } from './collections.ts';
+import { count, drop, dropDatabase, dropIndexes, listCollections, listIndexes } from './collections.ts';
 import { type Command, checkFields, fieldsOf } from './command.ts';
 import { createIndexes } from './create-indexes.ts';
 import { deleteDocuments } from './delete.ts';
-import { explain } from './explain.ts';
-import { FIND_FIELDS, find, getMore, killCursors } from './find.ts';
+import { find, getMore, killCursors } from './find.ts';
 import { findAndModify } from './find-and-modify.ts';
 import { insert } from './insert.ts';
 import { OK } from './reply.ts';
@@ -73,16 +72,14 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     read('endSessions', () => OK, ''),
     read('buildInfo', buildInfo, ''),
     read('serverStatus', serverStatus, ''),
-    read('find', find, FIND_FIELDS),
+    read('find', find, 'filter sort projection hint skip limit batchSize singleBatch'),
     read('getMore', getMore, 'collection batchSize'),
     read('killCursors', killCursors, 'cursors'),
     read('aggregate', aggregate, 'pipeline cursor hint'),
     read('count', count, ''),
-    read('explain', explain, 'verbosity'),
     read('listIndexes', listIndexes, 'cursor'),
     read('listCollections', listCollections, 'filter nameOnly authorizedCollections cursor'),
     stored('harkaraBackup', backup, beginsBackup, 'begin'),
-    write('create', create, ''),
     write('drop', drop, ''),
     write('dropDatabase', dropDatabase, ''),
     write('createIndexes', createIndexes, 'indexes'),

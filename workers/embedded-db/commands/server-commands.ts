@@ -66,6 +66,10 @@ export function serverStatus(store: Store): Buffer {
     const document = out.object('document');
     for (const [kind, count] of Object.entries(store.documents.counts)) out.int64(kind, BigInt(count));
     out.close(document);
+    const executor = out.object('queryExecutor');
+    out.int64('scanned', BigInt(store.database.looked.keys));
+    out.int64('scannedObjects', BigInt(store.database.looked.documents));
+    out.close(executor);
     out.close(metrics);
   });
 }

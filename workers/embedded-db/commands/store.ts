@@ -1,4 +1,3 @@
-import type { StoreError } from '../bson/errors.ts';
 import { type Build, Catalog, type Collection } from '../storage/catalog.ts';
 import { Database, type Durability, type KeyRange, prefixRange } from '../storage/database.ts';
 import { Documents } from '../storage/documents.ts';
@@ -16,8 +15,6 @@ export class Store {
   readonly startedAtMs: number;
   /** The backup that was begun last. */
   backup: Backup | undefined;
-  /** Why builds of indexes ended without them, by the build's id. */
-  readonly endedBuilds = new Map<number, StoreError>();
 
   constructor(dir: string, durability: Durability, now: () => number) {
     this.database = new Database(dir, durability);
@@ -38,10 +35,7 @@ export class Store {
 
   /** The build ends, its indexes are not made. */
   discardBuild(collection: Collection, build: Build): void {
-    for (const index of build.indexes) {
-      this.garbage.add('entries', index.id);
-      this.documents.unfinished.forget(index);
-    }
+    for (const index of build.indexes) this.garbage.add('entries', index.id);
     this.catalog.removeBuild(collection, build);
   }
 

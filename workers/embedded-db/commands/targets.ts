@@ -64,7 +64,7 @@ function changeAll<Tally>(store: Store, target: TargetChange<Tally>, matches: Pr
       keys.add(hit.key);
       return true;
     };
-    return searched(scan, slice, take) ? change(0, 0)(tally, slice) : find;
+    return searched(store, scan, slice, take) ? change(0, 0)(tally, slice) : find;
   };
   const change =
     (from: number, before: number): Step<Tally> =>
@@ -102,7 +102,7 @@ function changeFirst<Tally>(store: Store, target: TargetChange<Tally>, matches: 
       if (best === undefined || order(sort, hit.doc, best.doc) < 0) best = hit;
       return !takeFirst;
     };
-    if (!(takeFirst && best !== undefined) && !searched(scan, slice, take)) return find;
+    if (!(takeFirst && best !== undefined) && !searched(store, scan, slice, take)) return find;
     const now = store.catalog.get(collection.ns);
     if (now?.id !== collection.id) return undefined; // dropped meanwhile
     slice.changed();
@@ -125,16 +125,16 @@ function order(sort: readonly SortField[], a: Buffer, b: Buffer): number {
 }
 
 /** Gives `take` the matches until it wants no more. False when the slice is over before. */
-function searched(scan: Scan, slice: Slice, take: (hit: Hit) => boolean): boolean {
-  let counted = scan.examinedKeys;
+function searched({ database }: Store, scan: Scan, slice: Slice, take: (hit: Hit) => boolean): boolean {
+  let counted = database.looked.keys;
   for (;;) {
     const hit = scan.next();
     if (hit === PAUSE) {
-      counted = scan.examinedKeys;
+      counted = database.looked.keys;
       slice.paused();
       if (slice.over) return false;
     } else if (hit === undefined || !take(hit)) {
-      slice.looked(scan.examinedKeys - counted);
+      slice.looked(database.looked.keys - counted);
       return true;
     }
   }

@@ -172,7 +172,7 @@ const RANGE_OPS: ReadonlySet<string> = new Set(['gt', 'gte', 'lt', 'lte']);
 
 /**
  * Whether the bounds of the first `used` fields say all that the filter says, so that no document needs to be looked at. True only
- * for a common case that is sure: each of these fields equals one string; for the last one it may be a range of strings.
+ * for a common case that is sure: each of these fields ascends and equals one string; for the last one it may be a range of strings.
  */
 function isExact(filter: Filter, fields: readonly IndexField[], index: Index | undefined, used: number): boolean {
   if (used === 0 || index?.multikey.some((flag) => flag) === true) return false;
@@ -182,7 +182,7 @@ function isExact(filter: Filter, fields: readonly IndexField[], index: Index | u
     if (test.kind !== 'field') return false;
     const { path, test: condition } = test;
     const at = fields.findIndex((field) => field.path.text === path.text);
-    if (at < 0 || at >= used || !('value' in condition)) return false;
+    if (at < 0 || at >= used || fields[at]?.descending === true || !('value' in condition)) return false;
     if (condition.value.type !== TYPE.string) return false;
     if (condition.op === 'eq') {
       if (equalled.has(path.text)) return false;

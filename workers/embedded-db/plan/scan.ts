@@ -29,8 +29,6 @@ const LARGEST_CHUNK = 256;
  * last key for the next one, so a cursor may live for minutes and sees what has been committed meanwhile.
  */
 export class Scan {
-  examinedKeys = 0;
-  examinedDocs = 0;
   /** Documents since the last `PAUSE`, including those that matched, because the caller may spend long on each. */
   private looked = 0;
   private bytes = 0;
@@ -78,7 +76,7 @@ export class Scan {
         this.steps.pop();
         continue;
       }
-      this.examinedKeys++;
+      this.database.looked.keys++;
       if (this.toSkip > 0) {
         this.toSkip--;
         continue;
@@ -99,7 +97,7 @@ export class Scan {
     }
     const bytes = doc ?? this.database.get(this.database.documents, key);
     if (bytes === undefined) return undefined; // removed since the chunk was read, or an `_id` that is not there
-    this.examinedDocs++;
+    this.database.looked.documents++;
     this.bytes += beginEffort();
     wholeDocument(bytes, () => this.ns);
     return this.matches(TYPE.object, bytes, 0) ? { key, doc: bytes } : undefined;

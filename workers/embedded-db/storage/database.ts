@@ -65,6 +65,8 @@ export class Database {
   /** The log position of the last checkpoint. */
   private readonly position: LogPosition & { stored: number };
 
+  /** What searches have looked at since the start: entries of an index or documents in their order, and documents. */
+  readonly looked = { keys: 0, documents: 0 };
   /** What this start recovered from the log. */
   readonly recovery: Recovery;
 

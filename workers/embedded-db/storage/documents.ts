@@ -1,12 +1,11 @@
-import { StoreError } from '../bson/errors.ts';
+import { DuplicateKeyError, StoreError } from '../bson/errors.ts';
 import { KeyBuffer } from '../bson/key.ts';
 import { byteAt, documentBytes, fieldOf, findElement, int32At, TYPE, type Value, valueEnd } from '../bson/read.ts';
-import { newObjectId, show, typeName } from '../bson/value.ts';
+import { NULL, newObjectId, show, typeName } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { copyWithoutId } from '../update/update.ts';
-import { affectedIndexes, type Catalog, type Collection } from './catalog.ts';
+import { affectedIndexes, type Build, type Catalog, type Collection } from './catalog.ts';
 import type { Database } from './database.ts';
-import { duplicateEntry, duplicateId, UnfinishedIndexes } from './index-build.ts';
 import { type Index, raiseFlags } from './index-definition.ts';
 import { EntryKeys, entryValue } from './index-keys.ts';
 import type { KeySlice } from './log.ts';
@@ -34,8 +33,6 @@ export class Documents {
   private readonly arrays: number[] = [];
   private readonly nested: number[] = [];
   private readonly slice: KeySlice = { bytes: ID, start: 0, end: 0 };
-  /** The indexes that are being built. */
-  readonly unfinished: UnfinishedIndexes;
   /**
    * Namespaces with documents inserted or changed, and indexes (`<namespace>/<name>`) with entries added. Whoever signals
    * them empties it.
@@ -47,7 +44,6 @@ export class Documents {
   constructor(database: Database, catalog: Catalog) {
     this.database = database;
     this.catalog = catalog;
-    this.unfinished = new UnfinishedIndexes(database, catalog);
   }
 
   /** The key of the document with this `_id`; the bytes from 4 on are the key of the `_id` itself. */
@@ -90,7 +86,30 @@ export class Documents {
     }
     const key = this.keyOf(collection, id);
     const idKey = key.subarray(4);
-    const { indexes } = collection;
+    const indexes = indexesOf(collection, key);
+    this.makeEntries(collection, indexes, doc, idKey, key);
+    if (!this.database.putNew(key, doc)) throw duplicateId(collection, id);
+    this.putEntries(collection, indexes, idKey);
+    this.changed.add(collection.ns);
+    this.counts.inserted++;
+    this.catalog.addCount(collection, 1);
+    return id;
+  }
+
+  /** Gives a stored document its entries in indexes that are being built. Throws 11000, or what keeps it from being indexed: 171, 201. */
+  index(collection: Collection, { indexes }: Build, key: Buffer, doc: Buffer): void {
+    const idKey = key.subarray(4);
+    this.makeEntries(collection, indexes, doc, idKey);
+    this.putEntries(collection, indexes, idKey);
+  }
+
+  private makeEntries(
+    collection: Collection,
+    indexes: readonly Index[],
+    doc: Buffer,
+    idKey: Buffer,
+    inserting?: Buffer,
+  ): void {
     const { after } = this;
     after.clear();
     for (let i = 0; i < indexes.length; i++) {
@@ -100,21 +119,17 @@ export class Documents {
       after.add(index, doc, idKey);
       this.bounds[i] = after.count;
       this.keepFlags(i);
-      if (index.unique) this.checkUnique(collection, index, first, idKey, doc, key);
+      if (index.unique) this.checkUnique(collection, index, first, idKey, doc, inserting);
     }
-    if (!this.database.putNew(key, doc)) throw duplicateId(collection, id);
+  }
+
+  private putEntries(collection: Collection, indexes: readonly Index[], idKey: Buffer): void {
     this.noteFlags(collection, indexes);
     let entry = 0;
     for (let i = 0; i < indexes.length; i++) {
-      const index = indexes[i];
       const end = this.bounds[i] ?? 0;
-      for (; entry < end; entry++) this.putEntry(collection, index, after, entry, idKey);
+      for (; entry < end; entry++) this.putEntry(collection, indexes[i], this.after, entry, idKey);
     }
-    this.unfinished.changed(collection, key, undefined, doc);
-    this.changed.add(collection.ns);
-    this.counts.inserted++;
-    this.catalog.addCount(collection, 1);
-    return id;
   }
 
   /** Stores `next` in place of `old`; `paths` are what changed between them. Throws 11000, 17419. */
@@ -126,7 +141,7 @@ export class Documents {
     const { before, after } = this;
     before.clear();
     after.clear();
-    const indexes = affectedIndexes(collection, paths);
+    const indexes = indexesOf(collection, key, affectedIndexes(collection, paths));
     for (let i = 0; i < indexes.length; i++) {
       const index = indexes[i];
       if (index === undefined) break;
@@ -154,7 +169,6 @@ export class Documents {
       fromAfter = toAfter;
     }
     this.database.put(this.database.documents, key, next);
-    this.unfinished.changed(collection, key, old, next);
     this.changed.add(collection.ns);
     this.counts.updated++;
   }
@@ -163,10 +177,9 @@ export class Documents {
     const idKey = key.subarray(4);
     const { before } = this;
     before.clear();
-    for (const index of collection.indexes) before.add(index, old, idKey);
+    for (const index of indexesOf(collection, key)) before.add(index, old, idKey);
     for (let k = 0; k < before.count; k++) this.removeEntry(before, k);
     this.database.remove(this.database.documents, key);
-    this.unfinished.changed(collection, key, old, undefined);
     this.counts.deleted++;
     this.catalog.addCount(collection, -1);
   }
@@ -221,6 +234,14 @@ export class Documents {
   }
 }
 
+/**
+ * The indexes in which the document with this key has entries: those that are `ready`, and those of a build that has passed its place.
+ */
+function indexesOf({ indexes, builds }: Collection, key: Buffer, ready: readonly Index[] = indexes): readonly Index[] {
+  if (builds.length === 0) return ready;
+  return [...ready, ...builds.filter(({ to }) => Buffer.compare(key, to) <= 0).flatMap((build) => build.indexes)];
+}
+
 /** The document, when its length and end are those of one. Throws 301. */
 export function wholeDocument(doc: Buffer, ns: () => string): Buffer {
   if (doc.length >= 5 && int32At(doc, 0) === doc.length && doc[doc.length - 1] === 0) return doc;
@@ -241,4 +262,42 @@ function checkId(id: Value): void {
     const pos = inner.indexOf(0, at + 1) + 1;
     at = valueEnd(byteAt(inner, at), inner, pos);
   }
+}
+
+const ID_KEY = Buffer.from([14, 0, 0, 0, 0x10, 0x5f, 0x69, 0x64, 0, 1, 0, 0, 0, 0]); // { _id: 1 }
+
+function duplicateId(collection: Collection, id: Value): DuplicateKeyError {
+  const writer = new BsonWriter(256);
+  const handle = writer.begin();
+  writer.value(ID, id);
+  return new DuplicateKeyError(
+    `E11000 duplicate key error collection: ${collection.ns} index: _id_ dup key: { _id: ${show(id)} }`,
+    ID_KEY,
+    writer.finish(handle),
+  );
+}
+
+function duplicateEntry(collection: Collection, index: Index, doc: Buffer): DuplicateKeyError {
+  const writer = new BsonWriter(256);
+  const handle = writer.begin();
+  const shown: string[] = [];
+  for (const { path } of index.fields) {
+    const value = keyValue(doc, path.parts);
+    writer.value(path.text, value);
+    shown.push(`${path.text}: ${show(value)}`);
+  }
+  return new DuplicateKeyError(
+    `E11000 duplicate key error collection: ${collection.ns} index: ${index.name} dup key: { ${shown.join(', ')} }`,
+    index.key,
+    writer.finish(handle),
+  );
+}
+
+function keyValue(doc: Buffer, parts: readonly Buffer[]): Value {
+  let value: Value = { type: TYPE.object, buf: doc, pos: 0 };
+  for (const part of parts) {
+    if (value.type !== TYPE.object && value.type !== TYPE.array) return NULL;
+    value = fieldOf(value.buf, value.pos, part);
+  }
+  return value.type === TYPE.missing ? NULL : value;
 }
