@@ -198,7 +198,19 @@ export function endpoint<
   Params extends Shapes = {},
   Id extends string = string,
 >(declared: Endpoint<Query, Body, Answer, Params, Id>): Endpoint & Typed<Answer> {
+  places.set(declared, places.size);
   return declared as Endpoint; // Its own handlers get what its own tables read.
+}
+
+/** Every endpoint that was declared, with its place: those of a file come in the order in which they stand there. */
+const places = new Map<unknown, number>();
+
+/** The endpoints of a file (`import * as`), in the order in which they stand there. */
+export function endpointsOf(file: object): readonly Endpoint[] {
+  const placeOf = (one: unknown): number => places.get(one) ?? 0;
+  return Object.values(file)
+    .filter((one) => places.has(one))
+    .sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** Tells the types of an endpoint to who asks it: the dashboard's client. There is no such value. */
