@@ -12,7 +12,7 @@ import { listenForScrapes } from './metrics.ts';
 /** Hosts that only programs of this machine reach. */
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
-runApp('gateway', async ({ config, db, listen, clock, log, metrics, tracer, life, notes }) => {
+runApp('gateway', async ({ config, db, clock, log, metrics, tracer, life, notes }) => {
   const accepter = new GroupAccepter({ db, clock, log });
   // Callers have their answers before their messages are inserted.
   life.onStop('accepted', () => accepter.settled());
@@ -25,7 +25,7 @@ runApp('gateway', async ({ config, db, listen, clock, log, metrics, tracer, life
   const threads = new Threads(log);
   life.onStop('threads', () => threads.close());
   const deps = {
-    ...{ db, listen, clock, log, config, metrics, tracer, notes, box, keyUses, threads },
+    ...{ db, clock, log, config, metrics, tracer, notes, box, keyUses, threads },
     ...{ ...accepters, chatAccepter, resolveHost: createHostResolver(), stopping: life.stopping },
   };
   const server = new GatewayServer(createApp(deps));

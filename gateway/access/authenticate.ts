@@ -10,8 +10,8 @@ import type { CallerAddress } from '../http/caller-address.ts';
 import type { Handler, Reply, Requester } from '../http/context.ts';
 import type { GatewayDeps } from '../http/deps.ts';
 import type { ProblemSlug } from '../http/problem.ts';
-import type { ReadAccount } from './read-account.ts';
-import type { Unauthorized } from './unauthorized.ts';
+import type { ReadAccount } from './account.ts';
+import type { Unauthorized } from './rate-limit.ts';
 
 /** How many keys, and key ids that do not exist, one process remembers. */
 const REMEMBERED_KEYS = 20_000;

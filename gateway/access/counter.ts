@@ -1,9 +1,7 @@
-import type { Db } from 'mongodb';
-import type { ListenForChanges } from '../../shared/platform/runtime/change-signal.ts';
+import type { Collection, Db } from 'mongodb';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { Grouper } from '../../shared/platform/runtime/grouper.ts';
 import { newId } from '../../shared/platform/runtime/ids.ts';
-import { type Allowance, AllowanceReturns } from './allowance-returns.ts';
 import { type RateDocument, RateWindows, type Total, unanswered, type Wanted } from './window.ts';
 
 interface Item {
@@ -33,6 +31,15 @@ interface FullWindow {
   readonly endsMs: number;
 }
 
+/** Events that a counter may let pass without asking the store, while the window lasts. */
+interface Allowance {
+  left: number;
+  nextRank: number;
+  /** The window lasts at least until this time. */
+  readonly runsUntilMs: number;
+  readonly endsMs: number;
+}
+
 /** The most events of one group. With 1,000 different keys its commands have some 40 KB. */
 const GROUP_MAX = 1_000;
 /** How many exhausted keys are remembered. Forgetting one costs the store one more count. */
@@ -45,6 +52,8 @@ const ALLOWANCES_MAX = 20_000;
  */
 const RECALL_MS = 2_000;
 const RECALL_PAUSE_MS = 50;
+/** How often a counter with allowances checks whether they are wanted back. */
+const LOOK_MS = 250;
 
 /**
  * Counts events of many keys exactly, over all processes. Events that arrive while a count is in flight are counted
@@ -58,37 +67,24 @@ const RECALL_PAUSE_MS = 50;
  * A key whose limit is used up is refused without the store until its window ends. Refused events are not counted.
  */
 export class RateCounter {
+  readonly #rate: Collection<RateDocument>;
   readonly #windows: RateWindows;
   readonly #clock: Clock;
+  /** This counter's name in the documents. A restarted process gets a new one. */
+  readonly #name = newId('ctr');
   readonly #allowances = new Map<string, Allowance>();
-  readonly #returns: AllowanceReturns;
+  /** Allowances that are being returned, by key and window. */
+  readonly #debts = new Map<string, number>();
+  #looking = false;
   readonly #full = new Map<string, FullWindow>();
+  /** Keys with a count in flight. It may bring a new allowance. */
   readonly #counting = new Set<string>();
   readonly #grouper: Grouper<Item, Outcome>;
 
-  /** `listen` reports changes of the counts. */
-  constructor({
-    db,
-    clock,
-    listen,
-  }: {
-    readonly db: Db;
-    readonly clock: Clock;
-    readonly listen?: ListenForChanges | undefined;
-  }) {
-    const rate = db.collection<RateDocument>('rate');
-    // This counter's name in the documents. A restarted process gets a new one.
-    const counter = newId('ctr');
-    this.#windows = new RateWindows(rate, counter);
+  constructor({ db, clock }: { readonly db: Db; readonly clock: Clock }) {
+    this.#rate = db.collection<RateDocument>('rate');
+    this.#windows = new RateWindows(this.#rate, this.#name);
     this.#clock = clock;
-    this.#returns = new AllowanceReturns({
-      rate,
-      clock,
-      counter,
-      allowances: this.#allowances,
-      counting: this.#counting,
-      listen,
-    });
     this.#grouper = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (items) => this.#countTogether(items) });
   }
 
@@ -128,7 +124,7 @@ export class RateCounter {
   #keep(key: string, allowance: Allowance): void {
     if (allowance.left === 0 || (this.#allowances.size >= ALLOWANCES_MAX && !this.#allowances.has(key))) return;
     this.#allowances.set(key, allowance);
-    this.#returns.look();
+    this.#look();
   }
 
   #refused(key: string, limit: number): Counted | undefined {
@@ -181,5 +177,52 @@ export class RateCounter {
   #remember(key: string, full: FullWindow): void {
     if (this.#full.size >= FULL_MAX) this.#full.clear();
     this.#full.set(key, full);
+  }
+
+  /**
+   * Returns unused allowances as soon as somebody is refused, so that nobody is refused because of them. They are already counted: what
+   * is returned is taken off the count. Looks again and again, until all windows with allowances have ended.
+   */
+  #look(): void {
+    if (this.#looking) return;
+    this.#looking = true;
+    const look = async (): Promise<void> => {
+      // While the store is not available, it gives no allowance either. A later look repeats this.
+      await this.#giveBack().catch(() => {});
+      const nowMs = this.#clock.monotonicMs();
+      for (const [key, { runsUntilMs }] of this.#allowances) if (nowMs >= runsUntilMs) this.#allowances.delete(key);
+      if (this.#allowances.size > 0) {
+        setTimeout(look, LOOK_MS).unref();
+        return;
+      }
+      this.#looking = false;
+      this.#debts.clear();
+    };
+    setTimeout(look, LOOK_MS).unref();
+  }
+
+  async #giveBack(): Promise<void> {
+    const held = `window.by.${this.#name}.held` as const;
+    const wanted = await this.#rate
+      .find({ 'window.recall': true, [held]: { $gt: 0 } }, { projection: { 'window.start': 1, [held]: 1 } })
+      .toArray();
+    for (const { _id, window } of wanted) {
+      if (this.#counting.has(_id)) continue;
+      const debt = `${_id} ${window.start.getTime()}`;
+      const allowance = this.#allowances.get(_id);
+      const { held: most = 0 } = window.by[this.#name] ?? {};
+      // A count whose answer was lost may have left an allowance that nobody knows of; it is unused. The allowance that is known
+      // here may belong to an earlier window. So at most what this window gave is returned; otherwise more than its
+      // limit could pass.
+      const unused = Math.min(this.#debts.get(debt) ?? allowance?.left ?? most, most);
+      if (allowance !== undefined) allowance.left = 0;
+      // Kept until the store has answered. The update's filter lets it be returned only once.
+      this.#debts.set(debt, unused);
+      await this.#rate.updateOne(
+        { _id, 'window.start': window.start, [held]: { $gt: 0 } },
+        { $inc: { 'window.count': -unused }, $set: { [held]: 0 } },
+      );
+      this.#debts.delete(debt);
+    }
   }
 }

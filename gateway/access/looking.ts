@@ -8,7 +8,7 @@ import { sendProblem } from '../http/answer.ts';
 import { actorOf } from '../http/audited.ts';
 import { type Handler, type Reply, type Requester, requesterOf } from '../http/context.ts';
 import type { GatewayDeps } from '../http/deps.ts';
-import type { ReadAccount } from './read-account.ts';
+import type { ReadAccount } from './account.ts';
 
 /**
  * Operators see an account as it sees itself: they name it in a header, and the account's own endpoints answer them (docs/decisions/0043).
@@ -84,7 +84,7 @@ interface Look {
 }
 
 /** Rejects when the store cannot write the entry: nothing is shown then. */
-export type RecordLook = (requester: Requester, look: Look) => Promise<void>;
+type RecordLook = (requester: Requester, look: Look) => Promise<void>;
 
 /** Once per process: it remembers what it has recorded. */
 export function createRecordLook({ db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>): RecordLook {

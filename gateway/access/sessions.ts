@@ -14,15 +14,13 @@ import {
 } from '../../shared/people/users/session-store.ts';
 import { findUser } from '../../shared/people/users/store.ts';
 import { isOperatorRole, type SessionDocument, type UserDocument } from '../../shared/people/users/user.ts';
-import { newId, type SessionId } from '../../shared/platform/runtime/ids.ts';
+import { isSessionId, newId, type SessionId } from '../../shared/platform/runtime/ids.ts';
 import type { CallerAddress } from '../http/caller-address.ts';
 import type { CallerAccount, Requester } from '../http/context.ts';
 import type { GatewayDeps } from '../http/deps.ts';
 import type { ProblemSlug } from '../http/problem.ts';
-import { type CookieText, parseCookie, SessionCookie } from './cookie.ts';
-import type { ReadAccount } from './read-account.ts';
+import type { ReadAccount } from './account.ts';
 import { ROLE_PERMISSIONS } from './scopes.ts';
-import { absoluteMs, isConfirmed, isOver } from './session-limits.ts';
 
 /** The time of the last request is stored at most this often. */
 const SEEN_EVERY_MS = 60_000;
@@ -208,4 +206,84 @@ export function isSameOrigin({ method = '', headers, socket }: IncomingMessage, 
 function hostOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   return plain.includes(':') ? `[${plain}]` : plain;
+}
+
+/** A session ends after this time without a request of its user. */
+export const IDLE_MS = 30 * 60_000;
+/** A session ends this long after it began, in spite of requests. */
+const ABSOLUTE_MS = 12 * 3_600_000;
+const OPERATOR_ABSOLUTE_MS = 4 * 3_600_000;
+
+/** For this long after the password was shown, a session may also do what would outlive it. */
+export const CONFIRMED_MS = 10 * 60_000;
+
+export function isConfirmed({ confirmedAt }: SessionDocument, now: Date): boolean {
+  return now.getTime() < confirmedAt.getTime() + CONFIRMED_MS;
+}
+
+export function absoluteMs({ role }: Pick<UserDocument, 'role'>): number {
+  return isOperatorRole(role) ? OPERATOR_ABSOLUTE_MS : ABSOLUTE_MS;
+}
+
+/**
+ * Whether a session is over for this user: by its limits, because the user was disabled, or because something ended all sessions.
+ * A role that was changed counts at once.
+ */
+export function isOver(session: SessionDocument, user: UserDocument, now: Date): boolean {
+  const ends = Math.min(session.expiresAt.getTime(), session.madeAt.getTime() + absoluteMs(user));
+  return (
+    user.status !== 'active' ||
+    session.epoch !== user.epoch ||
+    now.getTime() >= ends ||
+    now.getTime() >= session.seenAt.getTime() + IDLE_MS
+  );
+}
+
+/** What the cookie holds: `<id>.<secret>`. */
+interface CookieText {
+  readonly id: SessionId;
+  readonly secret: string;
+}
+
+/**
+ * The session's cookie. Behind TLS its name has the prefix `__Host-`: browsers then take it over TLS from this host only, so no
+ * neighbouring host can plant one (RFC 6265bis §4.1.3). They refuse that prefix over plain HTTP.
+ */
+export class SessionCookie {
+  readonly #name: string;
+  readonly #attributes: string;
+
+  constructor(publicUrl: string) {
+    const secure = publicUrl.startsWith('https:');
+    this.#name = secure ? '__Host-harkara' : 'harkara';
+    this.#attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+  }
+
+  /** Undefined when the request has no such cookie. The cookie may still have the wrong form. */
+  read(req: IncomingMessage): string | undefined {
+    return cookieOf(req, this.#name);
+  }
+
+  /** Has no `Max-Age`, so it ends with the browser; the server ends it earlier. */
+  write({ id, secret }: CookieText): readonly string[] {
+    return ['Set-Cookie', `${this.#name}=${id}.${secret}; ${this.#attributes}`];
+  }
+
+  erase(): readonly string[] {
+    return ['Set-Cookie', `${this.#name}=; ${this.#attributes}; Max-Age=0`];
+  }
+}
+
+/** What a cookie holds. */
+export function cookieOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const start = `${name}=`;
+  // Requests of programs have no cookie at all.
+  if (headers.cookie?.includes(start) !== true) return undefined;
+  const found = headers.cookie.split(';').find((pair) => pair.trimStart().startsWith(start));
+  return found?.trim().slice(start.length);
+}
+
+function parseCookie(text: string): CookieText | undefined {
+  const [, id, secret] = /^([^.]+)\.([0-9a-f]{64})$/.exec(text) ?? [];
+  return id !== undefined && secret !== undefined && isSessionId(id) ? { id, secret } : undefined;
 }

@@ -23,7 +23,7 @@ export interface RateDocument {
 }
 
 /** The result of counting a group of events. */
-export interface Grant {
+interface Grant {
   /** How many of the group's events pass. */
   readonly granted: number;
   /** Future events that the counter may let pass by itself in this window. They are counted together with the group. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { EVENT_NAMES, EVENTS, type EventName } from '../../shared/events/catalogue.ts';
 import { FIELD_CODES, PROBLEMS, type ProblemSlug } from '../http/problem.ts';
+import { exampleOf } from './contract.ts';
 import type { Examples, Tag } from './endpoint.ts';
 import { EVENT_EXAMPLES, EVENT_SHAPES } from './event-shapes.ts';
-import { exampleOf } from './json-schema.ts';
 import { capitalised, flag, text, whole } from './shapes.ts';
 
 /** What the OpenAPI document says once, of the whole API. */

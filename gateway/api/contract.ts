@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { defined } from '../../shared/platform/runtime/defined.ts';
 import type { Schema } from '../http/fields/field.ts';
 
 /** The parts of OpenAPI 3.1 that our contract uses and the page shows. */
@@ -67,4 +69,114 @@ export interface MediaType {
 
 export interface Reference {
   readonly $ref: string;
+}
+
+/**
+ * The JSON Schemas of shapes that have a name, and of all named ones inside them, by name: `components.schemas` of
+ * OpenAPI 3.1. Named shapes are referred to.
+ */
+export function componentsOf(named: readonly z.ZodType[]): Readonly<Record<string, Schema>> {
+  const { $defs = {} } = z.toJSONSchema(z.union(named), { io: 'input' });
+  // zod writes the keywords of `Written` for the shapes that answers use.
+  return { ...eachOf($defs as Record<string, Written>), Nothing: { description: 'No value.', type: 'null' } };
+}
+
+/** The JSON Schema of one shape without a name. */
+export function schemaOf(shape: z.ZodType): Schema {
+  const { $schema, ...written } = z.toJSONSchema(shape, { io: 'input' });
+  return asContract(written as Written); // as above
+}
+
+/** JSON Schema as zod writes it. */
+interface Written extends Schema {
+  readonly anyOf?: readonly Schema[];
+  readonly propertyNames?: Schema;
+  readonly example?: unknown;
+}
+
+function eachOf(written: Readonly<Record<string, Written>>): Readonly<Record<string, Schema>> {
+  return Object.fromEntries(Object.entries(written).map(([name, one]) => [name, asContract(one)]));
+}
+
+/** The same schema in the contract's words, without what zod adds for itself. */
+function asContract(written: Written): Schema {
+  const { $ref, type, description, anyOf, oneOf = anyOf, properties, items, additionalProperties, ...more } = written;
+  const { example, propertyNames, minimum, maximum, ...rules } = more;
+  const own = defined({
+    $ref: $ref?.replace('#/$defs/', '#/components/schemas/'),
+    type: Number.isInteger(rules.const) ? 'integer' : type,
+    description,
+    properties: properties && eachOf(properties),
+    ...rules,
+    minimum: minimum === Number.MIN_SAFE_INTEGER ? undefined : minimum,
+    maximum: maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum,
+    items: items && asContract(items),
+    additionalProperties: others(additionalProperties),
+  });
+  return oneOf === undefined ? own : { ...alternatives(oneOf.map(asContract)), ...own };
+}
+
+/** What fields without a name may be. zod writes `{}` where anything is allowed. */
+function others(written: Written['additionalProperties']): Schema['additionalProperties'] {
+  if (typeof written !== 'object') return written;
+  return Object.keys(written).length === 0 || asContract(written);
+}
+
+/**
+ * Values of different types are one schema with a list of types: a keyword of one type says nothing of the others.
+ * Otherwise null is a schema with a name, as generators of clients give types to named ones only.
+ */
+function alternatives(members: readonly Schema[]): Schema {
+  const types = members.flatMap(({ type }) => type ?? []);
+  const apart = types.length === members.length && new Set(types).size === types.length;
+  if (apart && !members.some((one) => 'enum' in one || 'const' in one)) {
+    return Object.assign({}, ...members, { type: types });
+  }
+  return { oneOf: members.map((one) => (one.type === 'null' ? { $ref: '#/components/schemas/Nothing' } : one)) };
+}
+
+/**
+ * The value that examples show for a shape: its `example`, or else what its parts show. Objects have their required
+ * fields, and those optional ones that show an example. Lists of objects have one entry, other lists none. What may be
+ * null is null, unless an example stands at that very place: those inside a named shape do not count there.
+ */
+export function exampleOf(shape: z.core.$ZodType): unknown {
+  const example = ownExample(shape);
+  if (example !== undefined) return example;
+  if (shape instanceof z.ZodObject) return fieldsOf(shape);
+  if (shape instanceof z.ZodArray) return shape.element instanceof z.ZodObject ? [exampleOf(shape.element)] : [];
+  if (shape instanceof z.ZodUnion) return exampleOf(shape.options[0] ?? z.null());
+  if (shape instanceof z.ZodEnum) return shape.options[0];
+  if (shape instanceof z.ZodLiteral) return shape.value;
+  if (shape instanceof z.ZodNullable || shape instanceof z.ZodNull) return null;
+  if (shape instanceof z.ZodBoolean) return false;
+  if (shape instanceof z.ZodNumber) return 0;
+  if (shape instanceof z.ZodRecord) return {};
+  throw new TypeError(
+    `A shape needs an example: ${JSON.stringify(z.globalRegistry.get(shape) ?? shape._zod.def.type)}`,
+  );
+}
+
+/** The example that stands at the place of a shape, or inside it before a shape with a name begins. */
+function ownExample(shape: z.core.$ZodType): unknown {
+  const { example } = z.globalRegistry.get(shape) ?? {};
+  if (example !== undefined) return example;
+  if (shape instanceof z.ZodOptional || shape instanceof z.ZodNullable) return unnamedExample(shape.unwrap());
+  if (shape instanceof z.ZodArray) {
+    const entry = unnamedExample(shape.element);
+    return entry === undefined ? undefined : [entry];
+  }
+  if (!(shape instanceof z.ZodObject)) return undefined;
+  return Object.values(shape.shape).some((field) => unnamedExample(field) !== undefined) ? fieldsOf(shape) : undefined;
+}
+
+function unnamedExample(shape: z.core.$ZodType): unknown {
+  return z.globalRegistry.get(shape)?.id === undefined ? ownExample(shape) : undefined;
+}
+
+function fieldsOf({ shape }: z.ZodObject): object {
+  const shown = Object.entries(shape).filter(
+    ([, field]) => !(field instanceof z.ZodOptional) || ownExample(field) !== undefined,
+  );
+  return Object.fromEntries(shown.map(([name, field]) => [name, exampleOf(field)]));
 }

@@ -31,13 +31,13 @@ export interface Endpoint<
   readonly scopes?: readonly (Permission | ScopeSet)[];
   /** Only people: with what they need (`whole`), or also while their second factor is missing (`incomplete`). */
   readonly signedIn?: 'whole' | 'incomplete';
-  /** A user must have shown the password within the last minutes (access/require-user.ts). */
+  /** A user must have shown the password within the last minutes (access/scopes.ts). */
   readonly confirmed?: true;
   /** Not for operators who look at the account (access/looking.ts): texts as they came, files of customers. */
   readonly ownOnly?: true;
   /**
    * For test keys, and people who look at tests: `apart` is about the test account, `same` about the live one. Absent: not for test
-   * keys (access/test-mode.ts).
+   * keys (access/account.ts).
    */
   readonly test?: 'apart' | 'same';
   /** Counts as this many requests. */
@@ -214,7 +214,7 @@ export function endpointsOf(file: object): readonly Endpoint[] {
 }
 
 /** Tells the types of an endpoint to who asks it: the dashboard's client. There is no such value. */
-export interface Typed<Answer extends z.ZodType<object>> {
+interface Typed<Answer extends z.ZodType<object>> {
   readonly answers?: Shown<Answer>;
 }
 
@@ -242,4 +242,16 @@ export function invalid(problems: FieldProblems): Refused {
 
 export function hasBody({ body, forms }: Endpoint): boolean {
   return body !== undefined || forms !== undefined;
+}
+
+/** What the endpoints of a subject share in a process, such as a cache: made at its first use, once for each gateway. */
+export function perProcess<Shared>(make: (gateway: Gateway) => Shared): (gateway: Gateway) => Shared {
+  const made = new WeakMap<Gateway, Shared>();
+  return (gateway) => {
+    const known = made.get(gateway);
+    if (known !== undefined) return known;
+    const shared = make(gateway);
+    made.set(gateway, shared);
+    return shared;
+  };
 }

@@ -1,14 +1,18 @@
+import type { IncomingMessage } from 'node:http';
 import type { Express, Request } from 'express';
 import type { z } from 'zod';
+import { testMode } from '../access/account.ts';
 import { lookAudit } from '../access/looking.ts';
-import { requireConfirmed, requireUser, requireWholeUser } from '../access/require-user.ts';
-import { requireScope } from '../access/scopes.ts';
-import { testMode } from '../access/test-mode.ts';
+import { requireConfirmed, requireScope, requireUser, requireWholeUser } from '../access/scopes.ts';
 import { sendFile, sendJson, sendJsonText, sendProblem } from '../http/answer.ts';
-import { callerOf, type Handler, type Reply } from '../http/context.ts';
-import { isRefused } from '../http/idempotency/action.ts';
-import { noQuery } from '../http/no-query.ts';
+import { callerOf, type Handler, type JsonObject, type Reply, type Requester } from '../http/context.ts';
+import { FieldProblems, invalidRequest, noQuery } from '../http/field-problems.ts';
+import type { Fields } from '../http/fields/field.ts';
+import { readQuery } from '../http/fields/query.ts';
+import { type ReadRequest, readRequest } from '../http/fields/request.ts';
+import { isRefused, type Refused } from '../http/idempotency/action.ts';
 import {
+  type Call,
   Charged,
   CostlyRead,
   type Endpoint,
@@ -18,7 +22,6 @@ import {
   type Result,
   WithHeaders,
 } from './endpoint.ts';
-import { type Asked, readCall } from './read-call.ts';
 
 const METHODS = ['get', 'delete', 'patch', 'post', 'put'] as const;
 
@@ -129,4 +132,50 @@ async function send(res: Reply, result: Result<z.ZodType<object>>, gateway: Gate
     if (await gateway.charge(res, result.cost)) await send(res, await result.act(), gateway);
   } else if (isRefused(result)) sendProblem(res, ...result.problem);
   else sendJson(res, result);
+}
+
+/** What was asked: over HTTP, or by `ops` in its own process. */
+interface Asked {
+  /** Undefined where the endpoint asks nobody who they are. */
+  readonly requester: Requester | undefined;
+  readonly params: Readonly<Record<string, string>>;
+  /** Absent where the endpoint has no body. */
+  readonly json: JsonObject | undefined;
+  /** Its address has the query. */
+  readonly req: IncomingMessage & { readonly url: string };
+  readonly told: Call['told'];
+}
+
+/** Reads the query and the body. Their problems refuse the request, unless the endpoint adds some of its own. */
+export async function readCall(
+  one: Endpoint,
+  { clock, config }: Pick<Gateway, 'clock' | 'config'>,
+  { requester, params, json = {}, req, told }: Asked,
+): Promise<Call | Refused> {
+  const context = { account: requester?.account ?? {}, now: clock.now(), config };
+  const query = one.query === undefined ? nothing() : readQuery(one.query, req, context, one.queryRules);
+  if (query.problems.count > 0) return { kind: 'refused', problem: invalidRequest(query.problems) };
+  const read = one.body === undefined ? nothing() : await readRequest(one.body, json, context);
+  if (read.problems.count > 0 && !one.ownProblems) return { kind: 'refused', problem: invalidRequest(read.problems) };
+  return {
+    // Both are there in every endpoint that authenticates, and only operators have no account.
+    requester: requester as Call['requester'],
+    caller: requester as Call['caller'],
+    params,
+    query: query.given,
+    body: read.given,
+    read,
+    json,
+    req,
+    header(name) {
+      const value = req.headers[name];
+      return value === undefined ? undefined : String(value);
+    },
+    told,
+  };
+}
+
+/** Where no field is accepted; the checks have refused a request that has any. */
+function nothing(): ReadRequest<Fields> {
+  return { given: {}, problems: new FieldProblems() };
 }

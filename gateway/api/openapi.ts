@@ -4,10 +4,18 @@ import type { Schema } from '../http/fields/field.ts';
 import { requestSchema } from '../http/fields/request.ts';
 import { PROBLEMS, type ProblemSlug } from '../http/problem.ts';
 import { API, COMMON_SHAPES, COMPONENTS, contentOf, valuesOf } from './about.ts';
-import type { Contract, Operation, Parameter, Reference, Response } from './contract.ts';
+import {
+  type Contract,
+  componentsOf,
+  exampleOf,
+  type Operation,
+  type Parameter,
+  type Reference,
+  type Response,
+  schemaOf,
+} from './contract.ts';
 import { type Endpoint, hasBody } from './endpoint.ts';
 import { EVENT_SHAPES } from './event-shapes.ts';
-import { componentsOf, exampleOf, schemaOf } from './json-schema.ts';
 import { capitalised } from './shapes.ts';
 
 /** The OpenAPI document: what is said once of the whole API (about.ts), and what the declarations of the endpoints say. */

@@ -1,25 +1,27 @@
+import type { NextFunction, Request } from 'express';
 import { Routes } from '../../shared/carriers/routing/store.ts';
 import { guardOptions } from '../../shared/events/webhooks/address-guard.ts';
-import { createAuthenticate, createIdentify } from '../access/authenticate.ts';
+import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
+import { errorFields, type Log, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
+import { SecretUnreadable } from '../../shared/platform/runtime/secret-box.ts';
+import { createReadAccount } from '../access/account.ts';
+import { createAuthenticate, createIdentify, type Identify } from '../access/authenticate.ts';
 import { createCostlyReads } from '../access/costly-reads.ts';
 import { RateCounter } from '../access/counter.ts';
 import { createLookAs, createRecordLook } from '../access/looking.ts';
-import { createCharge, createRateLimit } from '../access/rate-limit.ts';
-import { createReadAccount } from '../access/read-account.ts';
+import { createCharge, createRateLimit, createUnauthorized, type Unauthorized } from '../access/rate-limit.ts';
 import { Sessions } from '../access/sessions.ts';
-import { createUnauthorized } from '../access/unauthorized.ts';
 import { ClientFiles } from '../dashboard/files.ts';
-import { sendProblem } from '../http/answer.ts';
+import { type ProblemAnswer, RETRY_AFTER, sendProblem } from '../http/answer.ts';
 import { createCallerAddress } from '../http/caller-address.ts';
 import { bodyOf, type Handler, type Reply } from '../http/context.ts';
 import type { GatewayDeps } from '../http/deps.ts';
-import { FieldProblems, invalidRequest, refuseUnknown } from '../http/field-problems.ts';
+import { FieldProblems, invalidRequest, readNoQuery, refuseUnknown } from '../http/field-problems.ts';
 import { createUrlCheck } from '../http/fields/public-url.ts';
 import { createOnce } from '../http/idempotency/once.ts';
 import { BYTES_PER_REQUEST, jsonBody, LargeBodies } from '../http/json-body.ts';
-import { readNoQuery } from '../http/no-query.ts';
+import type { ProblemSlug } from '../http/problem.ts';
 import type { Contract } from './contract.ts';
-import { createUnrouted } from './unanswered.ts';
 
 /** Bodies of those who have not signed in yet, and of requests that say little. They count as one request, so nobody is charged. */
 const SMALL_BYTES_MAX = BYTES_PER_REQUEST;
@@ -103,5 +105,63 @@ function createNoFields(parse: Handler): Handler {
       if (problems.count > 0) sendProblem(res, ...invalidRequest(problems));
       else next();
     });
+  };
+}
+
+type ErrorHandler = (error: unknown, req: Request, res: Reply, next: NextFunction) => void | Promise<void>;
+
+/** Answers requests that no route takes. */
+interface Unrouted {
+  readonly notFound: Handler;
+  /** `allow`: the value of the header, `GET, HEAD`. */
+  methodNotAllowed(allow: string): Handler;
+  /** The router could not decode the path (`/v2/status/%ff`). No resource has such a name. */
+  readonly undecodable: ErrorHandler;
+}
+
+/**
+ * Answers unknown paths and wrong methods. They need no key. A request with a good key counts like any other, and its
+ * answer tells what is left of the limit. A bad key counts as a failed authentication.
+ */
+function createUnrouted(identify: Identify, unauthorized: Unauthorized, rateLimit: Handler): Unrouted {
+  const refuse = async (slug: ProblemSlug, more: ProblemAnswer, ...[req, res, next]: Parameters<Handler>) => {
+    // The router can fail after an endpoint's own handlers. They have already counted the request then.
+    const who = res.locals.caller === undefined ? await identify(req) : 'key_missing';
+    if (who === 'key_missing') sendProblem(res, slug, more);
+    else if (typeof who === 'string') await unauthorized(req, res, slug, more);
+    else {
+      res.locals.caller = who;
+      await rateLimit(req, res, (error?: unknown) =>
+        error === undefined ? sendProblem(res, slug, more) : next(error),
+      );
+    }
+  };
+  const notFound: Handler = (req, res, next) => refuse('not_found', {}, req, res, next);
+  return {
+    notFound,
+    methodNotAllowed: (allow) => {
+      const more = { detail: `This path answers ${allow}.`, headers: ['Allow', allow] };
+      return (req, res, next) => refuse('method_not_allowed', more, req, res, next);
+    },
+    undecodable: (error, req, res, next) => (error instanceof URIError ? notFound(req, res, next) : next(error)),
+  };
+}
+
+/** Answers errors that no handler expected. Express recognizes an error handler by its four parameters. */
+export function answerError(log: Log): ErrorHandler {
+  return (error, _req, res, _next) => {
+    if (res.headersSent) {
+      log.error('answer_failed', { request_id: res.locals.requestId, ...unexpectedErrorFields(error) });
+      res.destroy();
+    } else if (isStoreTrouble(error)) {
+      log.warn('store_unavailable', { request_id: res.locals.requestId, ...errorFields(error) });
+      sendProblem(res, 'store_unavailable', { headers: RETRY_AFTER });
+    } else if (error instanceof SecretUnreadable) {
+      log.error('secret_unreadable', { request_id: res.locals.requestId, ...errorFields(error) });
+      sendProblem(res, 'secret_unreadable');
+    } else {
+      log.error('request_failed', { request_id: res.locals.requestId, ...unexpectedErrorFields(error) });
+      sendProblem(res, 'internal_error');
+    }
   };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * The words in which answers are declared. Each shape is a zod schema: the types of the code, the schemas of the API
- * contract and its examples follow from it (json-schema.ts). What has a name of its own in the contract has it as
+ * contract and its examples follow from it (contract.ts). What has a name of its own in the contract has it as
  * `.meta({ id })`. `example` is the value that examples show at this place.
  */
 interface TextRules {
@@ -76,7 +76,7 @@ export function success<Fields extends z.ZodRawShape>(name: string, ...told: Tol
   return description === undefined ? named(name, all) : named(name, description, all);
 }
 
-/** A page of a list (page.ts). */
+/** A page of a list (http/fields/query.ts). */
 export function pageShape<Entry extends z.ZodType>(name: string, entry: Entry, description?: string) {
   const fields = pageFields(z.array(entry));
   return description === undefined ? named(name, fields) : named(name, description, fields);

@@ -1,8 +1,7 @@
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
 import { optional, type Values } from '../http/fields/field.ts';
-import { cursorOf as cursorKind, entries, LIMIT_DEFAULT } from '../http/fields/query.ts';
-import { cursorOf } from '../http/page.ts';
+import { cursorOf, cursorText, entries, LIMIT_DEFAULT } from '../http/fields/query.ts';
 import { CostlyRead } from './endpoint.ts';
 
 /** This many entries count as one request. */
@@ -22,7 +21,7 @@ interface WholeList<Entry extends object> {
 /** The parameters of such a list. */
 export function pageOfWhole(list: string, isPlace: (text: string) => text is string) {
   const limit = optional(entries('Most entries of a page. Without it and without `cursor`: all.'));
-  return { limit, cursor: cursorKind(list, isPlace) };
+  return { limit, cursor: cursorOf(list, isPlace) };
 }
 
 /** Counts as one request for each 500 entries. */
@@ -48,7 +47,7 @@ async function listJson<Entry extends object>(
   let last: Entry | undefined;
   for await (const entry of entries) {
     if (texts.length === limit) {
-      next = last === undefined ? null : cursorOf(list, placeOf(last));
+      next = last === undefined ? null : cursorText(list, placeOf(last));
       break;
     }
     if (turnOver()) await nextTurn();

@@ -1,4 +1,4 @@
-import type { SessionCookie } from '../access/cookie.ts';
+import type { SessionCookie } from '../access/sessions.ts';
 import { policyHeaders, sendBytes, sendPage, sendProblem, takesGzip } from '../http/answer.ts';
 import type { Handler, Reply } from '../http/context.ts';
 import type { ClientFiles } from './files.ts';

@@ -40,15 +40,13 @@ import * as inbox from './inbox/inbox.ts';
 import * as inboxMessages from './inbox/messages.ts';
 import * as keys from './keys/keys.ts';
 import * as ledger from './ledger/ledger.ts';
-import * as ledgerChecks from './ledger-checks/ledger-checks.ts';
 import * as limits from './limits/limits.ts';
-import * as streams from './live/streams.ts';
+import * as live from './live/live.ts';
 import * as events from './messages/events.ts';
 import * as messages from './messages/messages.ts';
 import * as status from './messages/status.ts';
 import * as numbers from './numbers/numbers.ts';
 import * as optOuts from './numbers/opt-outs.ts';
-import * as operatorAudit from './operators/audit.ts';
 import * as operatorMail from './operators/mail.ts';
 import * as operatorMessages from './operators/messages.ts';
 import * as operatorNumbers from './operators/numbers.ts';
@@ -58,16 +56,12 @@ import * as prices from './prices/prices.ts';
 import * as changeProvider from './providers/change-provider.ts';
 import * as priceList from './providers/price-list.ts';
 import * as providers from './providers/providers.ts';
-import * as testSend from './providers/test-send.ts';
-import * as losses from './reports/losses.ts';
 import * as reports from './reports/reports.ts';
 import * as routes from './routing/routes.ts';
 import * as schedules from './schedules/schedules.ts';
 import * as senders from './senders/senders.ts';
 import * as confirm from './sign-in/confirm.ts';
 import * as link from './sign-in/link.ts';
-import * as notices from './sign-in/notices.ts';
-import * as ownSessions from './sign-in/own-sessions.ts';
 import * as profile from './sign-in/profile.ts';
 import * as secondFactor from './sign-in/second-factor.ts';
 import * as signIn from './sign-in/session.ts';
@@ -78,20 +72,19 @@ import * as send from './sms/send.ts';
 import * as sendBulk from './sms/send-bulk.ts';
 import * as statements from './statements/statements.ts';
 import * as charts from './statistics/charts.ts';
-import * as lowBalance from './statistics/low-balance.ts';
 import * as overview from './statistics/overview.ts';
 import * as statistics from './statistics/statistics.ts';
 import * as conditions from './traffic/conditions.ts';
 import * as trafficOverview from './traffic/overview.ts';
 import * as unclaimed from './traffic/unclaimed.ts';
 import * as changeUser from './users/change-user.ts';
-import * as signInRules from './users/sign-in-rules.ts';
 import * as users from './users/users.ts';
 import * as check from './verify/check.ts';
 import * as verifications from './verify/verifications.ts';
 import * as verify from './verify/verify.ts';
 import * as deliveries from './webhooks/deliveries.ts';
 import * as replays from './webhooks/replays.ts';
+import * as testEvent from './webhooks/test-event.ts';
 import * as webhooks from './webhooks/webhooks.ts';
 
 /**
@@ -118,10 +111,9 @@ const FILES = [
   statements,
   reports,
   statistics,
-  lowBalance,
   inbox,
   inboxMessages,
-  streams,
+  live,
   exports,
   ledger,
   optOuts,
@@ -142,25 +134,24 @@ const FILES = [
   chatappCallback,
   carrierCallback,
   accountTemplates,
-  accountTemplateRequests,
   accountTemplateImport,
+  accountTemplateRequests,
   untagged,
   chatTemplates,
   chatTemplateRequests,
   senders,
-  ctas,
   ctaImport,
+  ctas,
   keys,
   limits,
   webhooks,
+  testEvent,
   deliveries,
   replays,
-  losses,
   trafficOverview,
   conditions,
   charts,
   unclaimed,
-  operatorAudit,
   operatorMessages,
   accounts,
   credits,
@@ -173,26 +164,21 @@ const FILES = [
   routes,
   providers,
   changeProvider,
-  testSend,
   priceList,
   optIns,
   operatorNumbers,
-  ledgerChecks,
   operatorMail,
   operatorUsers,
   health,
   docs,
   users,
   changeUser,
-  signInRules,
   ownSettings,
   signIn,
   confirm,
   link,
   profile,
-  notices,
   secondFactor,
-  ownSessions,
 ];
 
 export const ENDPOINTS: readonly Endpoint[] = FILES.flatMap(endpointsOf);

@@ -18,13 +18,13 @@ interface SettingChange<T> {
    * given and taken back at once stay in the audit.
    */
   readonly apart?: string;
-  /** Reads the state before the change. Undefined if there is none yet. */
-  read(): Promise<object | undefined>;
+  /** Reads the state before the change. Left out, or undefined: there is none. */
+  read?(): Promise<object | undefined>;
   make(): Promise<T>;
   /** The state after the change. Undefined if nothing was changed. */
   madeOf(result: T): object | undefined;
-  /** Whether an error of `make` means that nothing was changed. */
-  isRefusal(error: unknown): boolean;
+  /** Whether an error of `make` means that nothing was changed. Left out: none does. */
+  isRefusal?(error: unknown): boolean;
 }
 
 /**
@@ -41,7 +41,7 @@ export async function changeAudited<T>(
   const { who, account } = requester;
   const now = clock.now();
   const id = minuteAuditId(`${who.id} ${action} ${subject.kind}:${subject.id}${apart}`, now);
-  const found = await read();
+  const found = await read?.();
   const before = found && auditView(found);
   const actor = actorOf(requester);
   const of = change.account ?? (account && liveAccountOf(account._id));
@@ -54,7 +54,7 @@ export async function changeAudited<T>(
   try {
     result = await make();
   } catch (error) {
-    if (isRefusal(error)) await ended(withdrawEntry(db, id));
+    if (isRefusal?.(error)) await ended(withdrawEntry(db, id));
     throw error;
   }
   crashPoint('audit:changed');

@@ -1,8 +1,10 @@
 import type { Request } from 'express';
+import type { Counter, Histogram } from 'prom-client';
+import { requestSpan } from '../../shared/events/webhooks/trace.ts';
 import { newId } from '../../shared/platform/runtime/ids.ts';
-import { accessLog } from './access-log.ts';
+import { spanOfCaller } from '../../shared/platform/runtime/tracer.ts';
 import { sendProblem } from './answer.ts';
-import type { Handler } from './context.ts';
+import type { Handler, Reply } from './context.ts';
 import type { GatewayDeps } from './deps.ts';
 
 /** A caller's request id is used if it is safe in a header and in a log line. */
@@ -54,4 +56,65 @@ function faultOf({ headers, httpVersion, rawHeaders }: Request): string | undefi
   if (hosts > 1) return 'There must be one header `Host`.';
   if (hosts === 0 && httpVersion === '1.1') return 'HTTP/1.1 requests must have the header `Host`.';
   return undefined;
+}
+
+/** The caller hung up before it was answered. nginx uses this number too. It appears only in logs and metrics. */
+export const CALLER_GONE = 499;
+
+/** Seconds. A send takes a few milliseconds; everything above 5 s counts as equally slow. */
+const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/**
+ * Logs one line and counts one request. Routes are named by their pattern and the query is left out, so that nothing
+ * a caller wrote (text, numbers, keys in the wrong place) reaches the log.
+ */
+function accessLog({
+  clock,
+  log,
+  metrics,
+  tracer,
+}: Pick<GatewayDeps, 'clock' | 'log' | 'metrics' | 'tracer'>): (res: Reply, status: number) => void {
+  const requests = metrics.counter('http_requests_total', 'Requests answered.', ['method', 'route', 'status']);
+  const seconds = metrics.histogram('http_request_seconds', 'Time to the answer.', DURATION_BUCKETS, ['route']);
+  /** By method, route and status, which are few. Looking a metric up by its labels costs more than counting. */
+  const kinds = new Map<
+    string,
+    { readonly requests: Counter.Internal; readonly seconds: Histogram.Internal<'route'> }
+  >();
+  return ({ req, locals }, status) => {
+    const { caller, requestId, messageId, batchId, scheduleId } = locals;
+    // Express types the matched route as `any`. It is undefined when no route matched.
+    const pattern: unknown = req.route?.path;
+    const route = typeof pattern === 'string' ? pattern : 'none';
+    const ms = clock.monotonicMs() - locals.startedMs;
+    const name = `${req.method} ${route} ${status}`;
+    let kind = kinds.get(name);
+    if (kind === undefined) {
+      kind = { requests: requests.labels(req.method, route, String(status)), seconds: seconds.labels(route) };
+      kinds.set(name, kind);
+    }
+    kind.requests.inc();
+    kind.seconds.observe(ms / 1000);
+    const account = caller?.account?._id;
+    const subject = messageId ?? batchId ?? scheduleId;
+    // What the path names was there before.
+    const isMade = (id: string) => req.method === 'POST' && !Object.values(req.params).includes(id);
+    if (tracer && subject && isMade(subject) && tracer.records(subject)) {
+      const request = { made: subject, method: req.method, route, status, ms, end: clock.now(), account };
+      tracer.add([requestSpan({ ...request, caller: spanOfCaller(req.headers.traceparent) })]);
+    }
+    log.info('request', {
+      method: req.method,
+      route,
+      status,
+      ms: Math.round(ms * 10) / 10,
+      account,
+      key_id: caller?.who.kind === 'key' ? caller.who.id : undefined,
+      user_id: caller?.who.kind === 'user' ? caller.who.id : undefined,
+      message_id: messageId,
+      batch_id: batchId,
+      schedule_id: scheduleId,
+      request_id: requestId,
+    });
+  };
 }

@@ -28,7 +28,7 @@ export type Who =
       readonly session: SessionId;
       /** The session needs a second factor and has none, so it may do nothing but set one up. */
       readonly incomplete: boolean;
-      /** The password was shown within the last minutes (access/session-limits.ts). */
+      /** The password was shown within the last minutes (access/sessions.ts). */
       readonly confirmed: boolean;
     };
 

@@ -3,7 +3,6 @@ import type { ChatAccepter } from '../../shared/money/conversations/open.ts';
 import type { Accepter, BatchAccepter, Booker } from '../../shared/money/payment/accept.ts';
 import type { Config } from '../../shared/platform/config/settings.ts';
 import type { ProcessNotes } from '../../shared/platform/processes/report.ts';
-import type { ListenForChanges } from '../../shared/platform/runtime/change-signal.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';
 import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
@@ -16,8 +15,6 @@ import type { Threads } from './threads.ts';
 /** What the gateway is built from. Every file declares the part that it needs. */
 export interface GatewayDeps {
   readonly db: Db;
-  /** Present only with the embedded store. */
-  readonly listen?: ListenForChanges | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly config: Pick<

@@ -1,9 +1,10 @@
-import type { ProblemAnswer } from './answer.ts';
-import type { JsonObject } from './context.ts';
+import type { Request } from 'express';
+import { type ProblemAnswer, sendProblem } from './answer.ts';
+import type { Handler, JsonObject, Reply } from './context.ts';
 import { type FieldProblem, PROBLEMS, type ProblemSlug } from './problem.ts';
 
 /** How much of an unknown name is told back. */
-export const SHOWN_NAME_MAX = 64;
+const SHOWN_NAME_MAX = 64;
 /** The most problems that an answer lists. Further ones are only counted, so that the answer stays small. */
 const LISTED_MAX = 100;
 
@@ -110,3 +111,23 @@ function editDistance(a: string, b: string): number {
   }
   return row[b.length] ?? 0;
 }
+
+const NO_PARAMETERS = 'There is no such parameter. This request takes none.';
+const IN_THE_BODY = 'The address takes no parameters. What the request says belongs into its JSON body.';
+
+/** For requests that take no parameters. False when there is a query; then the refusal has been answered. */
+export function readNoQuery(req: Request, res: Reply): boolean {
+  const start = req.url.indexOf('?');
+  if (start === -1) return true;
+  const problems = new FieldProblems();
+  const detail = ['GET', 'HEAD', 'DELETE'].includes(req.method) ? NO_PARAMETERS : IN_THE_BODY;
+  for (const name of new Set(new URLSearchParams(req.url.slice(start)).keys())) {
+    problems.add(name.slice(0, SHOWN_NAME_MAX), 'unknown_field', detail);
+  }
+  if (problems.count > 0) sendProblem(res, ...invalidRequest(problems));
+  return problems.count === 0;
+}
+
+export const noQuery: Handler = (req, res: Reply, next) => {
+  if (readNoQuery(req, res)) next();
+};

@@ -3,10 +3,10 @@ import type { Request } from 'express';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { joinChunks, parseLargeJson, TooLargeError } from '../../shared/platform/runtime/large-json.ts';
 import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
-import { CALLER_GONE } from './access-log.ts';
 import { sendProblem } from './answer.ts';
+import { CALLER_GONE } from './begin.ts';
 import { type Charge, type Handler, isObject, type JsonObject, ownerOf, type Reply } from './context.ts';
-import { readNoQuery } from './no-query.ts';
+import { readNoQuery } from './field-problems.ts';
 import type { ProblemSlug } from './problem.ts';
 
 /** A body counts as one request for each of these bytes: docs/decisions/0023. What is sent with one message is smaller. */

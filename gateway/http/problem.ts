@@ -343,12 +343,6 @@ export const PROBLEMS = {
     'Number not found',
     'Check number and keyword: `GET /v2/admin/numbers` lists them.',
   ),
-  ledger_check_not_found: fault(
-    '4076',
-    404,
-    'Ledger check not found',
-    'Check the ledger_check_id: `GET /v2/admin/ledger-checks` lists the last ones.',
-  ),
   operator_by_ops: fault(
     '4077',
     403,
@@ -386,12 +380,6 @@ export const PROBLEMS = {
     404,
     'Chain not found',
     'Check the carrier_id: the account has no telemarketers of its own there.',
-  ),
-  ledger_check_running: fault(
-    '4099',
-    409,
-    'A ledger check is running',
-    'Wait until it is done. `ledger_check_id` names it.',
   ),
 
   // What requests about the chat-app channel's provider, and about customers' files, may be told.

@@ -1,5 +1,5 @@
 import request from 'supertest';
-import type { KeyClaimDocument } from '../../gateway/http/idempotency/key-claim.ts';
+import type { KeyClaimDocument } from '../../gateway/http/idempotency/key-store.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { balanceOf } from './balance.ts';

@@ -19,7 +19,6 @@ import { OptInsPage } from './pages/operators/accounts/opt-ins.tsx';
 import { ApprovalsPage } from './pages/operators/approvals.tsx';
 import { CarrierPage } from './pages/operators/carriers/carrier-page.tsx';
 import { CarriersPage } from './pages/operators/carriers/carriers.tsx';
-import { LedgerChecksPage } from './pages/operators/ledger-checks.tsx';
 import { MailPage } from './pages/operators/mail.tsx';
 import { FindMessagesPage, OpenMessagePage } from './pages/operators/messages.tsx';
 import { OperatorNumbersPage } from './pages/operators/numbers.tsx';
@@ -103,7 +102,6 @@ export const PAGES: readonly Page[] = [
   page('/dashboard/admin/numbers', 'Numbers', 'admin:read', OperatorNumbersPage, ['Operators', 'number']),
   page('/dashboard/admin/unmatched', 'Unmatched', 'admin:read', UnmatchedPage, ['Operators', 'orphan']),
   page('/dashboard/admin/erasures', 'Erased customers', 'admin:read', OperatorErasuresPage, ['Operators', 'stop']),
-  page('/dashboard/admin/ledger-checks', 'Ledger check', 'admin:read', LedgerChecksPage, ['Operators', 'credits']),
   page('/dashboard/admin/mail', 'Mail', 'admin:read', MailPage, ['Operators', 'mail']),
   page('/dashboard/admin/users', 'Users of all accounts', 'admin:read', AllUsersPage, ['Operators', 'users']),
   page('/dashboard/admin/audit', 'Audit of everything', 'admin:read', OperatorsAuditPage, ['Operators', 'audit']),

@@ -5,7 +5,7 @@ import { ENCODINGS } from '../../../shared/platform/sheets/encoding.ts';
 import { type ImportedCsv, importTemplateCsv } from '../../../shared/templates/sms/export/import-csv.ts';
 import type { ReadFileJob } from '../../../shared/templates/sms/export/read-file.ts';
 import type { ChangedField } from '../../../shared/templates/sms/template.ts';
-import { ReadQueue } from '../../access/read-queue.ts';
+import { ReadQueue } from '../../access/costly-reads.ts';
 import { done, endpoint, invalid, type Shown } from '../../api/endpoint.ts';
 import { flag, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
@@ -163,7 +163,6 @@ export const importTemplates = endpoint({
           : changeAudited(deps, caller, {
               action: 'template.import',
               subject: { kind: 'account', id: account },
-              read: async () => undefined,
               make: work,
               madeOf,
               isRefusal: (error) => error instanceof QuotaReached,

@@ -157,7 +157,6 @@ export const requestTemplate = endpoint({
         const made = await changeAudited(deps, caller, {
           action: 'template.request',
           subject: { kind: 'template', id: dltId ?? id },
-          read: async () => undefined,
           make,
           madeOf: templateRecord,
           isRefusal: isNoRoom,
@@ -332,7 +331,6 @@ export const removeTemplate = endpoint({
         const record = templateRecord(own.found);
         return gone === undefined ? record : { ...record, state: 'rejected' };
       },
-      isRefusal: () => false,
     });
     if (removed === undefined) return refused('template_not_editable', { detail: BEING_TOLD });
     const message = removed

@@ -30,10 +30,9 @@ import {
   string,
   withDefault,
 } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { type Accepted, refusedLate } from '../../http/idempotency/action.ts';
-import { pageOfFound } from '../../http/page.ts';
 import { ACCOUNT_IN_PATH, country, currency, entityId, expiryDate, line, reason } from '../operators/fields.ts';
 import {
   ACCOUNT_REFUSALS,
@@ -176,10 +175,8 @@ export const newAccount = endpoint({
         action: 'account.create',
         subject: { kind: 'account', id },
         account: id,
-        read: async () => undefined,
         make: () => createAccount(db, clock, { ...given, numberCheck }, id),
         madeOf: (account) => account,
-        isRefusal: () => false,
       });
       return created(made);
     },
@@ -318,7 +315,6 @@ export const changeAccount = endpoint({
         return (await findAccount(db, id)) ?? account;
       },
       madeOf: accountInAudit,
-      isRefusal: () => false,
     });
     return done({
       account: await accountDetail(db, changed, clock.now()),
@@ -380,7 +376,6 @@ export const changeAccountStatus = endpoint({
         return (await findAccount(db, id)) ?? account;
       },
       madeOf: (one) => ({ ...shown(one), ...(reason === undefined ? {} : { reason }) }),
-      isRefusal: () => false,
     });
     return done({ account: await accountDetail(db, changed, clock.now()) });
   },
@@ -421,7 +416,6 @@ export const closeAccountForGood = endpoint({
       read: async () => accountInAudit(account),
       make: () => closeAccount(db, account._id, { at: clock.now(), by, ...body }),
       madeOf: (one) => one && accountInAudit(one),
-      isRefusal: () => false,
     });
     if (closed === undefined) return refused('account_closed');
     return done({ account: await accountDetail(db, closed, clock.now()) });

@@ -8,13 +8,11 @@ import { done, endpoint, invalid, refused, WithHeaders } from '../../api/endpoin
 import { named, pageShape, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { choice, Fault, number, required } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOf } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { parseIdempotencyKey } from '../../http/idempotency/once.ts';
-import { pageOf } from '../../http/page.ts';
-import { peopleNames } from '../audit/people-names.ts';
-import { entryRecord, isSeq, LedgerEntry } from '../ledger/ledger.ts';
-import { listLedger } from '../ledger/ledger-list.ts';
+import { peopleNames } from '../audit/list-entries.ts';
+import { entryRecord, isSeq, LedgerEntry, listLedger } from '../ledger/ledger.ts';
 import { readLinks } from '../ledger/links.ts';
 import { ACCOUNT_IN_PATH, AccountIdText, line } from '../operators/fields.ts';
 import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from './account.ts';

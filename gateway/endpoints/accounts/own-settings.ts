@@ -108,7 +108,6 @@ export const changeOwnSettings = endpoint({
         return settingsOf(db, id);
       },
       madeOf: (made) => made,
-      isRefusal: () => false,
     });
   },
 });

@@ -9,9 +9,8 @@ import { id, named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
 import { optional } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOf, pageOfFound } from '../../http/fields/query.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
-import { pageOf, pageOfFound } from '../../http/page.ts';
 import { AccountTemplate, templateRecord } from '../account-templates/templates.ts';
 import { AccountIdText, accountId } from '../operators/fields.ts';
 

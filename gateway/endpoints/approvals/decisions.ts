@@ -72,7 +72,6 @@ export const giveSender = endpoint({
         action: 'sender.create',
         subject: { kind: 'sender', id: `${owner}:${sender}` },
         account: owner,
-        read: async () => undefined,
         make: () => createSender(db, clock, { account: owner, sender, routes, status }),
         madeOf: (one) => one,
         isRefusal: (error) => error instanceof SenderExists,
@@ -141,7 +140,6 @@ export const senderDecision = endpoint({
       read: async () => before,
       make: () => decideSender(db, clock, account._id, name, decision, reason, found._id),
       madeOf: (made) => (made ? { status: decision, reason: reason ?? null } : before),
-      isRefusal: () => false,
     });
     if (!decided) return refused('sender_changed');
     return done({ account_id: account._id, sender: name, decision, reason: reason ?? null });

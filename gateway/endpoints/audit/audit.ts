@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { isAuditId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { named, pageShape, text, whole } from '../../api/shapes.ts';
 import { Fault, type Kind, optional, string } from '../../http/fields/field.ts';
-import { cursorOf, limit, queryTime } from '../../http/fields/query.ts';
-import { pageOf } from '../../http/page.ts';
-import { AUDIT_KINDS, type AuditActor, listOwnEntries, shownKind } from './list-entries.ts';
-import { peopleNames } from './people-names.ts';
+import { cursorOf, limit, pageOf, pageOfFound, queryTime } from '../../http/fields/query.ts';
+import { accountId } from '../operators/fields.ts';
+import { AUDIT_KINDS, type AuditActor, listEntries, listOwnEntries, peopleNames, shownKind } from './list-entries.ts';
 
-/** Who changed what of an account's settings. */
+/** Who changed what: of an account's settings, and for operators of everything. */
 
 const ACTOR_KINDS = ['ops', 'key', 'user'] as const;
 
@@ -106,38 +106,71 @@ export const audit = endpoint({
   async handle({ db }, { caller, query: { actor, limit, cursor, ...filter } }) {
     const wanted = { account: caller.account._id, ...filter, ...(cursor && { after: cursor }) };
     const { entries, next } = await listOwnEntries(db, wanted, actor, limit);
-    const names = await peopleNames(
-      db,
-      entries.filter(({ actor }) => shownKind(actor) === 'key').map(({ actor }) => `key ${actor.id}`),
-    );
-    return pageOf(
-      'audit',
-      entries.map((entry) => entryRecord(entry, names)),
-      next,
-    );
+    const keys = entries.filter(({ actor }) => shownKind(actor) === 'key').map(({ actor }) => `key ${actor.id}`);
+    const names = await peopleNames(db, keys);
+    const records = entries.map((entry) => entryRecord(entry, shownActor(entry, names)));
+    return pageOf('audit', records, next);
   },
 });
 
-/**
- * An operator is shown only as `ops`, without name, machine or address. The outcome `begun` means perhaps done: the process stopped
- * in between.
- */
-function entryRecord(
-  { _id, at, actor, action, subject, outcome, before, after, times = 1 }: AuditDocument,
-  names: ReadonlyMap<string, string>,
-): Shown<typeof AuditEntry> {
-  const { id, name = names.get(`key ${actor.id}`) ?? null, address = null } = actor;
+/** An operator is shown only as `ops`, without name, machine or address. */
+function shownActor({ actor }: AuditDocument, names: ReadonlyMap<string, string>): Actor {
+  const { id, name = names.get(`key ${id}`) ?? null, address = null } = actor;
   const kind = shownKind(actor);
-  const shown = kind === 'ops' ? { id: null, name: null, address: null } : { id, name, address };
+  return kind === 'ops' ? { kind, id: null, name: null, address: null } : { kind, id, name, address };
+}
+
+type Actor = Shown<typeof AuditEntry>['actor'];
+
+/** The outcome `begun` means perhaps done: the process stopped in between. */
+function entryRecord(entry: AuditDocument, actor: Actor): Shown<typeof AuditEntry> {
+  const { _id, at, action, subject, outcome, before = null, after = null, times = 1 } = entry;
   return {
-    audit_id: _id,
-    at: isoTimestamp(at),
-    actor: { kind, ...shown },
-    action,
+    ...{ audit_id: _id, at: isoTimestamp(at), actor, action },
     subject: { kind: subject.kind, id: subject.id ?? null },
-    outcome,
-    times,
-    before: before ?? null,
-    after: after ?? null,
+    ...{ outcome, times, before, after },
   };
 }
+
+const OperatorAuditEntry = named('OperatorAuditEntry', 'Something that was changed in any account, by whom and when.', {
+  ...AuditEntry.shape,
+  account_id: text().nullable(),
+});
+
+/** Every filter uses an index: by account, by thing, or by time. */
+const ANY_SUBJECT = /^([a-z-]+):(.{1,200})$/;
+
+export const auditOfAll = endpoint({
+  id: 'operatorAudit',
+  method: 'get',
+  path: '/v2/admin/audit',
+  tag: 'Operators',
+  summary: 'Who changed what',
+  description:
+    'Extension. Changes of all accounts and of what belongs to none, newest first. Secrets are shown as fingerprints.',
+  scopes: ['admin:read'],
+  query: {
+    account_id: optional(accountId('Only of this account and its things.')),
+    subject: optional(
+      string({ description: 'Only of this thing: `carrier:airtel`.', pattern: ANY_SUBJECT.source }, (text) => {
+        const [, kind, id] = ANY_SUBJECT.exec(text) ?? [];
+        if (kind !== undefined && id !== undefined) return { kind, id };
+        return new Fault('invalid_value', 'It must be a kind and an id, like carrier:airtel or key:01kam….');
+      }),
+    ),
+    since: optional(queryTime('Changes from this time on.')),
+    until: optional(queryTime('Changes before this time.')),
+    limit,
+    cursor: cursorOf('audit', isAuditId),
+  },
+  answer: pageShape('OperatorAuditPage', OperatorAuditEntry),
+  async handle({ db }, { query: { account_id: account, subject, since, until, limit, cursor: after } }) {
+    const found = await listEntries(db, defined({ account, subject, since, until, after }), limit + 1);
+    const people = found.map(({ actor }) => `${actor.kind} ${actor.id}`);
+    const names = await peopleNames(db, people);
+    return pageOfFound('audit', found, limit, (entry) => {
+      const { kind, id, name = names.get(`${kind} ${id}`) ?? null, address = null } = entry.actor;
+      return { ...entryRecord(entry, { kind, id, name, address }), account_id: entry.account ?? null };
+    });
+  },
+});

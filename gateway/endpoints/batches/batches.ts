@@ -6,13 +6,20 @@ import { batchCollection, beginStop, readBatch } from '../../../shared/messages/
 import { SHOWN_BATCHES } from '../../../shared/platform/mongo/indexes.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, type BatchId, idTime, isBatchId, lowestId } from '../../../shared/platform/runtime/ids.ts';
-import { ReadQueue } from '../../access/read-queue.ts';
-import { Charged, CostlyRead, done, endpoint, type Gateway, refused, type Shown } from '../../api/endpoint.ts';
-import { perProcess } from '../../api/per-process.ts';
+import { ReadQueue } from '../../access/costly-reads.ts';
+import {
+  Charged,
+  CostlyRead,
+  done,
+  endpoint,
+  type Gateway,
+  perProcess,
+  refused,
+  type Shown,
+} from '../../api/endpoint.ts';
 import { success, text, whole } from '../../api/shapes.ts';
 import { optional } from '../../http/fields/field.ts';
-import { cursorOf, limit, queryTime } from '../../http/fields/query.ts';
-import { mergePage, pageOf } from '../../http/page.ts';
+import { cursorOf, limit, mergePage, pageOf, queryTime } from '../../http/fields/query.ts';
 import { findPaidBatch, showPaidBatch, showUnmarked } from '../sms/paid-batches.ts';
 import { Batch, BatchId as BatchIdShape, BatchPage, type BatchSummary, IN_PATH } from './shapes.ts';
 

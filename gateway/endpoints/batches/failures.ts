@@ -10,14 +10,12 @@ import {
   isMessageId,
   type MessageId,
 } from '../../../shared/platform/runtime/ids.ts';
-import { CSV_TYPE, csvAnswer } from '../../api/csv-file.ts';
+import { CSV_TYPE, csvAnswer, csvText } from '../../api/csv.ts';
 import { CostlyRead, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { named, pageShape, text, time } from '../../api/shapes.ts';
-import { csvText } from '../../http/csv.ts';
 import { choice, optional, withDefault } from '../../http/fields/field.ts';
-import { cursorOf, entries, LIMIT_DEFAULT } from '../../http/fields/query.ts';
+import { cursorOf, entries, LIMIT_DEFAULT, pageOfFound } from '../../http/fields/query.ts';
 import type { Rule } from '../../http/fields/request.ts';
-import { pageOfFound } from '../../http/page.ts';
 import { explain } from '../messages/explain/explain.ts';
 import { Explanation, MessageId as MessageIdShape } from '../messages/shapes.ts';
 import { showPaidBatch } from '../sms/paid-batches.ts';

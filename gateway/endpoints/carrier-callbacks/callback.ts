@@ -9,8 +9,8 @@ import { publicUrl } from '../../../shared/platform/config/settings.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import { endpoint } from '../../api/endpoint.ts';
 import { named, text } from '../../api/shapes.ts';
-import { CALLER_GONE } from '../../http/access-log.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
+import { CALLER_GONE } from '../../http/begin.ts';
 import { readRawBody } from '../../http/json-body.ts';
 import { isGenuine, type Posted, toldReceipts } from './told-receipts.ts';
 

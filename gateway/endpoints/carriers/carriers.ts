@@ -231,7 +231,6 @@ export const changeCarrierStatus = endpoint({
       read: async () => ({ status: carrier.status }),
       make: () => setCarrierStatus(db, carrier._id, status),
       madeOf: () => ({ status, ...(status !== carrier.status && reason !== undefined && { reason }) }),
-      isRefusal: () => false,
     });
     const now = (await carrierOf(db, carrier._id, clock.now())) ?? found;
     return done({ carrier: await carrierDetail(db, now) });

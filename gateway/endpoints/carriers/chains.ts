@@ -111,7 +111,6 @@ export const takeChain = endpoint({
       read: async () => found,
       make: () => removeChain(db, account._id, carrier),
       madeOf: (removed) => ({ removed }),
-      isRefusal: () => false,
     });
     return done({ account_id: account._id, carrier_id: carrier });
   },

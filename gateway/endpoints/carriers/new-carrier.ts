@@ -116,7 +116,6 @@ export const newCarrier = endpoint({
       await changeAudited(deps, requester, {
         action: 'carrier.create',
         subject: { kind: 'carrier', id },
-        read: async () => undefined,
         make: () => createCarrier(db, clock, box, wanted),
         madeOf: (made) => made,
         isRefusal: (error) => error instanceof BadCarrier || error instanceof CarrierExists,
@@ -159,7 +158,6 @@ export const takeCarrier = endpoint({
       read: async () => carrier,
       make: () => removeCarrier(db, carrier._id),
       madeOf: (removed) => ({ removed }),
-      isRefusal: () => false,
     });
     if (!isRemoved) return refused('carrier_in_use', { detail: NOT_PAUSED });
     return done({ carrier_id: carrier._id, message: 'The carrier is removed.' });

@@ -2,7 +2,7 @@
  * The settings that a carrier's own pages ask for, each as one text (settings-form.ts). Settings that the pages do not mention keep
  * their defaults.
  */
-export interface Preset {
+interface Preset {
   readonly about: string;
   /** The page that says it. Carriers change their settings, so what your carrier told you is more reliable than a preset. */
   readonly source: string;

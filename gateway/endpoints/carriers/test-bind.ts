@@ -72,10 +72,8 @@ export const testBind = endpoint({
     const step = await changeAudited(deps, requester, {
       action: 'carrier.test',
       subject: { kind: 'carrier', id: given.carrier_id ?? `${carrier.host}:${carrier.port}` },
-      read: async () => undefined,
       make: () => tryIt().finally(() => trial.end()),
       madeOf: ({ ok, words }) => ({ ok, words }),
-      isRefusal: () => false,
     });
     return { ...step, pdus };
   },

@@ -107,7 +107,6 @@ export const requestChatTemplate = endpoint({
         (await changeAudited(deps, caller, {
           action: 'chat-template.request',
           subject: { kind: 'chat-template', id: `${name}:${language}` },
-          read: async () => undefined,
           make: () => wishChatTemplate(db, { _id: chatTemplateId(owner, name, language), ...wish }),
           madeOf: () => draft,
           isRefusal: (error) => error instanceof QuotaReached,
@@ -212,7 +211,6 @@ export const editChatTemplate = endpoint({
       read: async () => own.asked?.draft ?? own.listed?.components,
       make: () => wishChatTemplate(db, { _id: chatTemplateId(owner, name, language), ...wish }),
       madeOf: () => draft,
-      isRefusal: () => false,
     });
     return made ? answerOf(db, owner, name, language) : refused('template_not_editable', { detail: BEING_ASKED });
   },
@@ -282,7 +280,6 @@ export const removeChatTemplate = endpoint({
         return stored ? 'asked' : undefined;
       },
       madeOf: (made) => ({ removed: made ?? 'not' }),
-      isRefusal: () => false,
     });
     if (removed === undefined) return refused('template_not_editable', { detail: BEING_ASKED });
     const message =

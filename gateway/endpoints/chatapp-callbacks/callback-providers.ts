@@ -4,7 +4,7 @@ import type { ProviderDocument } from '../../../shared/carriers/providers/provid
 import { providersByCallback, providersByGraphId } from '../../../shared/carriers/providers/store.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import { type CallbackId, isCallbackId } from '../../../shared/platform/runtime/ids.ts';
-import { perProcess } from '../../api/per-process.ts';
+import { perProcess } from '../../api/endpoint.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 import type { OwnedId, Owner } from './read-callback.ts';
 

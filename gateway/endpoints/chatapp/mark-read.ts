@@ -1,11 +1,10 @@
 import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import { isTestAccount } from '../../../shared/platform/runtime/ids.ts';
-import { done, endpoint, refused } from '../../api/endpoint.ts';
-import { perProcess } from '../../api/per-process.ts';
+import { FileSlots } from '../../api/csv.ts';
+import { done, endpoint, perProcess, refused } from '../../api/endpoint.ts';
 import { success } from '../../api/shapes.ts';
 import { boolean, required, withDefault } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
-import { FileSlots } from '../../http/file-slots.ts';
 import { MessageId } from '../messages/shapes.ts';
 import { postToProvider, providerPoster, readProviderAnswer } from '../providers/post-to-provider.ts';
 import { findChatMessage } from './answered.ts';

@@ -8,7 +8,7 @@ import { choice, list, required } from '../../http/fields/field.ts';
 import { address, invalidUrlRequest } from '../../http/fields/public-url.ts';
 import { request } from '../../http/fields/request.ts';
 import { refusedLate } from '../../http/idempotency/action.ts';
-import { registerEndpoint } from '../webhooks/register-endpoint.ts';
+import { registerEndpoint } from '../webhooks/webhooks.ts';
 
 const ChatWebhookResult = success('ChatWebhookResult', {
   webhook_id: text('The same address always has the same id.', {

@@ -9,10 +9,9 @@ import { id, named, pageShape, success, text, time } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
 import { required, string } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { type Accepted, type Refused, refusedLate } from '../../http/idempotency/action.ts';
-import { pageOfFound } from '../../http/page.ts';
 import { quotaProblem } from '../../http/quota-problem.ts';
 import { ACCOUNT_REFUSALS, openAccountOf } from '../accounts/account.ts';
 import { DECISION, DECISIONS, reasonToReject } from '../approvals/decisions.ts';
@@ -127,7 +126,6 @@ export const requestCta = endpoint({
         const made = await changeAudited(deps, caller, {
           action: 'cta.request',
           subject: { kind: 'cta', id },
-          read: async () => undefined,
           make: () => createCta(db, clock, { account, requested: true }, cta, id),
           madeOf: ctaRecord,
           isRefusal,
@@ -184,7 +182,6 @@ export const removeOwnCta = endpoint({
       read: async () => ctaRecord(found),
       make: () => removeCta(db, account, found._id),
       madeOf: () => ({ removed: true }),
-      isRefusal: () => false,
     });
     return done({ cta_id: found._id, message: 'It is removed.' });
   },
@@ -215,7 +212,6 @@ export const giveCta = endpoint({
         action: 'cta.create',
         subject: { kind: 'cta', id: `${account._id}:${cta.value}` },
         account: account._id,
-        read: async () => undefined,
         make: () => createCta(db, clock, giver, cta),
         madeOf: ctaRecord,
         isRefusal,
@@ -261,7 +257,6 @@ export const ctaDecision = endpoint({
       read: async () => before,
       make: () => decideCta(db, clock, found, decision, reason),
       madeOf: (made) => (made ? { status: decision, reason: reason ?? null } : before),
-      isRefusal: () => false,
     });
     if (!decided) return refused('cta_not_found');
     const { _id: cta_id, value } = found;

@@ -90,7 +90,6 @@ async function doImport(
         action: 'cta.import',
         subject: { kind: 'account', id: giver.account },
         account: giver.account,
-        read: async () => undefined,
         make: work,
         madeOf: (done) => done,
         isRefusal: (error) => error instanceof QuotaReached,

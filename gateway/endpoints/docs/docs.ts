@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Contract } from '../../api/contract.ts';
-import { endpoint } from '../../api/endpoint.ts';
-import { perProcess } from '../../api/per-process.ts';
+import { endpoint, perProcess } from '../../api/endpoint.ts';
 import type { ClientFiles } from '../../dashboard/files.ts';
 import { POLICY } from '../../dashboard/policy.ts';
 import {

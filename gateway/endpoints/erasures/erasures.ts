@@ -19,10 +19,9 @@ import { changeAudited } from '../../http/audited.ts';
 import type { Requester } from '../../http/context.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 import { Fault, required, string } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { type Accepted, refusedLate } from '../../http/idempotency/action.ts';
-import { pageOfFound } from '../../http/page.ts';
 
 /** A person who asks to be forgotten: everything that was stored of a number goes, of one account or of all. */
 
@@ -159,10 +158,8 @@ async function begin(
   await changeAudited(deps, requester, {
     action: 'customer.erase',
     subject: { kind: 'erasure', id },
-    read: async () => undefined,
     make: () => insertErasure(deps.db, erasure),
     madeOf: () => ({ number: erasure.shown }),
-    isRefusal: () => false,
   });
   return { kind: 'accepted', body: done(erasureRecord(erasure)) };
 }

@@ -3,10 +3,9 @@ import { removeExport } from '../../../shared/messages/export-store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { idTime, isExportId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { maskNumbers } from '../../../shared/platform/runtime/log.ts';
-import { pageAccount, pageUser, refusesOther } from '../../access/page-user.ts';
+import { pageAccount, pageMode, pageUser, refusesOther } from '../../access/page-query.ts';
 import { scopeMissing } from '../../access/scopes.ts';
-import { pageMode } from '../../access/test-mode.ts';
-import { CSV_COST, CSV_PROBLEMS, csvAnswer, sendCsv } from '../../api/csv-file.ts';
+import { CSV_COST, CSV_PROBLEMS, csvAnswer, sendCsv } from '../../api/csv.ts';
 import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { decimal, flag, id, named, success, time, whole } from '../../api/shapes.ts';
 import { sendProblem } from '../../http/answer.ts';
@@ -65,10 +64,8 @@ export const startExport = endpoint({
       const filter = withCountryCode(messageFilter(body), caller.account);
       const begun = await changeAudited(deps, caller, {
         ...{ action: 'messages.export', subject: { kind: 'export', id } },
-        read: async () => undefined,
         make: () => insertExport(deps, caller.account._id, { _id: id, by: byOf(caller), filter }).catch(quotaReached),
         madeOf: (made) => ('quota' in made ? undefined : asAudited(body)),
-        isRefusal: () => false,
       });
       if ('quota' in begun) return refused(...quotaProblem(begun));
       exportsIn(deps).run(begun);

@@ -15,13 +15,11 @@ import {
   type MessageId,
 } from '../../../shared/platform/runtime/ids.ts';
 import { errorFields } from '../../../shared/platform/runtime/log.ts';
-import { perProcess } from '../../api/per-process.ts';
-import { type Columns, csvHead, csvLines } from '../../http/csv.ts';
+import { type Columns, csvHead, csvLines } from '../../api/csv.ts';
+import { perProcess } from '../../api/endpoint.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
-import { listMessages } from '../messages/message-list.ts';
-import type { MessageFilter } from '../messages/search-index.ts';
-import type { MessageSummary } from '../messages/view.ts';
-import { viewOf } from '../messages/views.ts';
+import { listMessages, type MessageFilter } from '../messages/message-list.ts';
+import { type MessageSummary, viewOf } from '../messages/views.ts';
 
 /**
  * A file of messages that an account asked for. A gateway makes it piece by piece, and stores each piece, so that every gateway can

@@ -6,13 +6,12 @@ import { type AccountId, isMessageId } from '../../../shared/platform/runtime/id
 import { CostlyRead, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { named, pageFields, text } from '../../api/shapes.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
-import { pageOf } from '../../http/page.ts';
+import { cursorOf, limit, pageOf } from '../../http/fields/query.ts';
 import { listMessages, listMessagesWith } from '../messages/message-list.ts';
 import { messageRecord, personAsked, THREAD_PER_REQUEST } from '../messages/messages.ts';
 import { Message, OF_ITS_KIND } from '../messages/shapes.ts';
 import { SAID, type TextRules, textRulesFor } from '../messages/texts.ts';
-import type { MessageSummary } from '../messages/view.ts';
+import type { MessageSummary } from '../messages/views.ts';
 import { InboxPerson, ofNumber, personRecord } from './inbox.ts';
 import { readSaid, WRITTEN } from './texts.ts';
 

@@ -8,7 +8,7 @@ import {
   lineOf,
   REQUESTS_PER_MINUTE,
 } from '../../../shared/people/keys/key.ts';
-import { formatKey, type KeyText, keyPrefix } from '../../../shared/people/keys/key-secret.ts';
+import { formatKey, type KeyText, keyPrefix, newKeyText, parseKey } from '../../../shared/people/keys/key-secret.ts';
 import {
   findOwnKey,
   insertKey,
@@ -28,6 +28,7 @@ import { keyViews } from '../../../shared/people/keys/view.ts';
 import { AllPlacesTaken } from '../../../shared/platform/mongo/places.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, named, pageShape, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
@@ -46,11 +47,10 @@ import {
   withDefault,
 } from '../../http/fields/field.ts';
 import { ONE_LINE } from '../../http/fields/message-fields.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOf } from '../../http/fields/query.ts';
 import { type Given, request } from '../../http/fields/request.ts';
 import { laterTime } from '../../http/fields/times.ts';
 import { type Accepted, type Problem, type Refused, refusedLate } from '../../http/idempotency/action.ts';
-import { pageOf } from '../../http/page.ts';
 import {
   beyondCaller,
   checkBounds,
@@ -61,10 +61,16 @@ import {
   reachOf,
   tooFarDown,
 } from './authority.ts';
-import { descendantsOf, makerKey } from './descendants.ts';
-import { changeKey, narrowMade, revokeAudited } from './key-changes.ts';
-import { KEY_FATES, MadeKey, madeRecord } from './made-keys.ts';
-import { newSealedText, openText, type SealedText } from './sealed-text.ts';
+import {
+  changeKey,
+  descendantsOf,
+  KEY_FATES,
+  MadeKey,
+  madeRecord,
+  makerKey,
+  narrowMade,
+  revokeAudited,
+} from './made-keys.ts';
 
 /** An account's API keys. How far a key may reach: authority.ts. */
 
@@ -284,7 +290,6 @@ export const createKey = endpoint({
       const made = await changeAudited(deps, caller, {
         action: 'key.create',
         subject: { kind: 'key', id: text.id },
-        read: async () => undefined,
         make: () =>
           insertKey(
             db,
@@ -591,4 +596,21 @@ async function keyDetail(
 ): Promise<Shown<typeof KeyDetail>> {
   const now = deps.clock.now();
   return { ...(await keyRecord(deps, key)), descendants: descendants.map((one) => madeRecord(one, now)) };
+}
+
+/**
+ * The text of a new key, sealed. It serves as the id of the request that makes the key, so with an Idempotency-Key it is stored with
+ * the claim for a day, as the answer is. If the gateway dies after it has made the key, a repeated request can still be answered.
+ */
+type SealedText = string;
+
+export function newSealedText({ box, clock }: Pick<GatewayDeps, 'box' | 'clock'>, account: AccountId): SealedText {
+  return box.seal(formatKey(newKeyText(clock.now().getTime())), ['idempotency', account, 'result']);
+}
+
+/** Throws when it is none, or sealed with another secret or for another account. */
+export function openText({ box }: Pick<GatewayDeps, 'box'>, account: AccountId, sealed: SealedText): KeyText {
+  const parsed = parseKey(box.open(sealed, ['idempotency', account, 'result']));
+  if (parsed === undefined) throw new Error('a sealed text is no key');
+  return parsed;
 }

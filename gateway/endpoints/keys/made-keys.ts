@@ -1,16 +1,26 @@
+import type { Db } from 'mongodb';
 import { z } from 'zod';
-import type { KeyDocument, KeyScope } from '../../../shared/people/keys/key.ts';
-import { KEY_STATES } from '../../../shared/people/keys/store.ts';
+import { boundsOf, excess } from '../../../shared/people/keys/bounds.ts';
+import { type KeyDocument, type KeyScope, lineOf } from '../../../shared/people/keys/key.ts';
+import {
+  findKeys,
+  KEY_STATES,
+  listLiveKeys,
+  narrowKey,
+  newestOfLine,
+  revokeKey,
+} from '../../../shared/people/keys/store.ts';
 import { isExpired } from '../../../shared/people/keys/view.ts';
 import type { UserDocument } from '../../../shared/people/users/user.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import type { Shown } from '../../api/endpoint.ts';
 import { named, text } from '../../api/shapes.ts';
+import { changeAudited } from '../../http/audited.ts';
 import type { Requester } from '../../http/context.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 import { choice, optional } from '../../http/fields/field.ts';
 import type { Problem } from '../../http/idempotency/action.ts';
-import { keysOfUser } from './descendants.ts';
-import { revokeAudited } from './key-changes.ts';
 
 /** The keys that a key or a user made, and what becomes of them. */
 
@@ -41,7 +51,7 @@ export const keysOfTheUser = optional(
 );
 
 /** Keys that outlive their maker's right to make them, and what shall become of them. */
-export interface LeftKeys {
+interface LeftKeys {
   readonly user: UserDocument;
   /** What the user may give to a key afterwards: nothing, when the user is disabled or gone. */
   readonly keeps: readonly string[];
@@ -72,4 +82,115 @@ async function leftKeys({ db, clock }: Deps, { user, keeps }: LeftKeys): Promise
   const made = await keysOfUser(db, { account, user: _id }, clock.now());
   const may = (scope: KeyScope) => keeps.includes(scope);
   return made.filter(({ scopes }) => !(keeps.includes('manage') && scopes.every(may)));
+}
+
+/** Makes a change of a key and records it in the audit. Resolves as `change` does: undefined when nothing was changed. */
+export function changeKey(
+  deps: Deps,
+  requester: Requester,
+  key: KeyDocument,
+  action: string,
+  change: () => Promise<KeyDocument | undefined>,
+  apart = '',
+): Promise<KeyDocument | undefined> {
+  return changeAudited(deps, requester, {
+    action,
+    apart,
+    subject: { kind: 'key', id: key._id },
+    ...(key.account && { account: key.account }),
+    read: async () => key,
+    make: change,
+    madeOf: (made) => made,
+  });
+}
+
+/** Keeps the keys that this one made, directly or not, inside it. Returns those that worked, as they are now. */
+export async function narrowMade(deps: Deps, requester: Requester, key: KeyDocument): Promise<readonly KeyDocument[]> {
+  const { db, clock } = deps;
+  const made = await narrowDescendants(db, key, clock, (one) =>
+    changeKey(deps, requester, one, 'key.narrow', () => narrowKey(db, one._id, boundsOf(key))),
+  );
+  return asTheyAre(deps, made);
+}
+
+/** Revokes the keys that `find` finds, until it finds none. Returns them. */
+export async function revokeAudited(
+  deps: Deps,
+  requester: Requester,
+  find: () => Promise<readonly KeyDocument[]>,
+): Promise<readonly KeyDocument[]> {
+  const revoke = (key: KeyDocument) => changeKey(deps, requester, key, 'key.revoke', () => revokeKey(deps.db, key._id));
+  return asTheyAre(deps, await revokeEach(find, revoke));
+}
+
+async function asTheyAre({ db }: Deps, keys: readonly KeyDocument[]): Promise<readonly KeyDocument[]> {
+  const ids = keys.map(({ _id }) => _id);
+  const now = new Map((await findKeys(db, ids)).map((key) => [key._id, key]));
+  return keys.map((key) => now.get(key._id) ?? key);
+}
+
+/** The keys that work and that this key made, or the ones that it replaced, and the keys that those made. Oldest first. */
+export async function descendantsOf(db: Db, key: KeyDocument, now: Date): Promise<readonly KeyDocument[]> {
+  const live = await listLiveKeys(db, key.account, now);
+  return live.filter((one) => (one.makers ?? []).includes(lineOf(key)) && !isOrWasReplaced(one, key));
+}
+
+/** Whether it is the key, or one that the key replaced, as far as the ids tell: a later key has a greater one. */
+function isOrWasReplaced(one: KeyDocument, key: KeyDocument): boolean {
+  return lineOf(one) === lineOf(key) && one._id <= key._id;
+}
+
+/** The keys that work and that a user made, and the keys that those made. Oldest first. */
+async function keysOfUser(
+  db: Db,
+  { account, user }: { readonly account: AccountId; readonly user: string },
+  now: Date,
+): Promise<readonly KeyDocument[]> {
+  const live = await listLiveKeys(db, account, now);
+  return live.filter(({ makers = [] }) => makers.includes(user));
+}
+
+/**
+ * Revokes what `find` finds until it finds nothing: one of the keys may make another meanwhile. Returns the keys, as they were.
+ */
+async function revokeEach(
+  find: () => Promise<readonly KeyDocument[]>,
+  revoke: (key: KeyDocument) => Promise<unknown>,
+): Promise<readonly KeyDocument[]> {
+  const done: KeyDocument[] = [];
+  for (let found = await find(); found.length > 0; found = await find()) {
+    for (const key of found) await revoke(key);
+    done.push(...found);
+  }
+  return done;
+}
+
+/**
+ * Calls `narrow` for each key that this one made, directly or not, until all are inside it: one that is not narrowed yet may make
+ * another meanwhile. Returns the keys, as they were.
+ */
+export async function narrowDescendants(
+  db: Db,
+  key: KeyDocument,
+  clock: Clock,
+  narrow: (made: KeyDocument) => Promise<unknown>,
+): Promise<readonly KeyDocument[]> {
+  const found = () => descendantsOf(db, key, clock.now());
+  const made = new Map((await found()).map((one) => [one._id, one]));
+  const isOutside = (one: KeyDocument) => excess(boundsOf(one), boundsOf(key)).length > 0;
+  for (let outside = [...made.values()].filter(isOutside); outside.length > 0; ) {
+    for (const one of outside) await narrow(one);
+    outside = (await found()).filter(isOutside);
+    for (const one of outside) made.set(one._id, one);
+  }
+  return [...made.values()];
+}
+
+/**
+ * The key that made this one, or the newest that has replaced it. Undefined: a user or ops made it. A key that replaced itself is in
+ * the place of the old one, so the maker of that one is its maker.
+ */
+export async function makerKey(db: Db, key: KeyDocument): Promise<KeyDocument | undefined> {
+  const maker = key.makers?.find((id) => id !== lineOf(key));
+  return maker === undefined ? undefined : newestOfLine(db, key.account, maker);
 }

@@ -1,19 +1,95 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Db } from 'mongodb';
 import { z } from 'zod';
-import type { ChangeId } from '../../../shared/money/accounts/account.ts';
-import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
-import { readEntries } from '../../../shared/money/ledger/store.ts';
-import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { pageAccount, pageUser, refusesOther } from '../../access/page-user.ts';
-import { pageMode } from '../../access/test-mode.ts';
-import { CSV_PROBLEMS, csvAnswer, sendCsv } from '../../api/csv-file.ts';
+import type { ChangeId, LedgerReason } from '../../../shared/money/accounts/account.ts';
+import { entriesIn, type LedgerEntryDocument, ledgerEntryId } from '../../../shared/money/ledger/entry.ts';
+import { ledgerCollection, readEntries, readStatement } from '../../../shared/money/ledger/store.ts';
+import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { pageAccount, pageMode, pageUser, refusesOther } from '../../access/page-query.ts';
+import { type Columns, CSV_PROBLEMS, csvAnswer, csvHead, csvLines, sendCsv } from '../../api/csv.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { named, pageShape, text, time, whole } from '../../api/shapes.ts';
-import { optional } from '../../http/fields/field.ts';
-import { changeId, cursorOf, limit } from '../../http/fields/query.ts';
-import { pageOf } from '../../http/page.ts';
-import { ledgerFile } from './ledger-file.ts';
-import { LEDGER_FILTER, listLedger, REASONS } from './ledger-list.ts';
+import { choice, optional, type Values } from '../../http/fields/field.ts';
+import { changeId, cursorOf, limit, pageOf, queryTime } from '../../http/fields/query.ts';
 import { LINKS, type Links, readLinks } from './links.ts';
+
+const REASONS = ['send', 'conversation', 'top_up', 'refund', 'correction'] as const satisfies readonly LedgerReason[];
+
+/** `since` is inclusive, `until` exclusive. */
+const LEDGER_FILTER = {
+  reason: optional(
+    choice(
+      REASONS,
+      'Only changes of this kind. A page then looks at 1,000 changes at most and may have fewer entries, even none, while `has_more` is true.',
+    ),
+  ),
+  since: optional(queryTime('Only changes at or after this time: ISO 8601 with an offset.')),
+  until: optional(queryTime('Only changes before this time.')),
+};
+
+type LedgerFilter = Values<typeof LEDGER_FILTER>;
+
+/** Entries that one page looks at when it filters by reason, which no index has. It may then have fewer entries than asked for. */
+const WALK_MAX = 1_000;
+
+/** A number above that of every entry. Ids of entries have room for twelve digits. */
+const BEHIND_ALL = 999_999_999_999;
+
+interface LedgerPage {
+  readonly entries: readonly LedgerEntryDocument[];
+  /** The next page has entries below this number. Undefined at the end. */
+  readonly next: number | undefined;
+}
+
+/** Up to `limit` entries that fit, newest first, with numbers below `before`. */
+export async function listLedger(
+  db: Db,
+  account: AccountId,
+  { reason, since, until }: LedgerFilter,
+  before: number | undefined,
+  limit: number,
+): Promise<LedgerPage> {
+  const end = before ?? (until === undefined ? BEHIND_ALL : await firstSince(db, account, until));
+  const most = reason === undefined ? limit : WALK_MAX;
+  const walked = await readStatement(db, account, end, most);
+  const young = since === undefined ? walked : walked.filter(({ at }) => at >= since);
+  const entries = young
+    .filter((entry) => (reason === undefined || entry.reason === reason) && (until === undefined || entry.at < until))
+    .slice(0, limit);
+  const isAll = walked.length < most || young.length < walked.length;
+  const last = entries.length === limit ? entries.at(-1)?.seq : isAll ? undefined : walked.at(-1)?.seq;
+  // The first entry of an account has the number 1.
+  return { entries, next: last === 1 ? undefined : last };
+}
+
+/**
+ * The lowest number of an entry at or after `at`. Numbers and times rise together, so a binary search finds it without an index on
+ * the time. Changes are entered in any order: if a number has no entry yet, the one before it tells the time. Changes below the
+ * result that are not entered yet may be of any time.
+ */
+async function firstSince(db: Db, account: AccountId, at: Date): Promise<number> {
+  const newest = await newestUpTo(db, account, BEHIND_ALL);
+  if (newest === undefined || newest.at < at) return BEHIND_ALL;
+  let [low, high] = [0, newest.seq - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const entry = await newestUpTo(db, account, middle);
+    if (entry === undefined || entry.at < at) low = middle;
+    else high = entry.seq - 1;
+  }
+  return low + 1;
+}
+
+/** The entered entry with the highest number that is not above `seq`. */
+async function newestUpTo(db: Db, account: AccountId, seq: number): Promise<LedgerEntryDocument | undefined> {
+  const stored = await ledgerCollection(db)
+    .find({ _id: { $gte: ledgerEntryId(account, 1), $lte: ledgerEntryId(account, seq) } })
+    .sort({ _id: -1 })
+    .limit(1)
+    .next();
+  return stored === null ? undefined : entriesIn(stored).findLast((entry) => entry.seq <= seq);
+}
 
 /** The account's statement: every change of the balance, numbered without gaps. */
 
@@ -117,3 +193,70 @@ export const ledgerCsv = endpoint({
     await sendCsv(gateway, res, 'statement.csv', () => ledgerFile(db, clock, caller.account._id, filter));
   },
 });
+
+/** Entries of one read, and of the whole file. */
+const SLICE = 500;
+const ENTRIES_MAX = 100_000;
+/** The pause after each read, as a multiple of what it took. */
+const REST = 2;
+
+type Line = LedgerEntryDocument & { readonly links?: Links | undefined };
+
+const COLUMNS: Columns<Line> = {
+  seq: ({ seq }) => seq,
+  at: ({ at }) => isoTimestamp(at),
+  amount: ({ amount }) => amount,
+  balance_after: ({ balanceAfter }) => balanceAfter,
+  reason: ({ reason }) => reason,
+  reference: ({ reference }) => reference,
+  schedule_ids: ({ schedules }) => schedules?.join(' '),
+  change_id: ({ change }) => change,
+  message_count: ({ links }) => links?.message_count,
+  message_ids: ({ links }) => links?.messages?.flatMap(({ message_id: id }) => id ?? []).join(' '),
+  numbers: ({ links }) =>
+    links?.messages
+      ?.map(({ to }) => to ?? '')
+      .join(' ')
+      .trim(),
+  references: ({ links }) => links?.messages?.flatMap(({ reference }) => reference ?? []).join(' '),
+  explanation: ({ links }) => links?.explanation,
+  repeats: ({ links }) => links?.repeats?.join(' '),
+  note: ({ note }) => note,
+};
+
+/** The pieces of the file, some of them empty. It is cut off after `most` entries, or some more. Its last line then says so. */
+export async function* ledgerFile(
+  db: Db,
+  clock: Clock,
+  account: AccountId,
+  filter: LedgerFilter,
+  most = ENTRIES_MAX,
+): AsyncGenerator<string> {
+  yield csvHead(COLUMNS);
+  let before: number | undefined;
+  let oldest = clock.now();
+  let count = 0;
+  while (count < most) {
+    const beganMs = clock.monotonicMs();
+    const { entries, next } = await listLedger(db, account, filter, before, SLICE);
+    const links = await readLinks(db, account, entries);
+    yield await csvLines(
+      COLUMNS,
+      entries.map((entry) => ({ ...entry, links: links.get(entry.seq) })),
+    );
+    if (next === undefined) return;
+    count += entries.length;
+    before = next;
+    oldest = entries.at(-1)?.at ?? oldest;
+    await setTimeout(REST * (clock.monotonicMs() - beganMs));
+  }
+  // Others of the same millisecond may be missing: the next file begins with it.
+  const until = new Date(oldest.getTime() + 1).toISOString();
+  yield await csvLines(CUT_OFF, [`Cut off after ${count} entries. Ask for older ones with until=${until}`]);
+}
+
+/** As many cells as any other line, none of which a program takes for a number. */
+const CUT_OFF: Columns<string> = {
+  ...Object.fromEntries(Object.keys(COLUMNS).map((name) => [name, () => undefined])),
+  seq: (text) => text,
+};

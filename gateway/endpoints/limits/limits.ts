@@ -211,7 +211,6 @@ export const setLimits = endpoint({
       read: async () => limitsOf(account),
       make: () => setAccountLimits(db, id, limits),
       madeOf: () => limits,
-      isRefusal: () => false,
     });
     return done({ limits: await limitsRecord(db, await accountAt(db, id), clock.now()) });
   },
@@ -255,7 +254,6 @@ export const setCapsOfKey = endpoint({
       read: async () => ({ caps: key.caps ?? null }),
       make: () => setKeyCaps(db, key, caps),
       madeOf: (made) => made && { caps: made.caps ?? null },
-      isRefusal: () => false,
     });
     const { keysSpent = {} } = await accountAt(db, account);
     await forgetOver(db, account, Object.keys(keysSpent), clock.now());
@@ -340,7 +338,6 @@ async function release(
     read: async () => ({ state: before.state }),
     make: () => releaseHold(db, account, prefix, { at: clock.now(), by, reason }),
     madeOf: (made) => made && { state: made.state, reason: made.released?.reason },
-    isRefusal: () => false,
   });
   return hold === undefined ? refused('hold_not_found') : done({ hold: holdRecord(hold) });
 }

@@ -1,16 +1,97 @@
 import type { Request } from 'express';
+import type { Db } from 'mongodb';
+import { listNewestReplays } from '../../../shared/events/webhooks/replay-store.ts';
+import { HOUR_MS } from '../../../shared/messages/statistics-hour.ts';
+import { readHours } from '../../../shared/messages/statistics-store.ts';
+import { readBalance } from '../../../shared/money/accounts/store.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, liveAccountOf } from '../../../shared/platform/runtime/ids.ts';
 import type { Log } from '../../../shared/platform/runtime/log.ts';
 import type { Identify } from '../../access/authenticate.ts';
-import { refusesOther } from '../../access/page-user.ts';
+import { pageAccount, pageMode, pageUser, refusesOther } from '../../access/page-query.ts';
 import type { Sessions } from '../../access/sessions.ts';
-import { perProcess } from '../../api/per-process.ts';
+import { endpoint, perProcess } from '../../api/endpoint.ts';
 import { beginStream, sendProblem } from '../../http/answer.ts';
 import { type Reply, type Requester, requesterOf } from '../../http/context.ts';
+import { Fault, optional, string } from '../../http/fields/field.ts';
 import type { ProblemSlug } from '../../http/problem.ts';
-import { LiveHub } from './hub.ts';
-import type { Reading } from './sources.ts';
-import { LiveStream } from './stream.ts';
+import { readCarriers } from '../carriers/carriers.ts';
+import { countChatTemplates } from '../chat-templates/templates.ts';
+import { listMessages } from '../messages/message-list.ts';
+import { messageRecord } from '../messages/messages.ts';
+import { balanceRecord } from '../sms/account.ts';
+import { readOverview } from '../traffic/overview.ts';
+import { replayRecord } from '../webhooks/replays.ts';
+import { LiveHub, LiveStream, type Reading } from './stream.ts';
+
+/** As many as a page shows without scrolling. */
+const NEWEST = 20;
+
+/** What `GET /v2/account/stream` can tell. A new kind of event is an entry here, and its sentence in `accountStream`. */
+export const ACCOUNT_SOURCES: readonly AccountSource[] = [
+  {
+    name: 'balance',
+    read: async ({ db }, account) => balanceRecord(await readBalance(db, account)),
+  },
+  {
+    name: 'messages',
+    read: async ({ db }, account) => {
+      const { messages } = await listMessages(db, account, {}, undefined, NEWEST);
+      return { data: messages.map((message) => messageRecord(message)) };
+    },
+  },
+  {
+    // What the running hour and the one before have by now: the page of statistics reads them again when this changes.
+    name: 'statistics',
+    read: async ({ db, clock }, account) => {
+      const hours = await readHours(db, account, new Date(clock.now().getTime() - HOUR_MS));
+      return {
+        hours: hours.map(({ _id, states, credits }) => ({ at: _id.slice(account.length + 1), states, credits })),
+      };
+    },
+  },
+  {
+    name: 'inbox',
+    read: async ({ db }, account) => {
+      const { messages } = await listMessages(db, account, { direction: 'in' }, undefined, 1);
+      return { message_id: messages[0]?._id ?? null };
+    },
+  },
+  {
+    name: 'replays',
+    read: async ({ db }, account) => ({
+      data: (await listNewestReplays(db, liveAccountOf(account), NEWEST)).map(replayRecord),
+    }),
+  },
+  { name: 'chat_templates', read: ({ db }, account) => countChatTemplates(db, liveAccountOf(account)) },
+];
+
+/** What `GET /v2/admin/stream` can tell. */
+const OPERATOR_SOURCES: readonly OperatorSource[] = [
+  { name: 'overview', read: ({ db, clock }) => readOverview(db, clock) },
+  { name: 'carriers', read: async ({ db, clock }) => ({ carriers: await readCarriers(db, clock.now()) }) },
+];
+
+/** One kind of event of an account's stream. */
+interface AccountSource {
+  /** The event's name, by which clients listen: `balance`. */
+  readonly name: string;
+  /**
+   * The whole current value, small, by an index: it is read every two seconds while somebody looks. The same things must give the
+   * same JSON, because only changes are sent. So it has no "now" and no ages in it.
+   */
+  read(deps: SourceDeps, account: AccountId): Promise<object>;
+}
+
+interface SourceDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+}
+
+/** One kind of event of the operators' stream. */
+interface OperatorSource extends Omit<AccountSource, 'read'> {
+  read(deps: SourceDeps): Promise<object>;
+}
 
 /** How often a stream shows that it lives, and its caller is looked at again. Common proxies wait for 60 s. */
 const BEAT_MS = 15_000;
@@ -129,4 +210,86 @@ class OpenStreams {
   }
 }
 
-export const liveOf = perProcess((gateway) => new Live(gateway));
+const liveOf = perProcess((gateway) => new Live(gateway));
+
+/** Live numbers for those who look at a page. */
+
+export const accountStream = endpoint({
+  id: 'accountStream',
+  method: 'get',
+  path: '/v2/account/stream',
+  tag: 'Account',
+  summary: 'Live numbers of the account',
+  description:
+    'Extension. A stream of server-sent events that stays open. Each event is named, and its `data` is a JSON object with the whole current value: it comes at once, and again after it has changed. Values are read every two seconds, once for all who listen. A comment line comes every 15 seconds. The event `end` with the `code` of a problem says that the key or the session may not listen any more. When the stream ends without it, open it again after three seconds. A key or a user can have 12 streams open, an account 100.',
+  scopes: ['read'],
+  test: 'apart',
+  query: {
+    events: eventsOf(
+      ACCOUNT_SOURCES,
+      'Which events to send, separated by commas; without it all. `balance`: the answer of `GET /v2/balance`. `messages`: `data` has the 20 newest messages, as `GET /v2/messages` shows them. `statistics`: `hours` has the states of this hour and the one before, as counted last. `inbox`: `message_id` is the newest message that a customer wrote, or null. `replays`: `data` has the 20 newest replays of webhooks, with their progress. `chat_templates`: `states` has the number of chat-app templates in each state, `waiting` how many requests are yet to be told to the provider.',
+      'balance,inbox',
+    ),
+    user: pageUser('stream'),
+    account: pageAccount(),
+    mode: pageMode(),
+  },
+  problems: ['too_many_streams'],
+  openapi: streamOf(
+    'retry: 3000\n\nevent: balance\ndata: {"balance":4821,"currency":"INR","expiry_date":"2027-06-30"}\n\nevent: inbox\ndata: {"message_id":null}\n\n:\n\n',
+  ),
+  async stream(gateway, { caller, query: { events = ACCOUNT_SOURCES, user } }, res) {
+    const account = caller.account._id;
+    const readings = events.map(({ name, read }) => ({
+      name,
+      key: `${name} ${account}`,
+      read: () => read(gateway, account),
+    }));
+    liveOf(gateway).open(res, readings, user);
+  },
+});
+
+export const adminStream = endpoint({
+  id: 'adminStream',
+  method: 'get',
+  path: '/v2/admin/stream',
+  tag: 'Operators',
+  summary: 'Live numbers of the operators',
+  description:
+    'Extension. As `GET /v2/account/stream`, for operators. Events: `overview` (as `GET /v2/admin/overview`), `carriers` (as `GET /v2/admin/carriers`).',
+  scopes: ['admin:read'],
+  query: {
+    events: eventsOf(OPERATOR_SOURCES, 'Which events to send, separated by commas; without it all.', 'carriers'),
+    user: pageUser('stream'),
+  },
+  problems: ['too_many_streams'],
+  openapi: streamOf('retry: 3000\n\n:\n\n'),
+  async stream(gateway, { query: { events = OPERATOR_SOURCES, user } }, res) {
+    const readings = events.map(({ name, read }) => ({ name, key: name, read: () => read(gateway) }));
+    liveOf(gateway).open(res, readings, user);
+  },
+});
+
+/** `events=balance,messages`: the sources that the caller wants. */
+function eventsOf<Source extends { readonly name: string }>(
+  sources: readonly Source[],
+  description: string,
+  example: string,
+) {
+  const all = sources.map(({ name }) => name).join(', ');
+  return optional(
+    string({ description, example }, (events) => {
+      const names = [...new Set(events.split(','))];
+      const found = names.flatMap((name) => sources.find((source) => source.name === name) ?? []);
+      return found.length === names.length
+        ? found
+        : new Fault('invalid_value', `It must be a list of these, with commas: ${all}.`);
+    }),
+  );
+}
+
+/** How the contract shows a stream. */
+function streamOf(value: string): object {
+  const content = { 'text/event-stream': { schema: { type: 'string' }, examples: { stream: { value } } } };
+  return { responses: { 200: { description: 'The stream, which does not end by itself.', content } } };
+}

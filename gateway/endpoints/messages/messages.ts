@@ -14,17 +14,13 @@ import { type AccountId, type GroupId, idTime, isBatchId, isMessageId } from '..
 import { isLooking } from '../../access/looking.ts';
 import { endpoint, type Gateway, refused, type Shown } from '../../api/endpoint.ts';
 import { choice, Fault, optional, string, type Values } from '../../http/fields/field.ts';
-import { changeId, cursorOf, limit, queryTime } from '../../http/fields/query.ts';
-import { pageOf } from '../../http/page.ts';
-import { listMessages, listMessagesWith } from './message-list.ts';
+import { changeId, cursorOf, limit, pageOf, queryTime } from '../../http/fields/query.ts';
+import { listMessages, listMessagesWith, type MessageFilter } from './message-list.ts';
 import { explainWhole } from './obstacle.ts';
-import { readWholeMessage, type WholeMessage as Whole } from './read-whole.ts';
-import type { MessageFilter } from './search-index.ts';
 import { IN_PATH, type Message, MessagePage, SHOWN_STATES, WholeMessage } from './shapes.ts';
 import { textRulesFor } from './texts.ts';
-import { timelineOf } from './timeline.ts';
-import type { MessageSummary } from './view.ts';
-import { viewOf } from './views.ts';
+import { type MessageSummary, viewOf } from './views.ts';
+import { readWholeMessage, timelineOf, type WholeMessage as Whole } from './whole.ts';
 
 /** This many entries of a page count as one request. Reading them takes the embedded store some 3 ms. */
 const ENTRIES_PER_REQUEST = 250;

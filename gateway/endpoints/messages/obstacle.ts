@@ -18,9 +18,9 @@ import type { Gateway, Shown } from '../../api/endpoint.ts';
 import { ctaCheckOf, ctaWords } from '../sms/ctas/check.ts';
 import { carriersOf, scrubFactsOf } from '../sms/scrubbing/facts.ts';
 import { dltCodeOf, explain } from './explain/explain.ts';
-import type { WholeMessage } from './read-whole.ts';
 import type { Explanation as Shape } from './shapes.ts';
-import type { TextlessSms } from './view.ts';
+import type { TextlessSms } from './views.ts';
+import type { WholeMessage } from './whole.ts';
 
 /** What stands in the way of a message now, for its account or for operators, who can do other things about it. */
 

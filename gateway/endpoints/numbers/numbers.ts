@@ -3,8 +3,7 @@ import { listNumbers } from '../../../shared/carriers/numbers/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { named, pageShape, text, time } from '../../api/shapes.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
-import { pageOfFound } from '../../http/page.ts';
+import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
 
 const AccountNumber = named('AccountNumber', 'A number to which handsets may write.', {
   number: text('A long number with its country code, or a short code.', { example: '919000000001' }),

@@ -25,10 +25,9 @@ import { changeAudited } from '../../http/audited.ts';
 import type { Caller } from '../../http/context.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
 import { Fault, optional, required, string } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { type Accepted, refusedLate } from '../../http/idempotency/action.ts';
-import { pageOfFound } from '../../http/page.ts';
 import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
 
 /** Customers who want no SMS of the account, or none of one of its numbers. */
@@ -224,7 +223,6 @@ function audited(action: string, id: OptOutId, find: () => Promise<OptOutDocumen
     action,
     subject: { kind: 'opt-out', id },
     read: async () => auditedState(await find()),
-    isRefusal: () => false,
   };
 }
 

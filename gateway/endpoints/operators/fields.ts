@@ -86,7 +86,7 @@ export function accountId(description: string, example?: string): Kind<AccountId
 export const NO_SUCH_ACCOUNT = 'There is no such account: `GET /v2/admin/accounts` lists them.';
 
 /** Adds a problem when the account that the body names does not exist. */
-export async function checkAccount(
+async function checkAccount(
   db: Db,
   { given, problems }: ReadRequest<{ readonly account_id: Field<AccountId | undefined> }>,
 ): Promise<AccountDocument | undefined> {

@@ -6,8 +6,7 @@ import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isMailId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { flag, id, named, pageFields, text, time, whole } from '../../api/shapes.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
-import { pageOfFound } from '../../http/page.ts';
+import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
 
 /** The mails to users, as operators see them. What has a link shows no text: who reads it could take over the user. */
 

@@ -22,14 +22,12 @@ import { maskNumbers } from '../../../shared/platform/runtime/log.ts';
 import { endpoint, refused } from '../../api/endpoint.ts';
 import { pageFields, text } from '../../api/shapes.ts';
 import { Fault, optional, required, string } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
-import { pageOf } from '../../http/page.ts';
-import { findSummaries } from '../messages/message-list.ts';
+import { cursorOf, limit, pageOf } from '../../http/fields/query.ts';
+import { daysFrom, findSummaries } from '../messages/message-list.ts';
 import { MESSAGE_EXAMPLES, messageRecord, wholeRecord } from '../messages/messages.ts';
-import { readWholeMessage } from '../messages/read-whole.ts';
-import { daysFrom } from '../messages/search-index.ts';
 import { IN_PATH, Message, OF_ITS_KIND, WholeMessage } from '../messages/shapes.ts';
 import { textRulesFor } from '../messages/texts.ts';
+import { readWholeMessage } from '../messages/whole.ts';
 import { AccountIdText, accountId } from './fields.ts';
 
 /** Messages of all accounts, for who answers customers' questions. */

@@ -20,9 +20,8 @@ import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint
 import { named, pageShape, success, text, time } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { Fault, optional, required, string } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
-import { pageOfFound } from '../../http/page.ts';
 import { AccountIdText, accountId, checkOpenAccount, country, matching } from './fields.ts';
 
 /** Numbers that handsets write to, and whose they are. */
@@ -116,7 +115,6 @@ export const giveNumber = endpoint({
         action: 'number.add',
         subject: { kind: 'number', id: numberKey(number, keyword) },
         account,
-        read: async () => undefined,
         make: () => addNumber(db, clock, { number, keyword, account, ...(country === undefined ? {} : { country }) }),
         madeOf: (one) => one,
         isRefusal: (error) => error instanceof NumberTaken,
@@ -157,7 +155,6 @@ export const takeNumber = endpoint({
       read: async () => found,
       make: () => removeNumber(db, number, keyword),
       madeOf: (removed) => ({ removed }),
-      isRefusal: () => false,
     });
     return done({ number: numberRecord(found), message: 'It belongs to nobody now.' });
   },

@@ -28,10 +28,9 @@ import { changeAudited } from '../../http/audited.ts';
 import type { Requester } from '../../http/context.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 import { choice, optional, required } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
-import { pageOfFound } from '../../http/page.ts';
 import { askAboutKeys, keysOfTheUser, MadeKey, settleKeys } from '../keys/made-keys.ts';
 import { INVITE_USER, MailedTo, mailedTo, notInvited, userRecord } from '../users/users.ts';
 import { accountId, checkOpenAccount } from './fields.ts';
@@ -134,7 +133,6 @@ export const inviteToAccount = endpoint({
         subject: { kind: 'user', id: invited.username },
         account,
         apart: `${account} ${invited.role}`,
-        read: async () => undefined,
         make: () => inviteUser(db, now, { ...invited, account }, newId('usr', now.getTime()), deps.box),
         madeOf: (made) => auditedUser(made.user) ?? {},
         isRefusal: (error) => notInvited(error) !== undefined,
@@ -287,7 +285,6 @@ function changeUser(
     read: async () => auditedUser(user),
     make,
     madeOf: auditedUser,
-    isRefusal: () => false,
   });
 }
 

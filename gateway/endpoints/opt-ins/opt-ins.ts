@@ -8,9 +8,8 @@ import { done, endpoint, invalid, refused } from '../../api/endpoint.ts';
 import { pageShape, success, text, time, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { longList, required, string } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOf } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
-import { pageOf } from '../../http/page.ts';
 import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH, AccountIdText } from '../operators/fields.ts';
 import { customerOf } from './customer.ts';
@@ -90,10 +89,8 @@ export const addToOptIns = endpoint({
       action: 'opt-in.add',
       subject: { kind: 'opt-in', id },
       account: id,
-      read: async () => undefined,
       make: () => addOptIns(db, clock, id, customers),
       madeOf: (added) => ({ added, known: known(added) }),
-      isRefusal: () => false,
     });
     return done({ account_id: id, added, known: known(added) });
   },
@@ -120,10 +117,8 @@ export const takeOptIn = endpoint({
       action: 'opt-in.remove',
       subject: { kind: 'opt-in', id },
       account: id,
-      read: async () => undefined,
       make: () => removeOptIn(db, id, names),
       madeOf: (removed) => (removed ? { removed: 1 } : undefined),
-      isRefusal: () => false,
     });
     return isRemoved ? done({ account_id: id, customer }) : refused('opt_in_not_found');
   },

@@ -160,7 +160,6 @@ export const changePrices = endpoint({
       read: async () => shownIn(await findAccount(db, account._id)),
       make: () => setPrices(db, account._id, prices, creditPrice),
       madeOf: () => shownIn(set),
-      isRefusal: () => false,
     });
     return done(pricesRecord(set));
   },

@@ -32,7 +32,7 @@ export async function postToProvider(
 }
 
 /** What the provider answered. `id`: of the message that it took. `words`: why it took nothing. */
-export type ProviderAnswer =
+type ProviderAnswer =
   | { readonly ok: true; readonly id: string | undefined }
   | { readonly ok: false; readonly words: string; readonly status: number | undefined };
 

@@ -17,15 +17,17 @@ import {
   resumeProvider,
 } from '../../../shared/carriers/providers/store.ts';
 import { isBusinessNumber } from '../../../shared/messages/document/chat-message.ts';
+import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
+import { done, endpoint, type Gateway, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, named, pageShape, success, text, time, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { choice, optional, required } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
+import { choice, list, optional, required, string, withDefault } from '../../http/fields/field.ts';
+import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
-import { pageOfFound } from '../../http/page.ts';
-import { AccountIdText, accountId, reason } from '../operators/fields.ts';
+import { AccountIdText, accountId, matching, reason } from '../operators/fields.ts';
+import { customer } from '../opt-ins/customer.ts';
+import { postToProvider, providerPoster, readProviderAnswer } from './post-to-provider.ts';
 
 /** The accounts' numbers on the chat-app channel, with what fails. */
 
@@ -164,7 +166,6 @@ export const changeProviderStatus = endpoint({
         return (await findProvider(db, number)) ?? provider;
       },
       madeOf: (one) => ({ ...shown(one), ...(reason === undefined ? {} : { reason }) }),
-      isRefusal: () => false,
     });
     return done({ provider: await shownProvider(db, changed) });
   },
@@ -197,7 +198,6 @@ export const makeProviderDefault = endpoint({
         return (await findProvider(db, number)) ?? provider;
       },
       madeOf: () => ({ default: number }),
-      isRefusal: () => false,
     });
     return done({ provider: await shownProvider(db, changed) });
   },
@@ -228,7 +228,6 @@ export const deleteProvider = endpoint({
       read: async () => provider,
       make: () => removeProvider(db, number, account),
       madeOf: () => undefined,
-      isRefusal: () => false,
     });
     return done({ number, account_id: account });
   },
@@ -276,4 +275,80 @@ function providerRecord(one: ProviderDocument, isDefault: boolean): Shown<typeof
     callback: `/chatapp/callback/${one.callback}`,
     created_at: isoTimestamp(one.createdAt),
   };
+}
+
+const ProviderTest = named('ProviderTest', {
+  ok: flag('The provider took the message.', true),
+  words: text(undefined, { example: 'The provider took it: wamid.HBgM…' }),
+});
+
+export const testProvider = endpoint({
+  id: 'testProvider',
+  method: 'post',
+  path: '/v2/admin/providers/{number}/test',
+  tag: 'Operators',
+  summary: 'Send a test over a chat-app number',
+  description:
+    'Extension. One template message goes to the provider as it is, with the stored token. It is charged to nobody here and stands in no list; the provider may bill it. What becomes of it, the phone shows.',
+  scopes: ['admin:routing'],
+  confirmed: true,
+  costs: 10,
+  params: NUMBER_IN_PATH,
+  body: request({
+    to: required(customer('Your own number, or user id.')),
+    template: withDefault(
+      matching('Name of an approved template.', /^[a-z0-9_]{1,512}$/, 'a-z, 0-9 and _'),
+      'hello_world',
+    ),
+    language: withDefault(matching('Its language.', /^[a-zA-Z_]{2,10}$/, 'a code like en_US'), 'en_US'),
+    params: withDefault(
+      list(
+        string({ description: 'A value.', minLength: 1, maxLength: 1_024 }, (value) => value),
+        { description: 'The values of its text, in their order.', maxItems: 50 },
+      ),
+      [],
+    ),
+  }),
+  answer: ProviderTest,
+  problems: ['provider_not_found'],
+  examples: { body: { example: { to: '919876543210', template: 'hello_world', language: 'en_US' } } },
+  async handle(deps, { requester, params: { number }, body }) {
+    const provider = await numberAsked(deps.db, number);
+    if (provider === undefined) return refused('provider_not_found');
+    return changeAudited(deps, requester, {
+      action: 'provider.test',
+      subject: { kind: 'provider', id: number },
+      account: provider.account,
+      make: () => send(deps, provider, body),
+      madeOf: ({ ok }) => ({ ok, template: body.template }),
+    });
+  },
+});
+
+interface Test {
+  readonly to: string;
+  readonly template: string;
+  readonly language: string;
+  readonly params: readonly string[];
+}
+
+/** As the Cloud API documents it ("Template messages"). */
+async function send(
+  deps: Gateway,
+  provider: ProviderDocument,
+  { to, template, language, params }: Test,
+): Promise<Shown<typeof ProviderTest>> {
+  const components = [{ type: 'body', parameters: params.map((value) => ({ type: 'text', text: value })) }];
+  const message = {
+    ...{ messaging_product: 'whatsapp', recipient_type: 'individual', type: 'template' },
+    ...(isCustomerUserId(to) ? { recipient: to } : { to: `+${to}` }),
+    template: { name: template, language: { code: language }, ...(params.length > 0 && { components }) },
+  };
+  const poster = providerPoster(deps, provider.timeoutMs);
+  const answer = readProviderAnswer(
+    await postToProvider(poster, deps, provider, message).finally(() => poster.close()),
+  );
+  if (!answer.ok) return { ok: false, words: answer.words };
+  if (answer.id === undefined) return { ok: false, words: 'The provider answered without the id of a message.' };
+  return { ok: true, words: `The provider took it: ${answer.id}` };
 }

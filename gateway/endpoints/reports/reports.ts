@@ -5,15 +5,14 @@ import { ROUTES } from '../../../shared/messages/document/routing.ts';
 import { type Dimension, placeOf, type Report, type Row, readReport } from '../../../shared/messages/report.ts';
 import { mostFrequent } from '../../../shared/messages/statistics-hour.ts';
 import { readNewestCount } from '../../../shared/messages/statistics-store.ts';
+import { type LossDocument, listLosses } from '../../../shared/money/conversations/loss.ts';
 import { isDay, isoTimestamp, isZone } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
-import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import { pageAccount } from '../../access/page-user.ts';
-import { pageMode } from '../../access/test-mode.ts';
-import { CSV_TYPE, csvAnswer } from '../../api/csv-file.ts';
+import { type AccountId, idTime, isConversationId } from '../../../shared/platform/runtime/ids.ts';
+import { pageAccount, pageMode } from '../../access/page-query.ts';
+import { type Columns, CSV_TYPE, csvAnswer, csvText } from '../../api/csv.ts';
 import { CostlyRead, endpoint, type Gateway, invalid, type Shown } from '../../api/endpoint.ts';
-import { decimal, named, pageFields, text, time, whole } from '../../api/shapes.ts';
-import { type Columns, csvText } from '../../http/csv.ts';
+import { decimal, id, named, pageFields, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
 import {
   choice,
@@ -25,10 +24,9 @@ import {
   type Values,
   withDefault,
 } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
-import { pageOf } from '../../http/page.ts';
+import { cursorOf, limit, pageOf, pageOfFound } from '../../http/fields/query.ts';
 import { explainCounted } from '../messages/explain/explain.ts';
-import { accountId } from '../operators/fields.ts';
+import { AccountIdText, accountId } from '../operators/fields.ts';
 
 /** Reports: what was sent and what it cost, by day and by whatever one likes. Counted by the hour (docs/decisions/0047). */
 
@@ -362,7 +360,7 @@ function amounts(sums: ReadonlyMap<string, number>): Shown<typeof Amount>[] {
 }
 
 /** With two places at least, and as many as are needed. */
-export function decimalText(millionths: number): string {
+function decimalText(millionths: number): string {
   const digits = String(Math.abs(millionths)).padStart(7, '0');
   const [before, after] = [digits.slice(0, -6), digits.slice(-6).replace(/0{1,4}$/, '')];
   return `${millionths < 0 ? '-' : ''}${before}.${after}`;
@@ -408,4 +406,54 @@ function moneyColumns(currency: string): [string, (row: Row) => string][] {
     [`costs_${currency}`, ({ costs }) => decimalText(sum(costs))],
     [`margin_${currency}`, ({ sales, costs }) => decimalText(sum(sales) - sum(costs))],
   ];
+}
+
+const Loss = named('ConversationLoss', 'A conversation that cost the operator more than it earned.', {
+  conversation_id: id('cnv', undefined, 'cnv_01m7znjn7hdb5pft3awkb6pgvy'),
+  account_id: AccountIdText,
+  opened_at: time(undefined, '2026-11-28T10:00:00+00:00'),
+  opener: id('msg', 'The message that opened it.', 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
+  messages: whole('Messages that the provider billed.', { minimum: 1, example: 24 }),
+  credits: whole('What the account paid for it.', { minimum: 0, example: 1 }),
+  currency: text(undefined, { example: 'USD' }),
+  earned: text('`credits` by the value of a credit.', { example: '0.0025' }),
+  cost: text('Of all its messages, by the price list.', { example: '0.0336' }),
+  lost: text(undefined, { example: '0.0311' }),
+});
+
+export const conversationLosses = endpoint({
+  id: 'conversationLosses',
+  method: 'get',
+  path: '/v2/admin/conversation-losses',
+  tag: 'Operators',
+  summary: 'Conversations that cost more than they earned',
+  description:
+    "Extension. The newest first. An account pays a conversation once, and the provider takes money for each of its messages. Counted with the hours, for accounts whose provider has a price list and whose credits have a value in its currency: of each hour the 200 conversations of an account with the most billed messages, 2,000 of all. Kept for 31 days. `messages_per_conversation` of an account's limits prevents them.",
+  scopes: ['admin:read'],
+  query: {
+    account_id: optional(accountId('Only of this account.')),
+    limit,
+    cursor: cursorOf('conversation-losses', isConversationId),
+  },
+  answer: pageShape('ConversationLossPage', Loss),
+  async handle({ db }, { query: { account_id: account, limit, cursor } }) {
+    return pageOfFound('conversation-losses', await listLosses(db, account, cursor, limit + 1), limit, lossRecord);
+  },
+});
+
+function lossRecord({
+  _id,
+  account,
+  opener,
+  messages,
+  credits,
+  currency,
+  earned,
+  cost,
+}: LossDocument): Shown<typeof Loss> {
+  return {
+    ...{ conversation_id: _id, account_id: account, opened_at: isoTimestamp(idTime(_id)), opener },
+    ...{ messages, credits, currency, earned: decimalText(earned), cost: decimalText(cost) },
+    lost: decimalText(cost - earned),
+  };
 }

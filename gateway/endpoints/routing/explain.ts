@@ -3,14 +3,18 @@ import { readBindReports } from '../../../shared/carriers/bind-report.ts';
 import { carrierLease } from '../../../shared/carriers/carrier.ts';
 import { listCarriers } from '../../../shared/carriers/carrier-store.ts';
 import { type Availability, availabilityOf, mayTake } from '../../../shared/carriers/routing/availability.ts';
-import { listOfPath, type RouteDocument } from '../../../shared/carriers/routing/route.ts';
+import {
+  listOfPath,
+  type RouteDocument,
+  type RouteMatch,
+  type WeightedCarrier,
+} from '../../../shared/carriers/routing/route.ts';
 import { listRoutes } from '../../../shared/carriers/routing/store.ts';
 import { type Routable, RouteTable } from '../../../shared/carriers/routing/table.ts';
 import { heldEpochs } from '../../../shared/platform/leases/lease.ts';
-import { groupsText, matchText } from './route-text.ts';
 
 /** Who would carry a message now. */
-export interface Explanation {
+interface Explanation {
   readonly kind: 'carried' | 'waits' | 'refused';
   readonly route: RouteDocument | undefined;
   readonly path: string | undefined;
@@ -89,3 +93,29 @@ function availabilityWords({ state, since, behindSince }: Availability = { state
       return 'paused';
   }
 }
+
+/** How people read a route. */
+
+export function groupsText(all: RouteDocument['groups']): string {
+  if (all.length === 0) return 'none: refused';
+  const one = ({ carrier, weight }: WeightedCarrier, alone: boolean): string =>
+    alone ? carrier : `${carrier}:${weight}`;
+  return all.map((group) => group.map((each) => one(each, group.length === 1)).join(',')).join(';');
+}
+
+export function matchText(match: RouteMatch): string {
+  const words = Object.entries(match).map(
+    ([name, values]: [string, readonly string[]]) => `${NAMES[name] ?? name} ${values.join(',')}`,
+  );
+  return words.length === 0 ? 'everything' : words.join(' · ');
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  routes: 'route',
+  countries: 'country',
+  prefixes: 'prefix',
+  senders: 'sender',
+  senderKinds: 'sender kind',
+  accounts: 'account',
+  priorities: 'priority',
+};

@@ -39,8 +39,7 @@ import {
   matching,
   NO_SUCH_ACCOUNT,
 } from '../operators/fields.ts';
-import { explainRoute } from './explain.ts';
-import { groupsText, matchText } from './route-text.ts';
+import { explainRoute, groupsText, matchText } from './explain.ts';
 
 /** Which carriers take which messages. */
 
@@ -288,7 +287,6 @@ export const putRoute = endpoint({
         return replaced;
       },
       madeOf: (route) => route,
-      isRefusal: () => false,
     });
     return done({ route: routeRecord(made), warning: await restWarning(db) });
   },
@@ -324,7 +322,6 @@ export const takeRoute = endpoint({
       read: async () => found,
       make: () => removeRoute(db, found._id),
       madeOf: (removed) => ({ removed }),
-      isRefusal: () => false,
     });
     return done({ route_id: found._id, message: 'The route is removed.' });
   },

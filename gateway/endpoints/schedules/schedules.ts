@@ -9,9 +9,8 @@ import { type AccountId, idTime, isScheduleId, type ScheduleId } from '../../../
 import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, id, named, success, text, time, whole } from '../../api/shapes.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
+import { cursorOf, limit, mergePage, pageOfFound } from '../../http/fields/query.ts';
 import type { Rule } from '../../http/fields/request.ts';
-import { mergePage, pageOfFound } from '../../http/page.ts';
 import { MessageId } from '../messages/shapes.ts';
 import { ScheduledFor } from '../sms/schedule.ts';
 

@@ -18,10 +18,9 @@ import { id, named, pageShape, success, text, time } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { choice, list, required } from '../../http/fields/field.ts';
 import { sender } from '../../http/fields/message-fields.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { type Accepted, type Refused, refusedLate } from '../../http/idempotency/action.ts';
-import { pageOfFound } from '../../http/page.ts';
 import { quotaProblem } from '../../http/quota-problem.ts';
 
 /** The senders that an account asked for or was given. */
@@ -94,7 +93,6 @@ export const requestSender = endpoint({
         const made = await changeAudited(deps, caller, {
           action: 'sender.request',
           subject: { kind: 'sender', id },
-          read: async () => undefined,
           make: () => createSender(db, clock, wanted),
           madeOf: senderRecord,
           isRefusal: (error) => error instanceof SenderExists || error instanceof QuotaReached,
@@ -157,7 +155,6 @@ export const removeSender = endpoint({
       read: async () => senderRecord(found),
       make: () => remove(db, account, found._id),
       madeOf: () => ({ removed: true }),
-      isRefusal: () => false,
     });
     return done({ sender_id: found._id, message: 'The sender is removed.' });
   },

@@ -7,7 +7,7 @@ import { isDuplicateKey } from '../../../shared/platform/mongo/errors.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import type { UserId } from '../../../shared/platform/runtime/ids.ts';
 import type { RateCounter } from '../../access/counter.ts';
-import type { Lane } from './hash-queue.ts';
+import type { Lane } from './passwords.ts';
 
 /** Wrong passwords and codes of one name or one address, in `sign_in_failures`. */
 interface FailuresDocument {
@@ -37,7 +37,7 @@ export interface Trier {
   readonly isProved?: boolean;
 }
 
-export type Attempt =
+type Attempt =
   | { readonly kind: 'go'; readonly lane: Lane; readonly taken: readonly Taken[] }
   | { readonly kind: 'wait'; readonly seconds: number };
 

@@ -1,18 +1,44 @@
 import { confirmSession as confirm } from '../../../shared/people/users/session-store.ts';
-import { type UserDocument, whereOf } from '../../../shared/people/users/user.ts';
+import { findUser } from '../../../shared/people/users/store.ts';
+import { auditedUser, type UserDocument, whereOf } from '../../../shared/people/users/user.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { CONFIRMED_MS, isConfirmed } from '../../access/session-limits.ts';
-import type { SignedIn } from '../../access/sessions.ts';
-import { done, endpoint, type Gateway, refused } from '../../api/endpoint.ts';
+import { CONFIRMED_MS, isConfirmed, type SignedIn } from '../../access/sessions.ts';
+import { type Call, done, endpoint, type Gateway, refused } from '../../api/endpoint.ts';
 import { success, text } from '../../api/shapes.ts';
+import { changeAudited } from '../../http/audited.ts';
 import { callerNetwork } from '../../http/caller-address.ts';
 import { required } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { isRefused, type Refused } from '../../http/idempotency/action.ts';
 import { proofsOf, refusalOf } from './factors.ts';
 import { boundedText, CODES, PASSWORD_TEXT_MAX } from './fields.ts';
-import type { Lane } from './hash-queue.ts';
-import { type Asked, ownOf } from './own.ts';
+import type { Lane } from './passwords.ts';
+
+/** What is read of a request of somebody who has signed in. */
+type Asked = Pick<Call, 'req' | 'requester' | 'told'>;
+
+/** Who has signed in, read once more: the session may have ended since the request was let in. */
+export async function ownOf({ sessions }: Gateway, { req }: Asked): Promise<SignedIn | Refused> {
+  const found = await sessions.find(req);
+  return typeof found === 'string' ? refused('session_ended') : found;
+}
+
+/** Makes a change of the user's own document and records it in the audit. Undefined when it was not made. */
+export function changeOwn(
+  gateway: Gateway,
+  { requester }: Asked,
+  action: string,
+  user: UserDocument,
+  make: () => Promise<UserDocument | undefined>,
+): Promise<UserDocument | undefined> {
+  return changeAudited(gateway, requester, {
+    action,
+    subject: { kind: 'user', id: user.username },
+    read: async () => auditedUser(await findUser(gateway.db, user._id)),
+    make,
+    madeOf: (made) => auditedUser(made ?? user) ?? {},
+  });
+}
 
 /** Showing the password again. */
 

@@ -4,15 +4,13 @@ import qrcode from 'qrcode';
 import type { SessionDocument, UserDocument } from '../../../shared/people/users/user.ts';
 import { errorFields } from '../../../shared/platform/runtime/log.ts';
 import { SecretUnreadable } from '../../../shared/platform/runtime/secret-box.ts';
-import { refused } from '../../api/endpoint.ts';
-import { perProcess } from '../../api/per-process.ts';
+import { perProcess, refused } from '../../api/endpoint.ts';
 import type { ProblemAnswer } from '../../http/answer.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
 import { Attempts, type Taken, type Trier } from './attempts.ts';
-import { HashQueue, type Lane } from './hash-queue.ts';
 import { takeRecoveryCode, takeStep } from './own-store.ts';
-import { Passwords } from './passwords.ts';
+import { HashQueue, type Lane, Passwords } from './passwords.ts';
 
 interface FactorDeps extends Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'log'> {
   readonly attempts: Attempts;

@@ -12,9 +12,8 @@ import { Fault, required, string } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { isRefused, type Refused } from '../../http/idempotency/action.ts';
 import { proofsOf, refusalOf } from './factors.ts';
-import type { Lane } from './hash-queue.ts';
 import { noteNetwork, passwordLike, spendLink } from './own-store.ts';
-import { newPassword, refuseCommon } from './passwords.ts';
+import { type Lane, newPassword, refuseCommon } from './passwords.ts';
 import { accountRecord, Role, SessionAccount } from './session.ts';
 
 /** One-time links, with which users set a password. A link is spent only by the POST that sets it: previews spend nothing. */

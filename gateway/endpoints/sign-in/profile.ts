@@ -1,19 +1,22 @@
 import { z } from 'zod';
+import { NOTICE_NAMES, NOTICES } from '../../../shared/events/catalogue.ts';
+import { getsNotice, noticesFor, wishesOf } from '../../../shared/events/notices.ts';
+import { endSession, endSessions, listSessions } from '../../../shared/people/users/session-store.ts';
 import { changeUser } from '../../../shared/people/users/store.ts';
-import { addressOf } from '../../../shared/people/users/user.ts';
+import { addressOf, type SessionDocument, type UserDocument } from '../../../shared/people/users/user.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
-import { isConfirmed } from '../../access/session-limits.ts';
-import { needsSecondFactor, type SignedIn } from '../../access/sessions.ts';
-import { endpoint, refused, type Shown, WithHeaders } from '../../api/endpoint.ts';
-import { flag, named, text, whole } from '../../api/shapes.ts';
-import { optional, required } from '../../http/fields/field.ts';
+import { isSessionId } from '../../../shared/platform/runtime/ids.ts';
+import { isConfirmed, isOver, needsSecondFactor, type SignedIn } from '../../access/sessions.ts';
+import { done, endpoint, refused, type Shown, WithHeaders } from '../../api/endpoint.ts';
+import { flag, named, pageShape, success, text, whole } from '../../api/shapes.ts';
+import { choice, list, optional, required } from '../../http/fields/field.ts';
+import { pageOf } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { isRefused } from '../../http/idempotency/action.ts';
-import { confirmPassword } from './confirm.ts';
+import { changeOwn, confirmPassword, ownOf } from './confirm.ts';
 import { proofsOf, refusalOf } from './factors.ts';
 import { currentPassword, email, personName } from './fields.ts';
-import { changeOwn, ownOf } from './own.ts';
 import { passwordLike, replacePassword } from './own-store.ts';
 import { newPassword, refuseCommon } from './passwords.ts';
 import { accountRecord, Role, Session, SessionAccount, sessionRecord } from './session.ts';
@@ -149,4 +152,167 @@ function profileRecord({ user, account }: SignedIn): Shown<typeof Profile> {
     last_sign_in_at: lastSignInAt === undefined ? null : isoTimestamp(lastSignInAt),
     created_at: isoTimestamp(user.createdAt),
   };
+}
+
+/** Where the user has signed in. */
+
+const SessionTime = text(undefined, { format: 'date-time', example: '2026-11-22T10:00:00+00:00' });
+
+const OwnSession = named('OwnSession', 'A browser in which the user is signed in.', {
+  session_id: text(undefined, { example: 'ses_01m7znjn7hdb5pft3awkb6pgvz' }),
+  current: flag('Whether it is the session of this request.', true),
+  made_at: SessionTime,
+  seen_at: SessionTime.describe('The last request, to the minute.'),
+  address: text('Where it began.', { example: '203.0.113.7' }),
+  agent: text('The browser, as it named itself.', { example: 'Mozilla/5.0' }).nullable(),
+  second_factor: text('`totp` or `recovery_code`; null when the password alone was enough.', {
+    example: 'totp',
+  }).nullable(),
+  expires_at: SessionTime,
+});
+
+const SessionsEnded = success('SessionsEnded', {
+  ended: whole('How many.', { example: 2 }),
+  message: text(undefined, { example: 'All other sessions have ended.' }),
+});
+
+export const ownSessions = endpoint({
+  id: 'ownSessions',
+  method: 'get',
+  path: '/v2/profile/sessions',
+  tag: 'Sign-in',
+  summary: 'Where you are signed in',
+  description: 'Extension. Newest first, all on one page.',
+  signedIn: 'whole',
+  answer: pageShape('OwnSessionPage', OwnSession),
+  async handle(gateway, call) {
+    const own = await ownOf(gateway, call);
+    if (isRefused(own)) return own;
+    const all = await listSessions(gateway.db, own.user._id);
+    const alive = all.filter((session) => !isOver(session, own.user, gateway.clock.now()));
+    const data = alive.map((session) => ownSessionRecord(session, session._id === own.session._id));
+    return pageOf('sessions', data, undefined);
+  },
+});
+
+export const endOtherSessions = endpoint({
+  id: 'endOtherSessions',
+  method: 'delete',
+  path: '/v2/profile/sessions',
+  tag: 'Sign-in',
+  summary: 'End all other sessions',
+  description: 'Extension.',
+  signedIn: 'whole',
+  answer: SessionsEnded,
+  async handle(gateway, call) {
+    const own = await ownOf(gateway, call);
+    if (isRefused(own)) return own;
+    const ended = await endSessions(gateway.db, own.user._id, own.session._id);
+    return done({ ended, message: 'All other sessions have ended.' });
+  },
+});
+
+export const endOwnSession = endpoint({
+  id: 'endOwnSession',
+  method: 'delete',
+  path: '/v2/profile/sessions/{session_id}',
+  tag: 'Sign-in',
+  summary: 'End one session',
+  description: 'Extension.',
+  signedIn: 'whole',
+  params: {
+    session_id: text('Id of the session, from the list.', {
+      pattern: '^ses_[0-9a-hjkmnp-tv-z]{26}$',
+      example: 'ses_01m7znjn7hdb5pft3awkb6pgvz',
+    }),
+  },
+  answer: SessionsEnded,
+  problems: ['session_not_found'],
+  examples: { answer: { example: { status: 'success', ended: 1, message: 'The session has ended.' } } },
+  async handle(gateway, call) {
+    const own = await ownOf(gateway, call);
+    if (isRefused(own)) return own;
+    const { session_id: id } = call.params;
+    const ended = isSessionId(id) && (await endSession(gateway.db, own.user._id, id));
+    return ended ? done({ ended: 1, message: 'The session has ended.' }) : refused('session_not_found');
+  },
+});
+
+function ownSessionRecord(session: SessionDocument, current: boolean): Shown<typeof OwnSession> {
+  return {
+    session_id: session._id,
+    current,
+    made_at: isoTimestamp(session.madeAt),
+    seen_at: isoTimestamp(session.seenAt),
+    address: session.address,
+    agent: session.agent ?? null,
+    second_factor: session.factor ?? null,
+    expires_at: isoTimestamp(session.expiresAt),
+  };
+}
+
+/** What the user is told of by mail. */
+
+const Notice = named('Notice', 'A kind of mail that the user may choose.', {
+  event: z.enum(NOTICE_NAMES).meta({ example: 'key.created' }),
+  when: text('When it happens.', { example: 'An API key was made.' }),
+  mail: flag('Whether you are told of it.', true),
+  usual: flag('Whether somebody of your role is told, unless they say otherwise.', true),
+});
+
+const NoticeChoices = named('NoticeChoices', {
+  email: text('Where mails go. Null: you have given no address, so none is sent.', {
+    example: 'asha@example.com',
+  }).nullable(),
+  data: z.array(Notice).meta({ description: 'What somebody of your role may be told of.' }),
+});
+
+export const ownNotices = endpoint({
+  id: 'notices',
+  method: 'get',
+  path: '/v2/profile/notices',
+  tag: 'Sign-in',
+  summary: 'What you are told of by mail',
+  description: 'Extension. Of the same thing, nothing is told twice within an hour.',
+  signedIn: 'whole',
+  answer: NoticeChoices,
+  async handle(gateway, call) {
+    const own = await ownOf(gateway, call);
+    return isRefused(own) ? own : choicesOf(own.user);
+  },
+});
+
+export const chooseNotices = endpoint({
+  id: 'chooseNotices',
+  method: 'put',
+  path: '/v2/profile/notices',
+  tag: 'Sign-in',
+  summary: 'Choose what you are told of by mail',
+  description: 'Extension. These, and no others. What your role may not be told of is left out.',
+  signedIn: 'whole',
+  bodyMax: 'small',
+  body: request({
+    mail: required(list(choice(NOTICE_NAMES), { description: 'What you want to be told of.', minItems: 0 })),
+  }),
+  answer: NoticeChoices,
+  examples: { body: { example: { mail: ['key.created', 'webhook.disabled'] } } },
+  async handle(gateway, call) {
+    const own = await ownOf(gateway, call);
+    if (isRefused(own)) return own;
+    const notices = wishesOf(own.user.role, [...new Set(call.body.mail)]);
+    const user = await changeOwn(gateway, call, 'user.choose-notices', own.user, () =>
+      changeUser(gateway.db, { _id: own.user._id }, { $set: { notices } }),
+    );
+    return user === undefined ? refused('session_ended') : choicesOf(user);
+  },
+});
+
+function choicesOf(user: UserDocument): Shown<typeof NoticeChoices> {
+  const data = noticesFor(user).map((event) => ({
+    event,
+    when: NOTICES[event].when,
+    mail: getsNotice(user, event),
+    usual: getsNotice({ role: user.role }, event),
+  }));
+  return { email: addressOf(user) ?? null, data };
 }

@@ -14,11 +14,16 @@ import {
 } from '../../../shared/people/users/user.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isAccountId, type UserId } from '../../../shared/platform/runtime/ids.ts';
-import { cookieOf } from '../../access/cookie.ts';
-import type { ReadAccount } from '../../access/read-account.ts';
+import type { ReadAccount } from '../../access/account.ts';
 import { ROLE_PERMISSIONS } from '../../access/scopes.ts';
-import { CONFIRMED_MS, IDLE_MS } from '../../access/session-limits.ts';
-import { isSameOrigin, needsSecondFactor, type SignedIn } from '../../access/sessions.ts';
+import {
+  CONFIRMED_MS,
+  cookieOf,
+  IDLE_MS,
+  isSameOrigin,
+  needsSecondFactor,
+  type SignedIn,
+} from '../../access/sessions.ts';
 import { done, endpoint, invalid, refused, type Shown, WithHeaders } from '../../api/endpoint.ts';
 import { flag, named, success, text, whole } from '../../api/shapes.ts';
 import type { ProblemAnswer } from '../../http/answer.ts';
@@ -27,9 +32,9 @@ import type { CallerAccount } from '../../http/context.ts';
 import { Fault, optional, required, string } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { isRefused } from '../../http/idempotency/action.ts';
+import { ownOf } from './confirm.ts';
 import { proofsOf, refusalOf } from './factors.ts';
 import { boundedText, CODES, PASSWORD_TEXT_MAX } from './fields.ts';
-import { ownOf } from './own.ts';
 import { noteSignIn, putHash } from './own-store.ts';
 import { isOutdated } from './passwords.ts';
 

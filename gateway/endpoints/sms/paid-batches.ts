@@ -8,7 +8,7 @@ import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import type { AccountId, BatchId, GroupId } from '../../../shared/platform/runtime/ids.ts';
 import { errorFields } from '../../../shared/platform/runtime/log.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
-import { PAY_WITHIN_MS } from '../../http/idempotency/key-claim.ts';
+import { PAY_WITHIN_MS } from '../../http/idempotency/key-store.ts';
 import type { BulkOrder } from './bulk-order.ts';
 import { type NewBatch, storeUnpaid } from './unpaid-store.ts';
 

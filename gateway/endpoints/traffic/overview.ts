@@ -61,7 +61,7 @@ export const operatorOverview = endpoint({
 /** Beyond this, "at least" is told. */
 const COUNTED_MAX = 1_000;
 
-/** Contains no current time and no ages: the stream sends it whenever its JSON differs from the last one (endpoints/live/sources.ts). */
+/** Contains no current time and no ages: the stream sends it whenever its JSON differs from the last one (endpoints/live/live.ts). */
 export async function readOverview(db: Db, clock: Clock): Promise<Shown<typeof OperatorOverview>> {
   const [present, carriers, queues, senders, ctas, templates, accounts, tests, held] = await Promise.all([
     presentRecords(db, clock),

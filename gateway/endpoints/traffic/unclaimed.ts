@@ -8,8 +8,7 @@ import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { named, pageShape, text, time } from '../../api/shapes.ts';
 import { choice, optional, string, withDefault } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
-import { pageOf, pageOfFound } from '../../http/page.ts';
+import { cursorOf, limit, pageOf, pageOfFound } from '../../http/fields/query.ts';
 
 /** What carriers delivered and nobody can be given: receipts that fit no message, and received SMS of no account. */
 

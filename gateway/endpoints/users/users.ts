@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import type { Db } from 'mongodb';
 import { z } from 'zod';
+import { findAccount, setSecondFactor } from '../../../shared/money/accounts/store.ts';
 import { findUser, inviteUser, listUsers, makeLink, UsernameTaken } from '../../../shared/people/users/store.ts';
 import {
   ACCOUNT_ROLES,
@@ -12,16 +14,15 @@ import {
 } from '../../../shared/people/users/user.ts';
 import { AllPlacesTaken } from '../../../shared/platform/mongo/places.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { isUserId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { type AccountId, isUserId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, named, pageShape, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 import { choice, Fault, optional, required, string } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { type Accepted, refusedLate } from '../../http/idempotency/action.ts';
-import { pageOfFound } from '../../http/page.ts';
 import { MadeKey } from '../keys/made-keys.ts';
 import { email, personName } from '../sign-in/fields.ts';
 
@@ -143,7 +144,6 @@ export const invite = endpoint({
           action: 'user.invite',
           subject: { kind: 'user', id: body.username },
           apart: body.role,
-          read: async () => undefined,
           make: () => inviteUser(db, clock.now(), { ...body, account: caller.account._id }, id, deps.box),
           madeOf: ({ user }) => auditedUser(user) ?? {},
           isRefusal: (error) => notInvited(error) !== undefined,
@@ -206,4 +206,70 @@ export function linkRecord(
 /** Where a new link of the user is mailed. */
 export function mailedTo({ smtpHost }: Deps['config'], user: UserDocument): string | null {
   return smtpHost === '' ? null : (addressOf(user) ?? null);
+}
+
+/** What an account asks of its users. */
+
+const SignInRules = named('SignInRules', {
+  second_factor: z.enum(['none', 'owners', 'all']).meta({
+    description: 'Who needs an authenticator app. none: only the demo account of `npm start`.',
+    example: 'owners',
+  }),
+});
+
+export const signInRules = endpoint({
+  id: 'signInRules',
+  method: 'get',
+  path: '/v2/account/sign-in',
+  tag: 'Users',
+  summary: 'What sign-in asks for',
+  description: 'Extension.',
+  scopes: ['owner', 'admin:look'],
+  answer: SignInRules,
+  handle: ({ db }, { caller }) => rulesOf(db, caller.account._id),
+});
+
+/** It counts within seconds. */
+export const changeSignInRules = endpoint({
+  id: 'changeSignInRules',
+  method: 'patch',
+  path: '/v2/account/sign-in',
+  tag: 'Users',
+  summary: 'Change what sign-in asks for',
+  description: 'Extension. Users without an authenticator app may then do nothing but set one up.',
+  scopes: ['owner'],
+  confirmed: true,
+  body: request({
+    second_factor: required(
+      choice(['owners', 'all'], 'Who needs an authenticator app. Owners always do; `all`: the other users too.'),
+    ),
+  }),
+  answer: SignInRules,
+  examples: { body: { example: { second_factor: 'all' } }, answer: { example: { second_factor: 'all' } } },
+  async handle(deps, { caller, body }) {
+    const { db } = deps;
+    const id = caller.account._id;
+    const { second_factor } = body;
+    await changeAudited(deps, caller, {
+      action: 'account.sign-in',
+      apart: second_factor,
+      subject: { kind: 'account', id },
+      read: () => rulesOf(db, id),
+      make: async () => {
+        await setSecondFactor(db, id, second_factor === 'all');
+        return rulesOf(db, id);
+      },
+      madeOf: (made) => made,
+    });
+    return rulesOf(db, id);
+  },
+});
+
+async function rulesOf(db: Db, id: AccountId): Promise<Shown<typeof SignInRules>> {
+  const account = await findAccount(db, id);
+  // `none` is for the demo account of `npm start`, until somebody changes the setting.
+  return {
+    second_factor:
+      account?.secondFactor === 'required' ? 'all' : account?.secondFactor === 'exempt' ? 'none' : 'owners',
+  };
 }

@@ -13,8 +13,7 @@ import { idTime, isVerificationId, lowestId } from '../../../shared/platform/run
 import { endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { optional, otherwise, string } from '../../http/fields/field.ts';
-import { cursorOf, limit, wholeOf } from '../../http/fields/query.ts';
-import { pageOfFound } from '../../http/page.ts';
+import { cursorOf, limit, pageOfFound, wholeOf } from '../../http/fields/query.ts';
 import { MessageId } from '../messages/shapes.ts';
 import { RECIPIENT } from '../sms/message-order.ts';
 import { VerificationIdShape } from './verify.ts';

@@ -1,19 +1,148 @@
+import type { Db, Filter } from 'mongodb';
 import { z } from 'zod';
-import { EVENT_NAMES } from '../../../shared/events/catalogue.ts';
-import { type DeliveryDocument, type DeliveryId, deliveryId } from '../../../shared/events/webhooks/delivery.ts';
-import { findDeliveries, replayDelivery } from '../../../shared/events/webhooks/delivery-store.ts';
+import { EVENT_NAMES, type EventName, MESSAGE_EVENT_NAMES, stateOf } from '../../../shared/events/catalogue.ts';
+import {
+  type DeliveryDocument,
+  type DeliveryId,
+  type DeliveryState,
+  deliveriesIn,
+  deliveryId,
+  type Stored,
+} from '../../../shared/events/webhooks/delivery.ts';
+import { deliveriesOf, findDeliveries, replayDelivery } from '../../../shared/events/webhooks/delivery-store.ts';
 import { findOwnEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
+import { FAILED_STATES } from '../../../shared/platform/mongo/indexes.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { type EventId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
+import {
+  type EndpointId,
+  type EventId,
+  eventId,
+  isMessageId,
+  type MessageId,
+} from '../../../shared/platform/runtime/ids.ts';
 import { maskCodes, receivedTextsFor, type Texts } from '../../access/texts.ts';
 import { done, endpoint, refused } from '../../api/endpoint.ts';
 import { named, pageShape, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { choice, Fault, optional, string } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
-import { pageOf } from '../../http/page.ts';
-import { isPlace, type ListedDelivery as Listed, listDeliveries } from './delivery-list.ts';
+import { cursorOf, limit, pageOf } from '../../http/fields/query.ts';
 import { attemptRecord, IN_PATH, PostResult, WebhookAttempt } from './webhooks.ts';
+
+interface DeliveryFilter {
+  readonly event?: EventName | undefined;
+  readonly state?: DeliveryState | undefined;
+  readonly message?: MessageId | undefined;
+}
+
+/** A delivery without its body, its attempts without what was answered. */
+type ListedDelivery = Omit<DeliveryDocument, 'body'>;
+
+/** Where a page ended: a document, and the last delivery of it that was looked at: `<_id>/<delivery>`. */
+type Place = `${Stored['_id']}/${DeliveryId}`;
+
+function isPlace(text: string): text is Place {
+  return /^evt_[0-9a-z_]{1,100}:whk_[0-9a-f]{26}(:\d{1,3})?\/evt_[0-9a-z_]{1,100}:whk_[0-9a-f]{26}$/.test(text);
+}
+
+interface DeliveryPage {
+  readonly deliveries: readonly ListedDelivery[];
+  readonly next: Place | undefined;
+}
+
+const LISTED_FIELDS = Object.fromEntries(
+  [
+    ...['account', 'endpoint', 'eventId', 'event', 'message', 'state', 'retryAt', 'replayedAt', 'createdAt'],
+    ...['items.eventId', 'items.event', 'attempts.at', 'attempts.result', 'attempts.durationMs'],
+  ].map((name) => [name, 1]),
+);
+
+/**
+ * The most deliveries that one call looks at when no index has what it filters by: the event, and the states of those that did not
+ * fail. As with messages, a page may have fewer entries than asked for, even none, and still say where to continue.
+ */
+export const DELIVERY_WALK_MAX = 1_000;
+/** Documents of one read: each may be a group. */
+const READ_TOGETHER = 50;
+
+/**
+ * Up to `limit` deliveries of an endpoint, behind `after`. Newest messages first; of those that were announced together, the whole
+ * group has its place by one of them. A walk backward along an index; those that failed have an index of their own, and the deliveries
+ * of a message have known ids.
+ */
+async function listDeliveries(
+  db: Db,
+  endpoint: EndpointId,
+  { event, state, message }: DeliveryFilter,
+  after: Place | undefined,
+  limit: number,
+): Promise<DeliveryPage> {
+  const fits = (one: ListedDelivery) =>
+    (event === undefined || one.event === event) && (state === undefined || one.state === state);
+  if (message !== undefined) {
+    const all = await findDeliveries(db, idsOf(message, endpoint), { bodies: false });
+    const left = all.filter((one) => fits(one) && (after === undefined || one._id < after)).sort(newestFirst);
+    const last = left[limit] && left[limit - 1];
+    return { deliveries: left.slice(0, limit), next: last && `${last._id}/${last._id}` };
+  }
+  const failed = state === 'due' || state === 'done' ? undefined : state;
+  const walk = { endpoint, ...(failed && { state: failed }) };
+  const shown: ListedDelivery[] = [];
+  let place = after;
+  for (let looked = 0; looked < DELIVERY_WALK_MAX; ) {
+    const page = await readPage(db, walk, failed === undefined ? 'log' : FAILED_STATES[failed], place);
+    if (page.length === 0) return { deliveries: shown, next: undefined };
+    for (const { at, delivery } of page) {
+      if (shown.length === limit || looked++ === DELIVERY_WALK_MAX) return { deliveries: shown, next: place };
+      place = at;
+      if (delivery !== undefined && fits(delivery)) shown.push(delivery);
+    }
+  }
+  return { deliveries: shown, next: place };
+}
+
+/** The deliveries of the next documents, in order. Undefined where an item of a group has a document of its own. */
+async function readPage(
+  db: Db,
+  walk: Filter<DeliveryDocument>,
+  index: string,
+  place: Place | undefined,
+): Promise<readonly { readonly at: Place; readonly delivery: ListedDelivery | undefined }[]> {
+  const [document, last] = (place?.split('/') ?? []) as [Stored['_id']?, DeliveryId?]; // as `isPlace` says
+  const stored = await deliveriesOf(db)
+    .find({ ...walk, ...(document === undefined ? {} : { _id: { $lte: document as DeliveryId } }) })
+    .sort({ _id: -1 })
+    .hint(index)
+    .limit(READ_TOGETHER)
+    .project<Stored>(LISTED_FIELDS)
+    .toArray();
+  const listed = stored.flatMap((one) =>
+    [...deliveriesIn(one)]
+      .sort(newestFirst)
+      .filter(({ _id }) => one._id !== document || last === undefined || _id < last)
+      .map((delivery) => ({ at: `${one._id}/${delivery._id}` as const, grouped: 'items' in one, delivery })),
+  );
+  const grouped = listed.filter((one) => one.grouped).map(({ delivery }) => delivery._id);
+  const apart = new Set(grouped.length === 0 ? [] : await ownDocuments(db, grouped));
+  return listed.map(({ at, grouped, delivery }) => ({
+    at,
+    delivery: grouped && apart.has(delivery._id) ? undefined : delivery,
+  }));
+}
+
+async function ownDocuments(db: Db, ids: readonly DeliveryId[]): Promise<readonly DeliveryId[]> {
+  const found = await deliveriesOf(db)
+    .find({ _id: { $in: [...ids] } }, { projection: { _id: 1 } })
+    .toArray();
+  return found.map(({ _id }) => _id);
+}
+
+function idsOf(message: MessageId, endpoint: EndpointId): readonly DeliveryId[] {
+  return MESSAGE_EVENT_NAMES.map((name) => deliveryId(eventId(message, stateOf(name)), endpoint));
+}
+
+function newestFirst(a: ListedDelivery, b: ListedDelivery): number {
+  return a._id < b._id ? 1 : -1;
+}
 
 /** What was posted to a webhook or will be. */
 
@@ -46,7 +175,7 @@ const COMMON = {
   tries: whole('Posts so far, replays included.', { example: 1 }),
 };
 
-const ListedDelivery = named('ListedDelivery', 'An event that was posted, or will be, without its body.', {
+const DeliveryEntry = named('ListedDelivery', 'An event that was posted, or will be, without its body.', {
   ...COMMON,
   last_attempt: WebhookAttempt.nullable().meta({
     description: 'The newest post.',
@@ -100,14 +229,14 @@ export const deliveries = endpoint({
     cursor: cursorOf('deliveries', isPlace),
   },
   reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
-  answer: pageShape('DeliveryPage', ListedDelivery, 'Deliveries, those of the newest messages first.'),
+  answer: pageShape('DeliveryPage', DeliveryEntry, 'Deliveries, those of the newest messages first.'),
   problems: ['webhook_not_found'],
   async handle({ db }, { caller, params, query }) {
     const webhook = await findOwnEndpoint(db, caller.account._id, params.webhook_id);
     if (webhook === undefined) return refused('webhook_not_found');
     const { event, state, message_id: message, cursor, limit } = query;
     const found = await listDeliveries(db, webhook._id, { event, state, message }, cursor, limit);
-    return pageOf('deliveries', found.deliveries.map(listed), found.next);
+    return pageOf('deliveries', found.deliveries.map(entryRecord), found.next);
   },
 });
 
@@ -162,7 +291,6 @@ export const replayOne = endpoint({
     const replay = changeAudited(deps, caller, {
       action: 'webhook.replay-event',
       subject: { kind: 'webhook', id: webhook._id },
-      read: async () => undefined,
       async make() {
         if (!(await replayDelivery(db, id, clock.now()))) throw new NotReplayable();
       },
@@ -182,7 +310,7 @@ function notReplayable(error: unknown): false {
   throw error;
 }
 
-function listed(delivery: Listed) {
+function entryRecord(delivery: ListedDelivery) {
   const last = delivery.attempts.at(-1);
   return { ...common(delivery), last_attempt: last === undefined ? null : attemptRecord(last) };
 }
@@ -200,7 +328,7 @@ function bodyFor({ event, body }: DeliveryDocument, texts: Texts): string {
   return JSON.stringify(Object.fromEntries(flat.map(([name, value]) => [name, name === 'body' ? said(value) : value])));
 }
 
-function common({ eventId, event, message, state, createdAt, retryAt, replayedAt, attempts }: Listed) {
+function common({ eventId, event, message, state, createdAt, retryAt, replayedAt, attempts }: ListedDelivery) {
   return {
     event_id: eventId,
     event,

@@ -8,11 +8,10 @@ import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { decimal, id, named, pageShape, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { required } from '../../http/fields/field.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { earlierTime } from '../../http/fields/times.ts';
 import { type Accepted, type Refused, refusedLate } from '../../http/idempotency/action.ts';
-import { pageOfFound } from '../../http/page.ts';
 import { IN_PATH, WebhookId } from './webhooks.ts';
 
 /** Posts again what a webhook did not get since a time. The webhooks worker does it in pages. */
@@ -92,7 +91,6 @@ export const startedReplay = endpoint({
       const started = await changeAudited(deps, caller, {
         action: 'webhook.replay',
         subject: { kind: 'webhook', id: webhook._id },
-        read: async () => undefined,
         make: () => startReplay(db, { _id: id, account, endpoint: webhook._id, since }, clock.now()),
         madeOf: () => ({ since }),
         isRefusal: (error) => error instanceof ReplayRunning,

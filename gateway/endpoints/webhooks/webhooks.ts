@@ -2,40 +2,46 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { EVENT_CHANNELS, EVENT_NAMES, EVENTS, eventsOf } from '../../../shared/events/catalogue.ts';
-import { AddressGuard, guardOptions } from '../../../shared/events/webhooks/address-guard.ts';
 import type { DeliveryAttempt, Stored } from '../../../shared/events/webhooks/delivery.ts';
 import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
-import type { EndpointDocument, EndpointSecret } from '../../../shared/events/webhooks/endpoint.ts';
 import {
+  ENDPOINTS_PER_ACCOUNT,
+  type EndpointDocument,
+  type EndpointSecret,
+} from '../../../shared/events/webhooks/endpoint.ts';
+import {
+  type CreatedEndpoint,
+  createEndpoint,
   disableEndpoint,
   enableEndpoint,
+  findEndpointId,
+  findEndpoints,
   findOwnEndpoint,
   listEndpoints,
+  type NewEndpoint,
   removeEndpoint,
   rotateSecret,
   setEvents,
   setOptions,
 } from '../../../shared/events/webhooks/endpoint-store.ts';
-import { disabledWords, isAcknowledged, resultWords } from '../../../shared/events/webhooks/result-words.ts';
+import { disabledWords, resultWords } from '../../../shared/events/webhooks/result-words.ts';
 import { newSecret } from '../../../shared/events/webhooks/sign.ts';
 import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/events/webhooks/subscriptions.ts';
+import { AllPlacesTaken } from '../../../shared/platform/mongo/places.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type EndpointId, newId, type RequestId } from '../../../shared/platform/runtime/ids.ts';
 import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
-import { perProcess } from '../../api/per-process.ts';
-import { flag, named, pageShape, success, text, whole } from '../../api/shapes.ts';
+import { named, pageShape, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { Caller } from '../../http/context.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
 import { choice, list, optional, required } from '../../http/fields/field.ts';
 import { address, invalidUrlRequest } from '../../http/fields/public-url.ts';
+import { pageOf } from '../../http/fields/query.ts';
 import { type Given, request } from '../../http/fields/request.ts';
-import { type Accepted, refusedLate } from '../../http/idempotency/action.ts';
-import { pageOf } from '../../http/page.ts';
+import { type Accepted, type Refused, refusedLate } from '../../http/idempotency/action.ts';
 import { checkOptions, givenOptions, OPTION_FIELDS, OPTION_SHAPE, optionRecord } from './options.ts';
-import { registerEndpoint } from './register-endpoint.ts';
-import { postTestEvent } from './test-event.ts';
 
 /** The addresses that an account's events are posted to. What was posted: deliveries.ts. */
 
@@ -209,6 +215,40 @@ export const createWebhook = endpoint({
   }),
 });
 
+/**
+ * Registers an address for events of one channel. An address that the account has already keeps its id and secret, takes the new
+ * events and is active again. Resolves half a second later, when every process knows it and no event misses it any more.
+ */
+export async function registerEndpoint(
+  { db, clock, box, config }: Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'config'>,
+  caller: Caller,
+  wanted: NewEndpoint,
+): Promise<CreatedEndpoint | Refused> {
+  const id = await findEndpointId(db, wanted);
+  const made = await changeAudited({ db, clock, config }, caller, {
+    action: 'webhook.register',
+    subject: { kind: 'webhook', id },
+    read: async () => {
+      const [known] = await findEndpoints(db, [id]);
+      // Throws when its secret cannot be opened: nothing is changed then, because its events could not be signed.
+      for (const { sealed } of known?.secrets.slice(0, 1) ?? []) box.open(sealed, ['endpoints', id, 'secrets.sealed']);
+      return known;
+    },
+    make: () => createEndpoint(db, clock, box, { ...wanted, events: [...new Set(wanted.events)] }, id),
+    madeOf: ({ endpoint }) => endpoint,
+    isRefusal: (error) => error instanceof AllPlacesTaken,
+  }).catch(tooMany);
+  // Every process has read the endpoints again by then.
+  if (!('kind' in made)) await wait(SUBSCRIPTIONS_FRESH_MS);
+  return made;
+}
+
+function tooMany(error: unknown): Refused {
+  if (!(error instanceof AllPlacesTaken)) throw error;
+  const detail = `An account may have ${ENDPOINTS_PER_ACCOUNT} webhooks. Register an address that it has already, or remove one: \`DELETE /v2/account/webhooks/{webhook_id}\`.`;
+  return { kind: 'refused', problem: ['too_many_webhooks', { detail }] };
+}
+
 /** Reports events that do not happen on the webhook's channel. */
 function checkEvents(
   channel: EndpointDocument['channel'],
@@ -367,69 +407,6 @@ async function rotatedAnswer(deps: Deps, rotated: EndpointDocument, id: RequestI
   return createdAnswer(deps, rotated, deps.box.open(added.sealed, ['endpoints', rotated._id, 'secrets.sealed']));
 }
 
-/** Of one account, over all gateways: enough for people, too few to look for open ports. */
-const TESTS_PER_MINUTE = 10;
-
-/**
- * The post goes the way of all posts: same guard, signer and limits. It is no delivery: nothing is stored or repeated, and the
- * webhook's health stays as it is. A disabled webhook can be tested too.
- */
-export const testWebhook = endpoint({
-  id: 'testWebhook',
-  call: 'webhooks.test',
-  method: 'post',
-  path: '/v2/account/webhooks/{webhook_id}/test',
-  tag: 'Account',
-  summary: 'Post a test event',
-  description:
-    "Extension. Posts a signed event `webhook.test` now and shows what your server answered. It is not stored or repeated, and the webhook's health stays as it is. Ten a minute.",
-  scopes: ['manage', 'admin:support'],
-  params: IN_PATH,
-  answer: success('WebhookTest', {
-    webhook_id: WebhookId,
-    event_id: text("The post's `webhook-id`.", { example: 'evt_01m7znjn7hdb5pft3awkb6pgvz_test' }),
-    body: text('What was posted, byte by byte.', {
-      example:
-        '{"event":"webhook.test","webhook_id":"whk_3fa85f6457174562b3fc2c963f","channel":"sms","timestamp":"2026-11-22T10:00:00+00:00"}',
-    }),
-    acknowledged: flag('Whether the answer was 2xx.', true),
-    result: PostResult.meta({ example: 200 }),
-    reason: text('What `result` means.', { example: 'Your server acknowledged the event.' }),
-    duration_ms: whole(undefined, { example: 41 }),
-    answer: text("The first 2 KB of the answer's body.", { example: 'ok' }).nullable(),
-  }),
-  problems: ['webhook_not_found'],
-  async handle(deps, { caller, params }) {
-    const { db, clock, config, counter } = deps;
-    const account = caller.account._id;
-    const found = await findOwnEndpoint(db, account, params.webhook_id);
-    if (found === undefined) return refused('webhook_not_found');
-    const { rank, endsMs } = await counter.count(`webhook-test:${account}`, TESTS_PER_MINUTE);
-    if (rank > TESTS_PER_MINUTE) {
-      const seconds = String(Math.max(Math.ceil((endsMs - clock.monotonicMs()) / 1000), 1));
-      const detail = `An account may test its webhooks ${TESTS_PER_MINUTE} times a minute. Try again in ${seconds} s.`;
-      return refused('rate_limited', { detail, headers: ['Retry-After', seconds] });
-    }
-    const guard = guardOf(deps);
-    const tested = await postTestEvent({ ...deps, guard, timeoutMs: config.webhookTimeoutMs }, found);
-    const { eventId, body, result, durationMs, excerpt } = tested;
-    return done({
-      webhook_id: found._id,
-      event_id: eventId,
-      body,
-      acknowledged: isAcknowledged(result),
-      result,
-      reason: resultWords(result),
-      duration_ms: Math.round(durationMs),
-      answer: excerpt ?? null,
-    });
-  },
-});
-
-const guardOf = perProcess(
-  ({ config, resolveHost }) => new AddressGuard({ ...guardOptions(config), resolve: resolveHost }),
-);
-
 /** Resolves to the webhook as it is then; undefined when it is gone. */
 function changeEndpoint(
   deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,
@@ -447,7 +424,6 @@ function changeEndpoint(
       return findOwnEndpoint(deps.db, found.account, found._id);
     },
     madeOf: (made) => made ?? { removed: true },
-    isRefusal: () => false,
   });
 }
 

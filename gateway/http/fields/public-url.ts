@@ -38,7 +38,7 @@ export interface UrlCheck {
   host(account: AccountId, url: string, field: string, problems: FieldProblems): Promise<void>;
 }
 
-export interface UrlCheckOptions extends GuardOptions {
+interface UrlCheckOptions extends GuardOptions {
   /** How long a request waits for a slow name server. */
   readonly withinMs: number;
   /**

@@ -1,7 +1,6 @@
 import type { Request } from 'express';
 import { parseOffsetTime } from '../../../shared/platform/runtime/clock.ts';
 import { FieldProblems, refuseUnknown } from '../field-problems.ts';
-import { cursorOf as cursorText } from '../page.ts';
 import {
   Fault,
   type Field,
@@ -104,4 +103,43 @@ export function changeId(description: string): Kind<string> {
   return string({ description, pattern: CHANGE_ID.source }, (text) =>
     CHANGE_ID.test(text) ? text : new Fault('invalid_value', 'It must be the id of a change.'),
   );
+}
+
+/** Lists are answered in pages, newest first: `{data, next_cursor, has_more}`. */
+
+/** `next`: the place of the last entry. Undefined when nothing can follow. */
+export function pageOf<Entry>(list: string, data: readonly Entry[], next: string | undefined) {
+  return { data, next_cursor: next === undefined ? null : cursorText(list, next), has_more: next !== undefined };
+}
+
+/** A page of what was found: at most `limit` entries. One more was found when something follows. */
+export function pageOfFound<Found extends { readonly _id: string }, Entry>(
+  list: string,
+  found: readonly Found[],
+  limit: number,
+  record: (one: Found) => Entry,
+  placeOf: (last: Found) => string = ({ _id }) => _id,
+) {
+  const page = found.slice(0, limit);
+  const last = found.length > limit ? page.at(-1) : undefined;
+  return pageOf(list, page.map(record), last && placeOf(last));
+}
+
+/**
+ * Puts what is paid for and not stored yet into a page of what is stored, which has `limit` entries unless the list ends. Of what
+ * is in both the stored entry is taken: it was stored in between, and may have moved on since.
+ */
+export function mergePage<Entry extends { readonly _id: string }>(
+  stored: readonly Entry[],
+  unstored: readonly Entry[],
+  order: (a: Entry, b: Entry) => number,
+  limit: number,
+): readonly Entry[] {
+  const ids = new Set(stored.map(({ _id }) => _id));
+  return [...stored, ...unstored.filter(({ _id }) => !ids.has(_id))].sort(order).slice(0, limit);
+}
+
+/** The cursor of what comes behind a place of a list. */
+export function cursorText(list: string, place: string): string {
+  return Buffer.from(`${list}:${place}`, 'utf8').toString('base64url');
 }

@@ -28,7 +28,7 @@ export interface RequestTable<T extends Fields> {
   readonly rules: readonly Rule<T>[];
 }
 
-export interface Either {
+interface Either {
   /** The two names. If both are missing, the first one is reported. */
   readonly names: readonly [string, string];
   /** If both are given, this one is refused without being read. */

@@ -64,7 +64,7 @@ function validityFault(at: Date, from: Date, fromName: string): Fault | undefine
 }
 
 /** A valid `schedule_time`. */
-export interface ScheduleTime {
+interface ScheduleTime {
   readonly at: Date;
   /** The same instant with the caller's offset, in the specification's form: `2026-11-21T10:00:00+05:30`. */
   readonly scheduledFor: string;

@@ -1,17 +1,17 @@
+import { createHash, hash } from 'node:crypto';
 import type { Request } from 'express';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { isBatchId, isMessageId, isScheduleId } from '../../../shared/platform/runtime/ids.ts';
 import { errorFields } from '../../../shared/platform/runtime/log.ts';
+import { nextTurn, turnOver } from '../../../shared/platform/runtime/turns.ts';
 import { sendJson, sendJsonText, sendProblem } from '../answer.ts';
-import { bodyOf, type Handler, ownerOf, type Reply } from '../context.ts';
+import { bodyOf, type Handler, type JsonObject, ownerOf, type Reply } from '../context.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { FieldProblems, invalidRequest } from '../field-problems.ts';
 import type { Action, Problem, Verdict } from './action.ts';
-import { fingerprintInSlices } from './fingerprint.ts';
-import type { KeptAnswer, KeyClaimDocument } from './key-claim.ts';
-import { claimId, KeyHolder } from './key-holder.ts';
+import { claimId, type KeptAnswer, type KeyClaimDocument, KeyHolder } from './key-store.ts';
 
-export type Once = <Id extends string>(action: Action<Id>) => Handler;
+type Once = <Id extends string>(action: Action<Id>) => Handler;
 
 /**
  * Makes the handlers of POSTs. A request with an Idempotency-Key is done once: the key is claimed in the store before
@@ -122,4 +122,55 @@ export function parseIdempotencyKey(header: string): string | undefined {
 function unquoted(text: string): string | undefined {
   const [, inner] = /^"((?:[^"\\]|\\["\\])*)"$/.exec(text) ?? [];
   return inner?.replaceAll(/\\(["\\])/g, '$1');
+}
+
+/**
+ * SHA-256 of the method, the path and the body with sorted members. Requests are the same if they differ only in the
+ * order of members, in white space or in how characters are escaped.
+ */
+function fingerprintOf(method: string, path: string, body: JsonObject): string {
+  return hash('sha256', `${method}\n${path}\n${canonical(body, 0)}`, 'base64url');
+}
+
+/** This many characters are written before a pause, or one whole entry if it is longer. It takes a few milliseconds. */
+const SLICE_LENGTH = 65_536;
+
+/** The same fingerprint for large bodies, computed with pauses, so that it does not hold the event loop. */
+export async function fingerprintInSlices(method: string, path: string, body: JsonObject): Promise<string> {
+  if (!Object.values(body).some(Array.isArray)) return fingerprintOf(method, path, body);
+  const digest = createHash('sha256').update(`${method}\n${path}\n`);
+  let text = '{';
+  for (const [number, [name, member]] of sorted(body).entries()) {
+    text += `${number === 0 ? '' : ','}${JSON.stringify(name)}:`;
+    if (!Array.isArray(member)) {
+      text += canonical(member, 1);
+      continue;
+    }
+    text += '[';
+    for (let i = 0; i < member.length; i++) {
+      text += `${i === 0 ? '' : ','}${canonical(member[i], 2)}`;
+      if (text.length < SLICE_LENGTH) continue;
+      digest.update(text);
+      text = '';
+      if (turnOver()) await nextTurn();
+    }
+    text += ']';
+  }
+  return digest.update(`${text}}`).digest('base64url');
+}
+
+/** No endpoint accepts a body this deep, so bodies that differ only below this depth need no different fingerprints. */
+const DEPTH_MAX = 32;
+
+function canonical(value: unknown, depth: number): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (depth === DEPTH_MAX) return '"…"';
+  if (Array.isArray(value)) return `[${value.map((entry) => canonical(entry, depth + 1)).join()}]`;
+  return `{${sorted(value)
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member, depth + 1)}`)
+    .join()}}`;
+}
+
+function sorted(value: object): [string, unknown][] {
+  return Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -12,7 +12,7 @@ export const TEXTS = ['shown', 'own', 'hidden'] as const;
  */
 export interface AccountDocument {
   readonly _id: AccountId;
-  /** It has the test messages of a live account (gateway/access/test-account.ts). */
+  /** It has the test messages of a live account (gateway/access/account.ts). */
   readonly test?: true;
   readonly name: string;
   /** `suspended`: its sends are refused. `closed`: for good, and nobody gets in any more (closing.ts). */

@@ -30,7 +30,7 @@ export interface DebitRequest extends Purchase {
   readonly done: readonly GroupId[];
   /** Groups whose messages are in the queue: this debit takes them out of the pending change, which waits for its ledger entry. */
   readonly queued?: readonly GroupId[];
-  /** By the store's time. From then on the debit is refused, however long it was delayed (gateway/http/idempotency/key-holder.ts relies on it). */
+  /** By the store's time. From then on the debit is refused, however long it was delayed (gateway/http/idempotency/key-store.ts relies on it). */
   readonly payBy?: Date | undefined;
   /** What it takes of the caps of keys. */
   readonly keys?: readonly KeyCharge[];

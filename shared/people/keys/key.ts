@@ -6,7 +6,7 @@ import type { AccountId } from '../../platform/runtime/ids.ts';
 export interface KeyDocument extends WithActs {
   /** The public part of `hk_live_<id>_<secret>`, or `hk_test_…`. */
   readonly _id: string;
-  /** What it sends is a test, and it sees tests alone (gateway/access/test-account.ts). */
+  /** What it sends is a test, and it sees tests alone (gateway/access/account.ts). */
   readonly test?: true;
   /** Absent: a key of operators, with scopes of operators alone. Nothing of an account reaches it. */
   readonly account?: AccountId;

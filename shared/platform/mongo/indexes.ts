@@ -403,7 +403,6 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   carrier_peaks: { expiry: EXPIRY },
   statistics: { expiry: EXPIRY },
   counted_hours: { expiry: EXPIRY },
-  ledger_checks: { expiry: EXPIRY },
   exports: {
     // Quotas: no two exports of an account have the same place; the exports of an account.
     place: { key: { account: 1, place: 1 }, unique: true },

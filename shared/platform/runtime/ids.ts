@@ -54,8 +54,6 @@ export type MailId = Id<'eml'>;
 export type VerificationId = Id<'vrf'>;
 /** One try to give it. */
 export type VerificationCheckId = Id<'vck'>;
-/** A walk through the ledgers that an operator began. */
-export type LedgerCheckId = Id<'chk'>;
 
 /** Whether a text has the form of such an id. */
 function idForm<Prefix extends string>(prefix: Prefix): (value: string) => value is Id<Prefix> {
@@ -72,7 +70,6 @@ export const isCtaId = idForm('cta');
 export const isCustomerId = idForm('cus');
 export const isErasureId = idForm('ers');
 export const isExportId = idForm('exp');
-export const isLedgerCheckId = idForm('chk');
 export const isMailId = idForm('eml');
 export const isMessageId = idForm('msg');
 export const isOptOutId = idForm('opt');
@@ -143,7 +140,7 @@ export function mailId(of: string, user: UserId, at: Date): MailId {
 
 const TEST = '_test';
 
-/** The account in which the test messages of a live account are, and all that follows from them (gateway/access/test-account.ts). */
+/** The account in which the test messages of a live account are, and all that follows from them (gateway/access/account.ts). */
 export function testAccountOf(live: AccountId): AccountId {
   return `${live}${TEST}`;
 }

@@ -1,7 +1,7 @@
 import { hash } from '@node-rs/argon2';
 import { generate } from 'otplib';
 import request from 'supertest';
-import { requireConfirmed } from '../../../gateway/access/require-user.ts';
+import { requireConfirmed } from '../../../gateway/access/scopes.ts';
 import type { Operation } from '../../../gateway/api/contract.ts';
 import type { Role } from '../../../shared/people/users/user.ts';
 import { makeKey, type UsedGateway, useGateway } from '../../support/gateway.ts';

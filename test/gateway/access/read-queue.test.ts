@@ -1,4 +1,4 @@
-import { ReadQueue } from '../../../gateway/access/read-queue.ts';
+import { ReadQueue } from '../../../gateway/access/costly-reads.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

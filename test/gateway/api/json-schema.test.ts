@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { componentsOf, exampleOf } from '../../../gateway/api/json-schema.ts';
+import { componentsOf, exampleOf } from '../../../gateway/api/contract.ts';
 import { decimal, flag, id, text, time, whole } from '../../../gateway/api/shapes.ts';
 
 const Status = z.enum(['queued', 'sent']).meta({ id: 'Status', description: 'Where it is.' });

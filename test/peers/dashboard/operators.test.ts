@@ -25,7 +25,7 @@ const OPERATORS_PAGES = [
     '/providers',
     '/numbers',
   ],
-  ...['/unmatched', '/ledger-checks', '/users?account_id=:account'],
+  ...['/unmatched', '/users?account_id=:account'],
 ];
 const SINCE = new Date('2026-11-22T14:02:00.000Z');
 
@@ -273,14 +273,6 @@ describe('the dashboard: operators', function () {
     await page.getByRole('button', { name: 'Send test', exact: true }).click();
     await page.getByText(/The provider (took it|did not answer|answered)/).waitFor();
     expect(await world.dashboard.look(page, 'operators-provider-test')).to.deep.equal([]);
-  });
-
-  it('a ledger check is begun, and its result appears by itself', async () => {
-    const page = await world.dashboard.visit('/dashboard/admin/ledger-checks', operator);
-    await page.getByText('No check was made').waitFor();
-    await page.getByRole('button', { name: 'Begin a check' }).click();
-    await page.getByText('all whole').waitFor();
-    expect(await world.dashboard.look(page, 'operators-ledger')).to.deep.equal([]);
   });
 
   it('a route is added, asked and removed', async () => {

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { readWholeMessage } from '../../../gateway/endpoints/messages/read-whole.ts';
+import { readWholeMessage } from '../../../gateway/endpoints/messages/whole.ts';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
 import type { BatchDocument } from '../../../shared/messages/batch.ts';

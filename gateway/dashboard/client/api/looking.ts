@@ -9,7 +9,7 @@ export interface Looked {
 /** Who is signed in, whatever account is looked at, and what concerns all accounts. */
 const OWN = ['/v2/admin/', '/v2/session', '/v2/profile'] as const;
 
-/** Whether pages show tests: what test keys sent, and what was sent in this mode (gateway/access/test-mode.ts). */
+/** Whether pages show tests: what test keys sent, and what was sent in this mode (gateway/access/account.ts). */
 export const testing = signal(false);
 
 /** Undefined: none. The gateway answers as it answers the account, and records what was looked at (gateway/access/looking.ts). */

@@ -5,7 +5,7 @@ import { type AccountId, liveAccountOf } from '../../../../shared/platform/runti
 import type { Pattern } from '../../../../shared/templates/sms/pattern.ts';
 import type { SlotType } from '../../../../shared/templates/sms/slot.ts';
 import { foldLineBreaks } from '../../../../shared/templates/sms/template.ts';
-import { perProcess } from '../../../api/per-process.ts';
+import { perProcess } from '../../../api/endpoint.ts';
 import type { Caller } from '../../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../../http/field-problems.ts';
 import type { Refused } from '../../../http/idempotency/action.ts';

@@ -214,20 +214,4 @@ describe('accounts, by operators', () => {
       }
     });
   });
-
-  it('have their ledgers walked, as a task that tells how far it is', async () => {
-    const other = await makeAccount(world.db, 5);
-    await world.db.collection('ledger').deleteMany({ account: other });
-    await world.db.collection<{ _id: string }>('accounts').updateOne({ _id: other }, { $set: { seq: 3 } });
-    const begun = await world.post('/ledger-checks', {});
-
-    expect(begun.body.ledger_check).to.include({ state: 'running', done: 0 });
-    const path = `/ledger-checks/${begun.body.ledger_check.ledger_check_id}`;
-    let shown = (await world.get(path)).body;
-    for (let tries = 0; shown.state === 'running' && tries < 1_000; tries++) shown = (await world.get(path)).body;
-    expect(shown).to.include({ state: 'done', done: shown.total });
-    expect(shown.broken.map(({ account_id: id }: { account_id: string }) => id)).to.deep.equal([other]);
-    expect((await world.get('/ledger-checks')).body.data[0]).to.deep.equal(shown);
-    expect((await world.get(`/ledger-checks/chk_${'0'.repeat(26)}`)).status).to.equal(404);
-  });
 });

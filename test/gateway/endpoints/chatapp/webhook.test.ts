@@ -1,4 +1,4 @@
-import { PAY_WITHIN_MS } from '../../../../gateway/http/idempotency/key-claim.ts';
+import { PAY_WITHIN_MS } from '../../../../gateway/http/idempotency/key-store.ts';
 import { eventsOf } from '../../../../shared/events/catalogue.ts';
 import { ENDPOINTS_PER_ACCOUNT, type EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
 import { createEndpoint, disableEndpoint, listEndpoints } from '../../../../shared/events/webhooks/endpoint-store.ts';

@@ -44,7 +44,6 @@ const WHOLE: Readonly<Record<string, string>> = {
   '/v2/admin/routes/explain': 'the carriers of one message',
   '/v2/account/webhooks/{webhook_id}': 'one webhook, with ten headers at most',
   '/v2/admin/accounts/{account_id}': 'one account, with the first 500 of its senders',
-  '/v2/admin/ledger-checks/{ledger_check_id}': 'one check, which shows the first accounts that are broken',
 };
 
 function resolved({ $ref, ...schema }: Schema): Schema {

@@ -1,4 +1,4 @@
-import { narrowDescendants } from '../../../../gateway/endpoints/keys/descendants.ts';
+import { narrowDescendants } from '../../../../gateway/endpoints/keys/made-keys.ts';
 import { boundsOf, excess } from '../../../../shared/people/keys/bounds.ts';
 import { GENERATIONS_MAX } from '../../../../shared/people/keys/key.ts';
 import { createKey, findKey, type NewKey, narrowKey, updateKey } from '../../../../shared/people/keys/store.ts';

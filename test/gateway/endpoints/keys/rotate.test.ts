@@ -1,7 +1,6 @@
 import request from 'supertest';
 import type { Gateway } from '../../../../gateway/api/endpoint.ts';
-import { rotateKey } from '../../../../gateway/endpoints/keys/keys.ts';
-import { newSealedText, openText } from '../../../../gateway/endpoints/keys/sealed-text.ts';
+import { newSealedText, openText, rotateKey } from '../../../../gateway/endpoints/keys/keys.ts';
 import { formatKey } from '../../../../shared/people/keys/key-secret.ts';
 import { findKey, insertKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { ledgerFile } from '../../../../gateway/endpoints/ledger/ledger-file.ts';
+import { ledgerFile } from '../../../../gateway/endpoints/ledger/ledger.ts';
 import type { AccountDocument, LedgerReason } from '../../../../shared/money/accounts/account.ts';
 import { type LedgerEntryDocument, ledgerEntryId } from '../../../../shared/money/ledger/entry.ts';
 import { ledgerCollection } from '../../../../shared/money/ledger/store.ts';

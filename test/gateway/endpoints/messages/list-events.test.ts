@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { reachedBetween } from '../../../../gateway/endpoints/messages/event-list.ts';
+import { reachedBetween } from '../../../../gateway/endpoints/messages/events.ts';
 import { eventBody, MESSAGE_EVENT_NAMES, type MessageEventName } from '../../../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import type { HistoryEntry, MessageDocument, MessageState } from '../../../../shared/messages/document/message.ts';

@@ -1,11 +1,11 @@
 import request from 'supertest';
-import { WALK_MAX } from '../../../../gateway/endpoints/messages/message-list.ts';
 import {
   daysFrom,
   type MessageFilter,
   orderOf,
   searchBy,
-} from '../../../../gateway/endpoints/messages/search-index.ts';
+  WALK_MAX,
+} from '../../../../gateway/endpoints/messages/message-list.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { INDEXES } from '../../../../shared/platform/mongo/indexes.ts';

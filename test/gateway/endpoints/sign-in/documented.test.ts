@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { absoluteMs, IDLE_MS } from '../../../../gateway/access/session-limits.ts';
+import { absoluteMs, IDLE_MS } from '../../../../gateway/access/sessions.ts';
 import { newLink } from '../../../../shared/people/users/user.ts';
 import { openGateway, TEST_CONFIG } from '../../../support/gateway.ts';
 import { expectProblem } from '../../../support/problem.ts';

@@ -1,4 +1,4 @@
-import { HashQueue, type Lane } from '../../../../gateway/endpoints/sign-in/hash-queue.ts';
+import { HashQueue, type Lane } from '../../../../gateway/endpoints/sign-in/passwords.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 /** What was done in which order, with work that the test ends. */

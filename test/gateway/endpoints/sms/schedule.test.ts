@@ -1,5 +1,5 @@
 import request from 'supertest';
-import type { KeyClaimDocument } from '../../../../gateway/http/idempotency/key-claim.ts';
+import type { KeyClaimDocument } from '../../../../gateway/http/idempotency/key-store.ts';
 import type { BatchDocument } from '../../../../shared/messages/batch.ts';
 import { setAccountStatus } from '../../../../shared/money/accounts/store.ts';
 import { topUp } from '../../../../shared/money/ledger/change.ts';

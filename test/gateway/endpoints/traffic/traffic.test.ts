@@ -1,4 +1,3 @@
-import type { LedgerCheckDocument } from '../../../../gateway/endpoints/ledger-checks/run.ts';
 import { findOrphans, orphanPlace } from '../../../../gateway/endpoints/traffic/unclaimed.ts';
 import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
 import { noteTrouble, stopProvider } from '../../../../shared/carriers/providers/store.ts';
@@ -103,7 +102,7 @@ describe('what waits and what does not fit, for operators', () => {
     expect((await world.get('/unassigned-sms?text=maybe')).status).to.equal(400);
   });
 
-  it('numbers, SMS of nobody, chat-app numbers and ledger checks are read page by page', async () => {
+  it('numbers, SMS of nobody and chat-app numbers are read page by page', async () => {
     await world.db.collection('providers').deleteMany({});
     await world.db.collection('inbound').deleteMany({});
     const expiresAt = new Date(Date.now() + 1e8);
@@ -116,16 +115,11 @@ describe('what waits and what does not fit, for operators', () => {
         ...{ _id: newId('inb'), carrier: 'airtel', at: new Date(), from: stray.from, fromTon: 1, to: stray.to },
         ...{ dataCoding: 0, octets: 'SGk=', fingerprint: String(n), unassigned: stray, expiresAt },
       });
-      await world.db.collection<LedgerCheckDocument>('ledger_checks').insertOne({
-        ...{ _id: newId('chk'), state: 'done', startedAt: new Date(), at: new Date(), done: 0, total: 0, entries: 0 },
-        ...{ broken: [], expiresAt },
-      });
     }
     for (const [path, name] of [
       ['/numbers', 'keyword'],
       ['/unassigned-sms', 'unassigned_id'],
       ['/providers', 'account_id'],
-      ['/ledger-checks', 'ledger_check_id'],
     ] as const) {
       const seen: unknown[] = [];
       let cursor = '';

@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { readAccepted } from '../../../../gateway/endpoints/messages/just-accepted.ts';
+import { readAccepted } from '../../../../gateway/endpoints/messages/status.ts';
 import { TEMPLATES } from '../../../../scripts/simulator/provider/demo-templates.ts';
 import { eventsOf } from '../../../../shared/events/catalogue.ts';
 import type { DeliveryDocument } from '../../../../shared/events/webhooks/delivery.ts';

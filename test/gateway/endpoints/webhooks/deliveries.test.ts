@@ -1,4 +1,4 @@
-import { DELIVERY_WALK_MAX } from '../../../../gateway/endpoints/webhooks/delivery-list.ts';
+import { DELIVERY_WALK_MAX } from '../../../../gateway/endpoints/webhooks/deliveries.ts';
 import type { DeliveryDocument, DeliveryGroup } from '../../../../shared/events/webhooks/delivery.ts';
 import { deliveriesOf } from '../../../../shared/events/webhooks/delivery-store.ts';
 import { createEndpoint, disableEndpoint } from '../../../../shared/events/webhooks/endpoint-store.ts';

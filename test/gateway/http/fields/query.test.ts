@@ -1,7 +1,12 @@
 import { choice, optional, required, schemaOf, string } from '../../../../gateway/http/fields/field.ts';
-import { cursorOf, limit, queryTime, readQuery } from '../../../../gateway/http/fields/query.ts';
+import {
+  cursorOf,
+  cursorText as cursorTo,
+  limit,
+  queryTime,
+  readQuery,
+} from '../../../../gateway/http/fields/query.ts';
 import { request, whole } from '../../../../gateway/http/fields/request.ts';
-import { cursorOf as cursorTo } from '../../../../gateway/http/page.ts';
 
 const isKey = (text: string): text is `key_${string}` => text.startsWith('key_');
 const LIST = request({

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { notAccepted, type Problem, refusedLate } from '../../../../gateway/http/idempotency/action.ts';
-import { fingerprintInSlices } from '../../../../gateway/http/idempotency/fingerprint.ts';
-import { parseIdempotencyKey } from '../../../../gateway/http/idempotency/once.ts';
+import { fingerprintInSlices, parseIdempotencyKey } from '../../../../gateway/http/idempotency/once.ts';
 
 describe('Idempotency-Key', () => {
   for (const [header, key] of [

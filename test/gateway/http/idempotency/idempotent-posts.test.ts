@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 import request from 'supertest';
-import type { KeyClaimDocument } from '../../../../gateway/http/idempotency/key-claim.ts';
+import type { KeyClaimDocument } from '../../../../gateway/http/idempotency/key-store.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { readStatement } from '../../../../shared/money/ledger/store.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';

@@ -1,4 +1,4 @@
-import { PAY_WITHIN_MS } from '../../../../gateway/http/idempotency/key-claim.ts';
+import { PAY_WITHIN_MS } from '../../../../gateway/http/idempotency/key-store.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { type Accepter, GroupAccepter } from '../../../../shared/money/payment/accept.ts';
 import { type Clock, systemClock } from '../../../../shared/platform/runtime/clock.ts';

@@ -223,7 +223,6 @@ export const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
     '/v2/session/confirm',
     '/v2/session/link',
     '/v2/profile/second-factor',
-    '/v2/admin/ledger-checks',
     '/v2/admin/carriers/test',
   ],
   'it sends one message to the number of whoever tries, who sees it come': ['/v2/admin/providers/:number/test'],

@@ -1,8 +1,7 @@
 import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
 import type { ledger } from '../../../../endpoints/ledger/ledger.ts';
 import type { accountPrices } from '../../../../endpoints/prices/prices.ts';
-import type { lowBalance } from '../../../../endpoints/statistics/low-balance.ts';
-import type { accountOverview } from '../../../../endpoints/statistics/overview.ts';
+import type { accountOverview, lowBalance } from '../../../../endpoints/statistics/overview.ts';
 import { put, queryText } from '../../api/http.ts';
 import { useLive } from '../../api/live.ts';
 import { useLoad } from '../../api/load.ts';

@@ -1,6 +1,5 @@
 import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
-import type { ownNotices } from '../../../../endpoints/sign-in/notices.ts';
-import type { ownSessions } from '../../../../endpoints/sign-in/own-sessions.ts';
+import type { ownNotices, ownSessions } from '../../../../endpoints/sign-in/profile.ts';
 import { patch, post, put, remove } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';

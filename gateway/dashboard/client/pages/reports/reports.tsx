@@ -1,6 +1,5 @@
 import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
-import type { conversationLosses } from '../../../../endpoints/reports/losses.ts';
-import type { accountReports, adminReports } from '../../../../endpoints/reports/reports.ts';
+import type { accountReports, adminReports, conversationLosses } from '../../../../endpoints/reports/reports.ts';
 import { queryText } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { lookQuery } from '../../api/looking.ts';

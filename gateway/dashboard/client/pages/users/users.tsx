@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../../../api/endpoint.ts';
-import type { signInRules } from '../../../../endpoints/users/sign-in-rules.ts';
+import type { signInRules } from '../../../../endpoints/users/users.ts';
 import { create, patch, queryText, remove } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import type { AnswerOf } from '../../../../api/endpoint.ts';
-import type { testWebhook } from '../../../../endpoints/webhooks/webhooks.ts';
+import type { testWebhook } from '../../../../endpoints/webhooks/test-event.ts';
 import { create, patch, post, remove } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { may, mayAny } from '../../api/session.ts';

@@ -1,7 +1,7 @@
 import { sendProblem } from '../http/answer.ts';
 import { type Reply, requesterOf } from '../http/context.ts';
-import { optional, string } from '../http/fields/field.ts';
-import { CHALLENGE } from './unauthorized.ts';
+import { choice, optional, string } from '../http/fields/field.ts';
+import { CHALLENGE } from './rate-limit.ts';
 
 /** The query parameter of what a page opens without headers of its own: a link, a stream. */
 export function pageUser(what: 'link' | 'stream') {
@@ -27,4 +27,9 @@ export function refusesOther(res: Reply, user: string | undefined): boolean {
   if (user === undefined || user === requesterOf(res).who.id) return false;
   sendProblem(res, 'other_user', CHALLENGE);
   return true;
+}
+
+/** The query parameter of what a page opens without headers of its own. */
+export function pageMode() {
+  return optional(choice(['test'], 'For pages: of test messages, as the header `Harkara-Mode: test` says.'));
 }

@@ -1,9 +1,53 @@
 import { createHash } from 'node:crypto';
+import { type Collection, type Db, MongoBulkWriteError } from 'mongodb';
+import { isDuplicateKey } from '../../../shared/platform/mongo/errors.ts';
+import { msOf, NOW_MS } from '../../../shared/platform/mongo/store-time.ts';
+import { Grouper } from '../../../shared/platform/runtime/grouper.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import type { GatewayDeps } from '../deps.ts';
 import type { Accepted, Action, Problem } from './action.ts';
-import { KEPT_MS, type KeptAnswer, type KeyClaimDocument, type KeyClaimId, PAY_WITHIN_MS } from './key-claim.ts';
-import { KeyClaims } from './store.ts';
+
+/**
+ * An Idempotency-Key in use (draft-ietf-httpapi-idempotency-key-header). It is stored before anything is done for the
+ * request, with the id that the result will get. It is kept only if the request is accepted.
+ *
+ * `payBy` makes it safe to take over a claim when its process may have died: the account pays for the request before
+ * that moment of the store's time, or never (payment/pay-by.ts). If no result has the id by then, none will ever have
+ * it.
+ */
+export interface KeyClaimDocument {
+  readonly _id: KeyClaimId;
+  /** SHA-256 of method, path and body. A key may be used for this request only. */
+  readonly fingerprint: string;
+  /** Name of the action. It knows how to find the result. */
+  readonly action: string;
+  /** The id that the result gets, `msg_…`. It also tells this claim from a later one of the same key. */
+  readonly result: string;
+  readonly payBy: Date;
+  readonly expiresAt: Date;
+  /** Present after the request was accepted. */
+  readonly answer?: KeptAnswer;
+}
+
+export interface KeptAnswer {
+  readonly status: number;
+  /** The JSON text of the answer. */
+  readonly body: string;
+  /** The body has a secret and is encrypted with the secret box. */
+  readonly sealed?: true;
+}
+
+/** `<account>:<SHA-256 of the key>`: keys are per account, and the id has a fixed length. */
+type KeyClaimId = `${AccountId}:${string}`;
+
+/** How long an accepted request is remembered. A scheduled one is remembered from its time on. */
+const KEPT_MS = 24 * 3_600_000;
+
+/**
+ * Time from the claim to the latest debit. Far longer than a request takes, so that clocks of machines may differ by
+ * seconds. Short, because a repeated request after a crash gets 409 until it is over.
+ */
+export const PAY_WITHIN_MS = 15_000;
 
 /**
  * | a key is    | when                                         | it becomes                                                     |
@@ -17,7 +61,7 @@ import { KeyClaims } from './store.ts';
 type KeyState = { readonly kind: 'free' | 'in_flight' } | { readonly kind: 'answered'; readonly answer: KeptAnswer };
 
 /** What a request with a key has to do. */
-export type Held =
+type Held =
   /** The key is claimed for this request, which must be done now. */
   | { readonly kind: 'mine'; readonly claim: KeyClaimDocument }
   | { readonly kind: 'answered'; readonly claim: KeyClaimDocument; readonly answer: KeptAnswer }
@@ -119,5 +163,88 @@ export class KeyHolder {
     const accepted = await action.recover(account, claim.result);
     if (accepted !== undefined) return { kind: 'answered', answer: await this.complete(claim, accepted) };
     return { kind: over ? 'free' : 'in_flight' };
+  }
+}
+
+/** The most claims in one command. */
+const GROUP_MAX = 200;
+
+interface Completion {
+  readonly claim: KeyClaimDocument;
+  readonly answer: KeptAnswer;
+  /** If set, replaces the claim's own time. */
+  readonly expiresAt: Date | undefined;
+}
+
+/** The claims of Idempotency-Keys. Claims and completions that arrive while others are in flight share a command. */
+class KeyClaims {
+  readonly #claims: Collection<KeyClaimDocument>;
+  readonly #claiming: Grouper<KeyClaimDocument, boolean>;
+  readonly #completing: Grouper<Completion, void>;
+
+  constructor(db: Db) {
+    this.#claims = db.collection<KeyClaimDocument>('idempotency');
+    this.#claiming = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (claims) => this.#insert(claims) });
+    this.#completing = new Grouper<Completion, void>({
+      maxItems: GROUP_MAX,
+      gatherMs: 0,
+      run: async (done) => {
+        await this.#claims.bulkWrite(
+          done.map(({ claim: { _id, result }, answer, expiresAt }) => ({
+            updateOne: {
+              filter: { _id, result },
+              update: { $set: expiresAt === undefined ? { answer } : { answer, expiresAt } },
+            },
+          })),
+          { ordered: false },
+        );
+        return done.map(() => undefined);
+      },
+    });
+  }
+
+  /** False when the key is already claimed. */
+  claim(claim: KeyClaimDocument): Promise<boolean> {
+    return this.#claiming.add(claim);
+  }
+
+  /** Stores the answer of an accepted request until `expiresAt`, or as long as the claim says. Idempotent. */
+  complete(claim: KeyClaimDocument, answer: KeptAnswer, expiresAt?: Date): Promise<void> {
+    return this.#completing.add({ claim, answer, expiresAt });
+  }
+
+  async find(id: KeyClaimId): Promise<KeyClaimDocument | undefined> {
+    return (await this.#claims.findOne({ _id: id })) ?? undefined;
+  }
+
+  /**
+   * Whether the time to pay is over, by the store's clock, which may go back at a failover: see `Action.end`. Ask this
+   * *before* looking for the result.
+   */
+  async isOver({ _id, result }: KeyClaimDocument): Promise<boolean> {
+    const over = await this.#claims.findOne(
+      { _id, result, $expr: { $gte: [NOW_MS, msOf('$payBy')] } },
+      { projection: { _id: 1 } },
+    );
+    return over !== null;
+  }
+
+  /**
+   * Removes the claim, so that the key can be claimed again. Leaves a later claim of the same key alone. Idempotent.
+   */
+  async free({ _id, result }: KeyClaimDocument): Promise<void> {
+    await this.#claims.deleteOne({ _id, result });
+  }
+
+  async #insert(claims: readonly KeyClaimDocument[]): Promise<readonly boolean[]> {
+    try {
+      await this.#claims.insertMany(claims, { ordered: false });
+      return claims.map(() => true);
+    } catch (error) {
+      if (!(error instanceof MongoBulkWriteError) || !isDuplicateKey(error)) throw error;
+      const errors = Array.isArray(error.writeErrors) ? error.writeErrors : [error.writeErrors];
+      const taken = new Set(errors.map(({ index }) => index));
+      return claims.map((_, index) => !taken.has(index));
+    }
   }
 }
