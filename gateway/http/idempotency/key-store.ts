@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Collection, type Db, MongoBulkWriteError } from 'mongodb';
+import { type Collection, MongoBulkWriteError } from 'mongodb';
 import { isDuplicateKey } from '../../../shared/platform/mongo/errors.ts';
 import { msOf, NOW_MS } from '../../../shared/platform/mongo/store-time.ts';
 import { Grouper } from '../../../shared/platform/runtime/grouper.ts';
@@ -77,17 +77,35 @@ export function claimId(account: AccountId, key: string): KeyClaimId {
   return `${account}:${createHash('sha256').update(key).digest('base64url')}`;
 }
 
-/** Claims Idempotency-Keys, and finds out what became of claims that nobody completed. */
+/** The most claims in one command. */
+const GROUP_MAX = 200;
+
+interface Completion {
+  readonly claim: KeyClaimDocument;
+  readonly answer: KeptAnswer;
+  /** If set, replaces the claim's own time. */
+  readonly expiresAt: Date | undefined;
+}
+
+/**
+ * Claims Idempotency-Keys, and finds out what became of claims that nobody completed. Claims and completions that arrive while others
+ * are in flight share a command.
+ */
 export class KeyHolder {
   readonly #clock: GatewayDeps['clock'];
   readonly #box: GatewayDeps['box'];
-  readonly #claims: KeyClaims;
+  readonly #claims: Collection<KeyClaimDocument>;
+  /** False when the key is already claimed. */
+  readonly #claiming: Grouper<KeyClaimDocument, boolean>;
+  readonly #completing: Grouper<Completion, void>;
   readonly #recoveries = new Map<string, Recover>();
 
   constructor({ db, clock, box }: Pick<GatewayDeps, 'db' | 'clock' | 'box'>) {
     this.#clock = clock;
     this.#box = box;
-    this.#claims = new KeyClaims(db);
+    this.#claims = db.collection<KeyClaimDocument>('idempotency');
+    this.#claiming = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (claims) => this.#insert(claims) });
+    this.#completing = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (done) => this.#store(done) });
   }
 
   /** Registers an action, so that this process can look into its claims. */
@@ -113,12 +131,12 @@ export class KeyHolder {
         payBy: new Date(nowMs + PAY_WITHIN_MS),
         expiresAt: new Date(nowMs + aheadMs + KEPT_MS),
       };
-      if (await this.#claims.claim(claim)) return { kind: 'mine', claim };
-      const earlier = await this.#claims.find(wanted._id);
-      if (earlier === undefined) continue;
+      if (await this.#claiming.add(claim)) return { kind: 'mine', claim };
+      const earlier = await this.#claims.findOne({ _id: wanted._id });
+      if (earlier === null) continue;
       const state = await this.#stateOf(account, earlier, nowMs);
       if (state.kind === 'free') {
-        await this.#claims.free(earlier);
+        await this.free(earlier);
         continue;
       }
       if (earlier.fingerprint !== wanted.fingerprint)
@@ -136,13 +154,13 @@ export class KeyHolder {
       ? { status: 200, body: this.#box.seal(text, ['idempotency', claim._id, 'answer.body']), sealed: true }
       : { status: 200, body: text };
     const { keptFrom } = accepted;
-    await this.#claims.complete(claim, answer, keptFrom && new Date(keptFrom.getTime() + KEPT_MS));
+    await this.#completing.add({ claim, answer, expiresAt: keptFrom && new Date(keptFrom.getTime() + KEPT_MS) });
     return answer;
   }
 
-  /** Called when the request was refused. The key can be claimed again. */
-  free(claim: KeyClaimDocument): Promise<void> {
-    return this.#claims.free(claim);
+  /** Called when the request was refused. The key can be claimed again; a later claim of it stays. Idempotent. */
+  async free({ _id, result }: KeyClaimDocument): Promise<void> {
+    await this.#claims.deleteOne({ _id, result });
   }
 
   /** Decrypts the body if it is encrypted. */
@@ -158,70 +176,18 @@ export class KeyHolder {
     // The action belongs to a newer version. Its own processes look into such claims.
     if (action === undefined) return { kind: 'in_flight' };
     // Before the result is looked for: a request that was not paid for by then never will be.
-    let over = await this.#claims.isOver(claim);
+    let over = await this.#isOver(claim);
     if (over && action.end !== undefined) over = await action.end(account, claim.result, claim.payBy);
     const accepted = await action.recover(account, claim.result);
     if (accepted !== undefined) return { kind: 'answered', answer: await this.complete(claim, accepted) };
     return { kind: over ? 'free' : 'in_flight' };
-  }
-}
-
-/** The most claims in one command. */
-const GROUP_MAX = 200;
-
-interface Completion {
-  readonly claim: KeyClaimDocument;
-  readonly answer: KeptAnswer;
-  /** If set, replaces the claim's own time. */
-  readonly expiresAt: Date | undefined;
-}
-
-/** The claims of Idempotency-Keys. Claims and completions that arrive while others are in flight share a command. */
-class KeyClaims {
-  readonly #claims: Collection<KeyClaimDocument>;
-  readonly #claiming: Grouper<KeyClaimDocument, boolean>;
-  readonly #completing: Grouper<Completion, void>;
-
-  constructor(db: Db) {
-    this.#claims = db.collection<KeyClaimDocument>('idempotency');
-    this.#claiming = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (claims) => this.#insert(claims) });
-    this.#completing = new Grouper<Completion, void>({
-      maxItems: GROUP_MAX,
-      gatherMs: 0,
-      run: async (done) => {
-        await this.#claims.bulkWrite(
-          done.map(({ claim: { _id, result }, answer, expiresAt }) => ({
-            updateOne: {
-              filter: { _id, result },
-              update: { $set: expiresAt === undefined ? { answer } : { answer, expiresAt } },
-            },
-          })),
-          { ordered: false },
-        );
-        return done.map(() => undefined);
-      },
-    });
-  }
-
-  /** False when the key is already claimed. */
-  claim(claim: KeyClaimDocument): Promise<boolean> {
-    return this.#claiming.add(claim);
-  }
-
-  /** Stores the answer of an accepted request until `expiresAt`, or as long as the claim says. Idempotent. */
-  complete(claim: KeyClaimDocument, answer: KeptAnswer, expiresAt?: Date): Promise<void> {
-    return this.#completing.add({ claim, answer, expiresAt });
-  }
-
-  async find(id: KeyClaimId): Promise<KeyClaimDocument | undefined> {
-    return (await this.#claims.findOne({ _id: id })) ?? undefined;
   }
 
   /**
    * Whether the time to pay is over, by the store's clock, which may go back at a failover: see `Action.end`. Ask this
    * *before* looking for the result.
    */
-  async isOver({ _id, result }: KeyClaimDocument): Promise<boolean> {
+  async #isOver({ _id, result }: KeyClaimDocument): Promise<boolean> {
     const over = await this.#claims.findOne(
       { _id, result, $expr: { $gte: [NOW_MS, msOf('$payBy')] } },
       { projection: { _id: 1 } },
@@ -229,11 +195,17 @@ class KeyClaims {
     return over !== null;
   }
 
-  /**
-   * Removes the claim, so that the key can be claimed again. Leaves a later claim of the same key alone. Idempotent.
-   */
-  async free({ _id, result }: KeyClaimDocument): Promise<void> {
-    await this.#claims.deleteOne({ _id, result });
+  async #store(done: readonly Completion[]): Promise<readonly undefined[]> {
+    await this.#claims.bulkWrite(
+      done.map(({ claim: { _id, result }, answer, expiresAt }) => ({
+        updateOne: {
+          filter: { _id, result },
+          update: { $set: expiresAt === undefined ? { answer } : { answer, expiresAt } },
+        },
+      })),
+      { ordered: false },
+    );
+    return done.map(() => undefined);
   }
 
   async #insert(claims: readonly KeyClaimDocument[]): Promise<readonly boolean[]> {

@@ -16,41 +16,13 @@ type Once = <Id extends string>(action: Action<Id>) => Handler;
 /**
  * Makes the handlers of POSTs. A request with an Idempotency-Key is done once: the key is claimed in the store before
  * anything else, an accepted request is remembered for a day, and a refused one frees the key. A request without a
- * key is just done.
+ * key is just done. The process may die at any point: the next request with the key finds out what was done. Every action is made
+ * known before the first request.
  */
 export function createOnce(deps: Pick<GatewayDeps, 'db' | 'clock' | 'log' | 'box'>): Once {
-  const keyed = new KeyedPosts(deps);
-  return (action) => {
-    keyed.add(action);
-    return async (req, res: Reply) => {
-      const header = req.headers['idempotency-key'];
-      if (header !== undefined) await keyed.handle(action, String(header), req, res);
-      else answer(res, await action.act(res, { id: action.newId(ownerOf(res)), payBy: undefined }));
-    };
-  };
-}
+  const keys = new KeyHolder(deps);
 
-/**
- * POSTs with an Idempotency-Key. The process may die at any point: the next request with the key finds out what was
- * done.
- */
-class KeyedPosts {
-  readonly #log: GatewayDeps['log'];
-  readonly #keys: KeyHolder;
-
-  constructor(deps: Pick<GatewayDeps, 'db' | 'clock' | 'log' | 'box'>) {
-    this.#log = deps.log;
-    this.#keys = new KeyHolder(deps);
-  }
-
-  /** Must be called for every action before the first request. */
-  add<Id extends string>(action: Action<Id>): void {
-    this.#keys.add(action);
-  }
-
-  async handle<Id extends string>(action: Action<Id>, header: string, req: Request, res: Reply): Promise<void> {
-    const key = parseIdempotencyKey(header);
-    if (key === undefined) return sendProblem(res, ...malformedKey());
+  async function doOnce<Id extends string>(action: Action<Id>, key: string, req: Request, res: Reply): Promise<void> {
     const account = ownerOf(res);
     const id = action.newId(account);
     const wanted = {
@@ -59,30 +31,37 @@ class KeyedPosts {
       action: action.name,
       result: id,
     };
-    const held = await this.#keys.take(account, wanted, action.aheadMs);
+    const held = await keys.take(account, wanted, action.aheadMs);
     if (held.kind === 'refused') return sendProblem(res, ...held.problem);
     if (held.kind === 'answered') {
       // The same request has the same path, so the same action made the id.
       const refusal = await action.refuseReplay?.(res, held.claim.result as Id);
       if (refusal !== undefined) return sendProblem(res, ...refusal);
-      return replay(res, held.claim, this.#keys.open(held.claim, held.answer));
+      return replay(res, held.claim, keys.open(held.claim, held.answer));
     }
     crashPoint('key:claimed');
     const verdict = await action.act(res, { id, payBy: held.claim.payBy });
     if (verdict.kind === 'accepted') crashPoint('key:paid');
-    await this.#settle(held.claim, verdict, res);
+    try {
+      if (verdict.kind === 'accepted') await keys.complete(held.claim, verdict);
+      else if (verdict.kind !== 'unknown') await keys.free(held.claim);
+    } catch (error) {
+      // The next request with the key finds out what was done.
+      deps.log.warn('key_claim_not_settled', { request_id: res.locals.requestId, ...errorFields(error) });
+    }
     answer(res, verdict);
   }
 
-  /** If this fails, the next request with the key finds out what was done. */
-  async #settle(claim: KeyClaimDocument, verdict: Verdict, res: Reply): Promise<void> {
-    try {
-      if (verdict.kind === 'accepted') await this.#keys.complete(claim, verdict);
-      else if (verdict.kind !== 'unknown') await this.#keys.free(claim);
-    } catch (error) {
-      this.#log.warn('key_claim_not_settled', { request_id: res.locals.requestId, ...errorFields(error) });
-    }
-  }
+  return (action) => {
+    keys.add(action);
+    return async (req, res: Reply) => {
+      const header = req.headers['idempotency-key'];
+      const key = header === undefined ? undefined : parseIdempotencyKey(String(header));
+      if (key !== undefined) await doOnce(action, key, req, res);
+      else if (header !== undefined) sendProblem(res, ...malformedKey());
+      else answer(res, await action.act(res, { id: action.newId(ownerOf(res)), payBy: undefined }));
+    };
+  };
 }
 
 function answer(res: Reply, verdict: Verdict): void {
