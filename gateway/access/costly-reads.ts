@@ -117,7 +117,6 @@ export class ReadQueue<T> {
     return mine.result;
   }
 
-  /** Begins what may begin. */
   goOn(): void {
     for (const [account, reads] of this.#waiting) {
       if (this.#reading.size >= TOGETHER_MAX) return;
@@ -145,7 +144,6 @@ export class ReadQueue<T> {
     this.goOn();
   }
 
-  /** Moves the account that was just served to the end. */
   #goBehind(account: string): void {
     const reads = this.#waiting.get(account);
     if (reads === undefined) return;

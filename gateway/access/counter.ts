@@ -9,7 +9,6 @@ interface Item {
   readonly limit: number;
 }
 
-/** An event that was counted. */
 export interface Counted {
   /** Its number in the window, from 1. The event passes if this is not above the limit. */
   readonly rank: number;

@@ -47,12 +47,10 @@ function inQuery(url: string): string | undefined {
   return start === -1 ? undefined : (new URLSearchParams(url.slice(start)).get('account') ?? undefined);
 }
 
-/** Whether the requester is an operator who looks at an account. */
 export function isLooking({ account, scopes }: Pick<Requester, 'account' | 'scopes'>): boolean {
   return account !== undefined && scopes.includes('admin:look');
 }
 
-/** What it must know of an endpoint. */
 interface LookedAt {
   readonly method: string;
   readonly path: string;

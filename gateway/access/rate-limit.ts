@@ -92,7 +92,6 @@ export function createCharge(counter: RateCounter, clock: Clock): Charge {
   };
 }
 
-/** What a request is counted in. */
 interface Window {
   readonly name: string;
   readonly limit: number;
@@ -150,7 +149,6 @@ function tellLeft(res: Reply, limit: number, left: number, restMs: number): Told
 
 interface Told {
   readonly limit: number;
-  /** Seconds until the window ends. */
   readonly seconds: number;
 }
 

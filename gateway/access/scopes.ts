@@ -4,7 +4,6 @@ import { type ProblemAnswer, sendProblem } from '../http/answer.ts';
 import { type Handler, type Permission, type Reply, requesterOf, type Who } from '../http/context.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 
-/** Scopes that are needed together. */
 export type ScopeSet = readonly Permission[];
 
 /** Comes after `createAuthenticate`. The requester must have all scopes of at least one set. */

@@ -16,25 +16,17 @@ import { findUser } from '../../shared/people/users/store.ts';
 import { isOperatorRole, type SessionDocument, type UserDocument } from '../../shared/people/users/user.ts';
 import { isSessionId, newId, type SessionId } from '../../shared/platform/runtime/ids.ts';
 import type { CallerAddress } from '../http/caller-address.ts';
-import type { CallerAccount, Requester } from '../http/context.ts';
+import type { Requester, SignedIn } from '../http/context.ts';
 import type { GatewayDeps } from '../http/deps.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 import type { ReadAccount } from './account.ts';
 import { ROLE_PERMISSIONS } from './scopes.ts';
 
-/** The time of the last request is stored at most this often. */
 const SEEN_EVERY_MS = 60_000;
 const SECRET_BYTES = 32;
 const AGENT_CHARACTERS = 200;
 /** More browsers than anybody has. A loop of sign-ins ends its own sessions. */
 const SESSIONS_MAX = 20;
-
-/** A session with its user and the user's account, all as they are in the store now. */
-export interface SignedIn {
-  readonly session: SessionDocument;
-  readonly user: UserDocument;
-  readonly account: CallerAccount | undefined;
-}
 
 /** What the user has shown: a second factor; and when the password, unless just now. */
 interface Shown {
@@ -44,7 +36,6 @@ interface Shown {
 
 interface Begun {
   readonly session: SessionDocument;
-  /** What the cookie must hold. */
   readonly cookie: CookieText;
 }
 
@@ -131,6 +122,7 @@ export class Sessions {
       makers: [],
       caps: [],
       scopes: incomplete ? [] : ROLE_PERMISSIONS[role],
+      signedIn: found,
     };
   }
 

@@ -39,13 +39,11 @@ interface Grant {
 
 export const WINDOW_MS = 60_000;
 
-/** A request to count this many events of one key. */
 export interface Wanted {
   readonly n: number;
   readonly limit: number;
 }
 
-/** The result of a group's events of one key. */
 export interface Total extends Grant {
   readonly restMs: number;
   /** Another counter holds an allowance that it may give back. */
@@ -67,7 +65,6 @@ const GRANTS = { 'window.start': 1, 'window.by': 1, at: 1 } as const;
 /** Counts in the store: a single key by one update, many keys by one command of updates and one read. */
 export class RateWindows {
   readonly #rate: Collection<RateDocument>;
-  /** The name of this process's counter in the documents. */
   readonly #counter: string;
 
   constructor(rate: Collection<RateDocument>, counter: string) {

@@ -3,7 +3,7 @@ import { EVENT_NAMES, EVENTS, type EventName } from '../../shared/events/catalog
 import { FIELD_CODES, PROBLEMS, type ProblemSlug } from '../http/problem.ts';
 import { exampleOf } from './contract.ts';
 import type { Examples, Tag } from './endpoint.ts';
-import { EVENT_EXAMPLES, EVENT_SHAPES } from './event-shapes.ts';
+import { EVENT_SHAPES, examplesOf } from './event-shapes.ts';
 import { capitalised, flag, text, whole } from './shapes.ts';
 
 /** What the OpenAPI document says once, of the whole API. */
@@ -107,7 +107,7 @@ function webhookOf(name: EventName) {
     summary: EVENTS[name].when,
     requestBody: {
       required: true,
-      content: { 'application/json': contentOf(EVENT_SHAPES[name], EVENT_EXAMPLES[name]) },
+      content: { 'application/json': contentOf(EVENT_SHAPES[name], examplesOf(name)) },
     },
     responses: { '2XX': { description: 'You received it. It is not posted again.' } },
   };

@@ -50,7 +50,6 @@ export function csvAnswer(example: string) {
   return { responses: { 200: { content } } };
 }
 
-/** How many requests a long file counts as. */
 export const CSV_COST = 20;
 /** Each reads the store for as long as its caller takes to read it. */
 const slotsOf = perProcess(() => new FileSlots({ account: 4, process: 16 }));

@@ -40,11 +40,9 @@ export interface Endpoint<
    * keys (access/account.ts).
    */
   readonly test?: 'apart' | 'same';
-  /** Counts as this many requests. */
   readonly costs?: number;
   /** An expensive read: counts as this many requests, and waits for the account's earlier ones (access/costly-reads.ts). */
   readonly reads?: number | ((query: Values<Query>) => number);
-  /** The parts of the path. */
   readonly params?: Params;
   /** Absent: no parameter is accepted. */
   readonly query?: Query;
@@ -81,7 +79,6 @@ export interface OnceAction<Id extends string, Asked = Call>
   refuseReplay?(caller: Caller, id: Id): Promise<Problem | undefined>;
 }
 
-/** What people and programs read of an endpoint. */
 interface Described {
   /** The `operationId`: names of methods in generated clients. */
   readonly id: string;
@@ -104,7 +101,6 @@ interface Described {
 
 export type Examples = Readonly<Record<string, unknown>>;
 
-/** The chapters of the API, in the order of the pages. */
 export type Tag = 'SMS' | 'Chat-app' | 'Reading back' | 'Account' | 'Users' | 'Sign-in' | 'Operators' | 'Running it';
 
 type Shapes = Readonly<Record<string, z.ZodString>>;
@@ -112,7 +108,6 @@ type Shapes = Readonly<Record<string, z.ZodString>>;
 /** What handlers work with: what the process is built from, and what endpoints share. */
 export type Gateway = GatewayDeps & Parts;
 
-/** One request. */
 export interface Call<Query extends Fields = Fields, Body extends Fields = Fields, Params extends Shapes = Shapes> {
   readonly requester: Requester;
   /** The requester with its account. Operators have none. */
@@ -124,13 +119,11 @@ export interface Call<Query extends Fields = Fields, Body extends Fields = Field
   readonly body: Values<Body>;
   /** The body as far as it could be read, with its problems. */
   readonly read: ReadRequest<Body>;
-  /** The body as it came. */
   readonly json: JsonObject;
   /** For what is about the connection: the cookie, the address, the origin. */
   readonly req: IncomingMessage;
   /** The header; undefined when there is none. */
   header(name: string): string | undefined;
-  /** For the access log. */
   readonly told: Pick<RequestContext, 'requestId' | 'messageId' | 'batchId' | 'scheduleId'>;
 }
 
@@ -218,14 +211,12 @@ interface Typed<Answer extends z.ZodType<object>> {
   readonly answers?: Shown<Answer>;
 }
 
-/** What an endpoint answers. */
 export type AnswerOf<Declared extends { readonly answers?: unknown }> = NonNullable<Declared['answers']>;
 
 /** An entry of a list that is read page by page. */
 export type EntryOf<Declared extends { readonly answers?: unknown }> =
   AnswerOf<Declared> extends { readonly data: readonly (infer Entry)[] } ? Entry : never;
 
-/** The answer to a change. */
 export function done<Told extends object>(told: Told): { readonly status: 'success' } & Told {
   return { status: 'success', ...told };
 }
@@ -235,7 +226,6 @@ export function refused(slug: ProblemSlug, more: ProblemAnswer = {}): Refused {
   return { kind: 'refused', problem: [slug, more] };
 }
 
-/** The answer to what is wrong with a request. */
 export function invalid(problems: FieldProblems): Refused {
   return { kind: 'refused', problem: invalidRequest(problems) };
 }

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { AccountEventKind } from '../../shared/events/account-event.ts';
 import { ACCOUNT_EVENT_NAMES, type AccountEventName, EVENTS, type EventName } from '../../shared/events/catalogue.ts';
 import type { VerificationOutcome } from '../../shared/messages/document/verification.ts';
+import { defined } from '../../shared/platform/runtime/defined.ts';
+import { exampleOf } from './contract.ts';
 import type { Examples } from './endpoint.ts';
 import { capitalised, decimal, id, named, text, time, whole } from './shapes.ts';
 
@@ -317,96 +319,41 @@ export const EVENT_SHAPES: Readonly<Record<EventName, z.ZodType<object>>> = {
   ...ACCOUNT_SHAPES,
 };
 
-/** Of those that differ by channel, in place of what the fields show. */
-export const EVENT_EXAMPLES: Readonly<Partial<Record<EventName, Examples>>> = {
+const CHAT_TEMPLATE = {
+  ...{ template_id: undefined, name: 'order_update', language: 'en_US', category: 'utility' },
+  ...{ business_id: '102290129340398', channel: 'chatapp' },
+};
+
+/** Of those that differ by channel: what differs from the example that the fields make. */
+const DIFFERENCES: Readonly<Partial<Record<EventName, Readonly<Record<string, object>>>>> = {
   'message.received': {
-    SMS: {
-      event: 'message.received',
-      from: '919876543210',
-      message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
-      type: 'text',
-      body: 'Where is my order?',
-      timestamp: '2026-11-21T04:30:01+00:00',
-      to: '56161',
-      channel: 'sms',
-    },
+    SMS: { to: '56161', reply_to: undefined },
     'quick reply': {
-      event: 'message.received',
-      from: '919876543210',
-      message_id: 'msg_01m7zp2c8qexw0v5d6f7g8h9jk',
-      type: 'button',
-      body: 'Where is it?',
-      timestamp: '2026-11-21T04:30:01+00:00',
-      to: '919000000001',
+      ...{ message_id: 'msg_01m7zp2c8qexw0v5d6f7g8h9jk', channel: undefined, reply_to: undefined },
+      ...{ type: 'button', body: 'Where is it?' },
       button: { payload: 'WHERE-1234', text: 'Where is it?' },
       context: { id: 'wamid.HBgMOTE5ODc2NTQzMjEw' },
     },
   },
   'message.delivered': {
-    SMS: {
-      event: 'message.delivered',
-      message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
-      to: '919876543210',
-      status: 'delivered',
-      operator: 'Jio',
-      delivered_at: '2026-11-21T04:30:00+00:00',
-      timestamp: '2026-11-21T04:30:01+00:00',
-      reference: 'order 7',
-    },
+    SMS: {},
     'chat-app': {
-      event: 'message.delivered',
-      message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
-      to: '919876543210',
-      status: 'delivered',
-      operator: 'chatapp',
-      delivered_at: '2026-11-21T04:30:00+00:00',
-      timestamp: '2026-11-21T04:30:01+00:00',
-      conversation_id: 'cnv_01m7znjn7hdb5pft3awkb6pgvz',
-      from: '919000000001',
+      ...{ operator: 'chatapp', reference: undefined },
+      ...{ conversation_id: 'cnv_01m7znjn7hdb5pft3awkb6pgvz', from: '919000000001' },
     },
   },
-  'template.approved': {
-    SMS: {
-      event: 'template.approved',
-      template_id: '1107160000000012345',
-      name: 'Login code',
-      status: 'approved',
-      reason: null,
-      timestamp: '2026-11-22T10:00:00+00:00',
-      channel: 'sms',
-    },
-    'Chat-app': {
-      event: 'template.approved',
-      name: 'order_update',
-      language: 'en_US',
-      category: 'utility',
-      business_id: '102290129340398',
-      status: 'approved',
-      reason: null,
-      timestamp: '2026-11-22T10:00:00+00:00',
-      channel: 'chatapp',
-    },
-  },
+  'template.approved': { SMS: {}, 'Chat-app': CHAT_TEMPLATE },
   'template.rejected': {
-    SMS: {
-      event: 'template.rejected',
-      template_id: '1107160000000012345',
-      name: 'Login code',
-      status: 'rejected',
-      reason: 'The header is not yours.',
-      timestamp: '2026-11-22T10:00:00+00:00',
-      channel: 'sms',
-    },
-    'Chat-app': {
-      event: 'template.rejected',
-      name: 'order_update',
-      language: 'en_US',
-      category: 'utility',
-      business_id: '102290129340398',
-      status: 'rejected',
-      reason: 'INVALID_FORMAT: Variables stand side by side.',
-      timestamp: '2026-11-22T10:00:00+00:00',
-      channel: 'chatapp',
-    },
+    SMS: {},
+    'Chat-app': { ...CHAT_TEMPLATE, reason: 'INVALID_FORMAT: Variables stand side by side.' },
   },
 };
+
+/** Undefined where one example shows it all. */
+export function examplesOf(name: EventName): Examples | undefined {
+  const examples = DIFFERENCES[name];
+  const whole = exampleOf(EVENT_SHAPES[name]) as object; // events are objects
+  return (
+    examples && Object.fromEntries(Object.entries(examples).map(([of, more]) => [of, defined({ ...whole, ...more })]))
+  );
+}

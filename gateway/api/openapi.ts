@@ -112,7 +112,6 @@ function operationOf(one: Endpoint): Operation {
   return merged(operation, openapi);
 }
 
-/** Objects are merged, lists are joined, anything else is replaced. */
 function merged<T extends object>(base: T, more: object): T {
   const all: Record<string, unknown> = Object.fromEntries(Object.entries(base));
   for (const [name, value] of Object.entries(more)) {
@@ -164,7 +163,6 @@ function inPath(name: string, shape: z.ZodString): Parameter {
   return { name, in: 'path', required: true, description, schema, example: String(exampleOf(shape)) };
 }
 
-/** The forms of the body, by name. */
 function formsOf({ id, body, forms = {} }: Endpoint) {
   return Object.entries({ ...(body && { [`${capitalised(id)}Request`]: body }), ...forms });
 }

@@ -110,7 +110,6 @@ function createNoFields(parse: Handler): Handler {
 
 type ErrorHandler = (error: unknown, req: Request, res: Reply, next: NextFunction) => void | Promise<void>;
 
-/** Answers requests that no route takes. */
 interface Unrouted {
   readonly notFound: Handler;
   /** `allow`: the value of the header, `GET, HEAD`. */

@@ -4,12 +4,10 @@ import { optional, type Values } from '../http/fields/field.ts';
 import { cursorOf, cursorText, entries, LIMIT_DEFAULT } from '../http/fields/query.ts';
 import { CostlyRead } from './endpoint.ts';
 
-/** This many entries count as one request. */
 const ENTRIES_PER_REQUEST = 500;
 
 /** A list that the specification answers whole: `{"templates": [ … ]}`. With `limit` or `cursor` a page of it (extension). */
 interface WholeList<Entry extends object> {
-  /** In the cursor. */
   readonly list: string;
   readonly placeOf: (entry: Entry) => string;
   /** How many entries it has: a whole list counts as many requests as it is long. */
@@ -18,13 +16,11 @@ interface WholeList<Entry extends object> {
   readonly read: (account: AccountId, after: string | undefined, limit: number | undefined) => AsyncIterable<Entry>;
 }
 
-/** The parameters of such a list. */
 export function pageOfWhole(list: string, isPlace: (text: string) => text is string) {
   const limit = optional(entries('Most entries of a page. Without it and without `cursor`: all.'));
   return { limit, cursor: cursorOf(list, isPlace) };
 }
 
-/** Counts as one request for each 500 entries. */
 export async function readWhole<Entry extends object>(
   account: AccountId,
   { limit, cursor }: Values<ReturnType<typeof pageOfWhole>>,

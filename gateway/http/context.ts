@@ -3,7 +3,8 @@ import type { NextFunction, Request, Response } from 'express';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import type { KeyCaps } from '../../shared/money/ledger/spending.ts';
 import type { KeyScope } from '../../shared/people/keys/key.ts';
-import type { Role } from '../../shared/people/users/user.ts';
+
+import type { Role, SessionDocument, UserDocument } from '../../shared/people/users/user.ts';
 import type {
   AccountId,
   BatchId,
@@ -56,6 +57,13 @@ export type CallerAccount = Pick<
   | 'prices'
 >;
 
+/** A session with its user and the user's account. */
+export interface SignedIn {
+  readonly session: SessionDocument;
+  readonly user: UserDocument;
+  readonly account: CallerAccount | undefined;
+}
+
 /** Who makes a request, and what it may do, as authenticate.ts found it. */
 export interface Requester {
   readonly who: Who;
@@ -70,6 +78,8 @@ export interface Requester {
   readonly scopes: readonly Permission[];
   /** Of the key, and of those that made it: what they may spend. */
   readonly caps: readonly KeyCaps[];
+  /** Of people, as they were when the request was let in. */
+  readonly signedIn?: SignedIn;
 }
 
 /** A requester of an account. */

@@ -21,8 +21,6 @@ import type { ProblemSlug } from '../../http/problem.ts';
 import { AccountIdText } from '../operators/fields.ts';
 import { BillingShape, billingRecord } from './own-settings.ts';
 
-/** An account as operators see it. */
-
 /** What operators set. An account is closed by an endpoint of its own. */
 export const SET_STATUSES = ['active', 'paused', 'suspended'] as const;
 export const STATUSES = [...SET_STATUSES, 'closed'] as const;

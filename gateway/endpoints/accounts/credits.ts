@@ -129,7 +129,9 @@ function creditId(header: string): string | undefined {
 
 const OperatorLedgerEntry = named('OperatorLedgerEntry', 'One change of the balance, as operators see it.', {
   ...LedgerEntry.shape,
-  by: text('The operator: `user usr_…`, `key …` or `ops name@host`. The account does not see it.').nullable(),
+  by: text('The operator: `user usr_…`, `key …` or `ops name@host`. The account does not see it.', {
+    example: 'user usr_01m7znjn7hdb5pft3awkb6pgvz',
+  }).nullable(),
   by_name: text('How the user or key is called.', { example: 'Asha' }).nullable(),
 });
 
@@ -145,28 +147,6 @@ export const accountLedger = endpoint({
   query: { limit, cursor: cursorOf('ledger', isSeq) },
   answer: pageShape('OperatorLedgerPage', OperatorLedgerEntry),
   problems: ['account_not_found'],
-  examples: {
-    answer: {
-      example: {
-        data: [
-          {
-            seq: 2,
-            at: '2026-11-22T10:00:00+00:00',
-            amount: 5000,
-            balance_after: 9200,
-            reason: 'top_up',
-            reference: 'invoice-7',
-            change_id: 'crd_invoice-7',
-            note: 'Invoice 7, paid on 22 November',
-            by: 'user usr_01m7znjn7hdb5pft3awkb6pgvz',
-            by_name: 'Asha',
-          },
-        ],
-        next_cursor: null,
-        has_more: false,
-      },
-    },
-  },
   async handle({ db }, { params, query: { limit, cursor } }) {
     const account = await accountOf(db, params.account_id);
     if (account === undefined) return refused('account_not_found');

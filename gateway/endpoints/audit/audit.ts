@@ -6,7 +6,7 @@ import { isAuditId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { named, pageShape, text, whole } from '../../api/shapes.ts';
 import { Fault, type Kind, optional, string } from '../../http/fields/field.ts';
-import { cursorOf, limit, pageOf, pageOfFound, queryTime } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOf, pageOfFound, queryTime, readsPer } from '../../http/fields/query.ts';
 import { accountId } from '../operators/fields.ts';
 import { AUDIT_KINDS, type AuditActor, listEntries, listOwnEntries, peopleNames, shownKind } from './list-entries.ts';
 
@@ -80,9 +80,6 @@ const subject = string(SUBJECT, (text) => {
   return new Fault('invalid_value', detail);
 });
 
-/** This many entries of a page count as one request. An entry has the thing twice. */
-const ENTRIES_PER_REQUEST = 50;
-
 export const audit = endpoint({
   id: 'audit',
   call: 'audit.list',
@@ -101,7 +98,7 @@ export const audit = endpoint({
     limit,
     cursor: cursorOf('audit', isAuditId),
   },
-  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  reads: readsPer(50),
   answer: pageShape('AuditPage', AuditEntry, 'Changes, newest first.'),
   async handle({ db }, { caller, query: { actor, limit, cursor, ...filter } }) {
     const wanted = { account: caller.account._id, ...filter, ...(cursor && { after: cursor }) };

@@ -19,8 +19,6 @@ import type { Refused } from '../../http/idempotency/action.ts';
 import { line, matching, reason } from '../operators/fields.ts';
 import { CarrierSetting, readSettings, settingsForm } from './settings-form.ts';
 
-/** Carriers and their binds, as their holders report them. */
-
 export const CarrierId = text(undefined, { example: 'airtel' });
 export const IN_PATH = { carrier_id: CarrierId.describe('The carrier.') };
 const WORDS = 'bind refused: wrong password (0x0E) since 2026-11-22T14:02:00.000Z';
@@ -241,7 +239,6 @@ export async function carrierDetail(db: Db, found: ListedCarrier): Promise<Shown
   return { ...(await carrierRecord(db, found)), settings: settingsForm(found.carrier) };
 }
 
-/** A carrier with what its holder reports. It has no secret. */
 async function carrierRecord(
   db: Db,
   { carrier, condition, words, binds, measured }: ListedCarrier,

@@ -31,8 +31,6 @@ import {
 import { PRESETS } from './presets.ts';
 import { CarrierSetting, readSettings, settingsForm } from './settings-form.ts';
 
-/** How carriers come and go. */
-
 export const carrierForm = endpoint({
   id: 'operatorCarrierForm',
   method: 'get',

@@ -80,7 +80,6 @@ export const testBind = endpoint({
 });
 
 interface ToTest {
-  /** Secrets in clear. */
   readonly carrier: CarrierDocument;
   readonly password: string;
   /** The worker is bound to it. */

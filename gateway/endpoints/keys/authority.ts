@@ -101,7 +101,6 @@ export function tooFarDown({ maker }: Reach, line?: string): Problem | undefined
   return ['too_many_keys', { detail }];
 }
 
-/** The caller cannot give these. */
 export function lackingScopes(scopes: readonly KeyScope[]): Problem {
   const named = scopes.map((scope) => `"${scope}"`).join(' and ');
   return [
@@ -133,7 +132,6 @@ export function checkBounds(
   }
 }
 
-/** A bound in words. */
 function limitOf(field: BoundField, { scopes, expiresAt, perMinute, allowedIps }: Bounds): string {
   const limits: Readonly<Record<BoundField, string>> = {
     scopes: `the scopes are ${scopes.join(', ')}`,

@@ -47,7 +47,7 @@ import {
   withDefault,
 } from '../../http/fields/field.ts';
 import { ONE_LINE } from '../../http/fields/message-fields.ts';
-import { cursorOf, limit, pageOf } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOf, readsPer } from '../../http/fields/query.ts';
 import { type Given, request } from '../../http/fields/request.ts';
 import { laterTime } from '../../http/fields/times.ts';
 import { type Accepted, type Problem, type Refused, refusedLate } from '../../http/idempotency/action.ts';
@@ -137,9 +137,6 @@ const CreatedKey = success('CreatedKey', {
   last_used: dateTime('To the minute; gateways report it once a minute.').nullable(),
 });
 
-/** This many entries of a page count as one request. */
-const ENTRIES_PER_REQUEST = 100;
-
 export const keys = endpoint({
   id: 'keys',
   call: 'keys.list',
@@ -155,7 +152,7 @@ export const keys = endpoint({
     limit,
     cursor: cursorOf('keys', isKeyId),
   },
-  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  reads: readsPer(100),
   answer: pageShape('KeyPage', Key, 'Keys, newest first.'),
   async handle(deps, { caller, query: { state, limit, cursor } }) {
     const wanted = { state, now: deps.clock.now(), after: cursor };
@@ -347,12 +344,10 @@ async function createdAnswer(deps: Deps, made: KeyDocument, text: KeyText): Prom
   return { kind: 'accepted', sealed: true, body };
 }
 
-/** For `changeAudited`: no key was made. */
 function isNotMade(error: unknown): boolean {
   return error instanceof AllPlacesTaken || error instanceof MakerChanged;
 }
 
-/** For the `catch` of a key's making. */
 function notMade(error: unknown): Refused {
   if (error instanceof AllPlacesTaken) return refused('too_many_keys');
   if (error instanceof MakerChanged) return refused('key_changed');
@@ -588,7 +583,6 @@ async function keyRecord(deps: Pick<GatewayDeps, 'db' | 'clock'>, key: KeyDocume
   return record;
 }
 
-/** A key with those that it made, directly or not. */
 async function keyDetail(
   deps: Pick<GatewayDeps, 'db' | 'clock'>,
   key: KeyDocument,

@@ -11,7 +11,7 @@ import { type Columns, CSV_PROBLEMS, csvAnswer, csvHead, csvLines, sendCsv } fro
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { choice, optional, type Values } from '../../http/fields/field.ts';
-import { changeId, cursorOf, limit, pageOf, queryTime } from '../../http/fields/query.ts';
+import { changeId, cursorOf, limit, pageOf, queryTime, readsPer } from '../../http/fields/query.ts';
 import { LINKS, type Links, readLinks } from './links.ts';
 
 const REASONS = ['send', 'conversation', 'top_up', 'refund', 'correction'] as const satisfies readonly LedgerReason[];
@@ -116,9 +116,6 @@ export const LedgerEntry = named('LedgerEntry', 'A line of the statement: one ch
   note: text('What the operator said who added or corrected credits; left out if nothing.').optional(),
 });
 
-/** This many entries of a page count as one request. Reading them takes the embedded store some 3 ms. */
-const ENTRIES_PER_REQUEST = 250;
-
 export const ledger = endpoint({
   id: 'ledger',
   call: 'ledger.list',
@@ -136,7 +133,7 @@ export const ledger = endpoint({
     limit,
     cursor: cursorOf('ledger', isSeq),
   },
-  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  reads: readsPer(250),
   answer: pageShape('LedgerPage', LedgerEntry, 'The statement, newest first.'),
   async handle({ db }, { caller, query: { limit, cursor, change_id: change, ...filter } }) {
     const account = caller.account._id;

@@ -130,7 +130,6 @@ export async function readLinks(
   );
 }
 
-/** The messages whose ids an entry has. */
 function idsOf({ covers, reference }: LedgerEntryDocument): MessageId[] {
   const ids = covers === undefined ? [] : [covers.first, covers.last];
   if (reference !== undefined && isMessageId(reference)) ids.push(reference);

@@ -6,11 +6,8 @@ import { readHours } from '../../../shared/messages/statistics-store.ts';
 import { readBalance } from '../../../shared/money/accounts/store.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, liveAccountOf } from '../../../shared/platform/runtime/ids.ts';
-import type { Log } from '../../../shared/platform/runtime/log.ts';
-import type { Identify } from '../../access/authenticate.ts';
 import { pageAccount, pageMode, pageUser, refusesOther } from '../../access/page-query.ts';
-import type { Sessions } from '../../access/sessions.ts';
-import { endpoint, perProcess } from '../../api/endpoint.ts';
+import { endpoint, type Gateway, perProcess } from '../../api/endpoint.ts';
 import { beginStream, sendProblem } from '../../http/answer.ts';
 import { type Reply, type Requester, requesterOf } from '../../http/context.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
@@ -72,7 +69,6 @@ const OPERATOR_SOURCES: readonly OperatorSource[] = [
   { name: 'carriers', read: async ({ db, clock }) => ({ carriers: await readCarriers(db, clock.now()) }) },
 ];
 
-/** One kind of event of an account's stream. */
 interface AccountSource {
   /** The event's name, by which clients listen: `balance`. */
   readonly name: string;
@@ -88,7 +84,6 @@ interface SourceDeps {
   readonly clock: Clock;
 }
 
-/** One kind of event of the operators' stream. */
 interface OperatorSource extends Omit<AccountSource, 'read'> {
   read(deps: SourceDeps): Promise<object>;
 }
@@ -98,35 +93,31 @@ const BEAT_MS = 15_000;
 /** Seconds after which a caller who has too many streams may try again. */
 const RETRY_AFTER = ['Retry-After', '30'] as const;
 
-interface LiveDeps {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly stopping: AbortSignal;
-  readonly identify: Identify;
-  readonly sessions: Pick<Sessions, 'scopesOf'>;
-  readonly beatMs?: number;
-}
+/** A key, or a signed-in user: as many tabs as a person looks at, and what browsers have not closed yet. */
+const PER_CALLER_MAX = 12;
+const PER_ACCOUNT_MAX = 100;
+/** All streams of one process. Each takes a connection and some 20 KB. */
+const PROCESS_MAX = 2_000;
 
 /** The streams of live numbers: one hub for all of them, made once per process. */
 class Live {
-  readonly #identify: Identify;
-  readonly #sessions: LiveDeps['sessions'];
-  readonly #beatMs: number;
+  readonly #gateway: Gateway;
   readonly #hub: LiveHub;
-  readonly #open: OpenStreams;
+  /** The open streams, with who listens. All end when the process begins to stop: nothing waits for them. */
+  readonly #open = new Map<LiveStream, Requester>();
 
-  constructor({ clock, log, stopping, identify, sessions, beatMs = BEAT_MS }: LiveDeps) {
-    this.#identify = identify;
-    this.#sessions = sessions;
-    this.#beatMs = beatMs;
-    this.#hub = new LiveHub({ clock, log });
-    this.#open = new OpenStreams(stopping);
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway;
+    this.#hub = new LiveHub(gateway);
+    gateway.stopping.addEventListener('abort', () => {
+      for (const stream of this.#open.keys()) stream.end();
+    });
   }
 
   /** Answers with a stream of these readings, unless it is refused. `user`: the only one whose session may listen. */
   open(res: Reply, readings: readonly Reading[], user: string | undefined): void {
     if (refusesOther(res, user)) return;
-    if (!this.#open.hasRoomFor(requesterOf(res))) {
+    if (!this.#hasRoomFor(requesterOf(res))) {
       sendProblem(res, 'too_many_streams', { headers: RETRY_AFTER });
       return;
     }
@@ -135,10 +126,17 @@ class Live {
     // Without the first header nginx keeps events until its buffer is full.
     beginStream(res, 'text/event-stream; charset=utf-8', ['X-Accel-Buffering', 'no', 'Connection', 'close']);
     if (res.req.method === 'HEAD') res.end();
-    else this.#begin(res.req, res, readings);
+    else this.#begin(res, readings);
   }
 
-  #begin(req: Request, res: Reply, readings: readonly Reading[]): void {
+  #hasRoomFor({ account, who }: Requester): boolean {
+    const open = [...this.#open.values()];
+    const ofCaller = open.filter((one) => one.who.id === who.id);
+    const ofAccount = open.filter((one) => account !== undefined && one.account?._id === account._id);
+    return open.length < PROCESS_MAX && ofCaller.length < PER_CALLER_MAX && ofAccount.length < PER_ACCOUNT_MAX;
+  }
+
+  #begin(res: Reply, readings: readonly Reading[]): void {
     const requester = requesterOf(res);
     const leave: (() => void)[] = [];
     const stream = new LiveStream(res, () => {
@@ -146,8 +144,9 @@ class Live {
       for (const end of leave) end();
       this.#open.delete(stream);
     });
-    const timer = setInterval(() => void this.#beat(req, requester, stream), this.#beatMs);
-    this.#open.add(stream, requester);
+    const timer = setInterval(() => void this.#beat(res.req, requester, stream), this.#gateway.beatMs ?? BEAT_MS);
+    this.#open.set(stream, requester);
+    if (this.#gateway.stopping.aborted) stream.end();
     for (const reading of readings) leave.push(this.#hub.watch(reading, (name, json) => stream.tell(name, json)));
   }
 
@@ -163,7 +162,8 @@ class Live {
 
   /** A session is only looked at: an open page is no request, and does not keep the session from ending. */
   async #lost(req: Request, { who, account }: Requester): Promise<ProblemSlug | undefined> {
-    const now = who.kind === 'user' ? await this.#sessions.scopesOf(who.session) : await this.#identify(req);
+    const { sessions, identify } = this.#gateway;
+    const now = who.kind === 'user' ? await sessions.scopesOf(who.session) : await identify(req);
     if (typeof now === 'string') return now;
     // Who looks at an account may read it for that (access/looking.ts).
     const has = now.scopes.includes('admin:look') ? [...now.scopes, 'read'] : now.scopes;
@@ -171,48 +171,7 @@ class Live {
   }
 }
 
-/** A key, or a signed-in user: as many tabs as a person looks at, and what browsers have not closed yet. */
-const PER_CALLER_MAX = 12;
-const PER_ACCOUNT_MAX = 100;
-/** All streams of one process. Each takes a connection and some 20 KB. */
-const PROCESS_MAX = 2_000;
-
-/** The streams that are open in this process. All end when the process begins to stop: nothing waits for them. */
-class OpenStreams {
-  readonly #streams = new Map<LiveStream, { readonly account: string | undefined; readonly caller: string }>();
-  readonly #stopping: AbortSignal;
-
-  constructor(stopping: AbortSignal) {
-    this.#stopping = stopping;
-    stopping.addEventListener('abort', () => {
-      for (const stream of this.#streams.keys()) stream.end();
-    });
-  }
-
-  /** Whether the caller may open one more. */
-  hasRoomFor({ account, who }: Requester): boolean {
-    if (this.#streams.size >= PROCESS_MAX) return false;
-    let [ofCaller, ofAccount] = [0, 0];
-    for (const open of this.#streams.values()) {
-      if (open.caller === who.id) ofCaller++;
-      if (account !== undefined && open.account === account._id) ofAccount++;
-    }
-    return ofCaller < PER_CALLER_MAX && ofAccount < PER_ACCOUNT_MAX;
-  }
-
-  add(stream: LiveStream, { account, who }: Requester): void {
-    this.#streams.set(stream, { account: account?._id, caller: who.id });
-    if (this.#stopping.aborted) stream.end();
-  }
-
-  delete(stream: LiveStream): void {
-    this.#streams.delete(stream);
-  }
-}
-
 const liveOf = perProcess((gateway) => new Live(gateway));
-
-/** Live numbers for those who look at a page. */
 
 export const accountStream = endpoint({
   id: 'accountStream',
@@ -288,7 +247,6 @@ function eventsOf<Source extends { readonly name: string }>(
   );
 }
 
-/** How the contract shows a stream. */
 function streamOf(value: string): object {
   const content = { 'text/event-stream': { schema: { type: 'string' }, examples: { stream: { value } } } };
   return { responses: { 200: { description: 'The stream, which does not end by itself.', content } } };

@@ -8,7 +8,6 @@ import type { ProblemSlug } from '../../http/problem.ts';
 /** A source about one account, or about everything: what the hub reads, once for all who look. */
 export interface Reading {
   readonly name: string;
-  /** Equal for equal readings. */
   readonly key: string;
   read(): Promise<object>;
 }
@@ -32,7 +31,6 @@ const FAILED_MS = 10_000;
 const REST = 3;
 const REST_MAX_MS = 500;
 
-/** A reading that somebody listens to. */
 interface Watch {
   readonly reading: Reading;
   readonly listeners: Set<Listener>;

@@ -21,7 +21,7 @@ import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { FALLBACK_BECAUSE, MessageFallbackEvent, MessageReceivedEvent } from '../../api/event-shapes.ts';
 import { flag, named, text, time } from '../../api/shapes.ts';
 import { choice, Fault, optional, string } from '../../http/fields/field.ts';
-import { cursorOf, limit, pageOf, queryTime } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOf, queryTime, readsPer } from '../../http/fields/query.ts';
 import { MessageId as MessageIdShape } from './shapes.ts';
 
 const { opt_out, missing_parts, total_parts, data_coding, button, context, reply_to, group_id, customer, test } =
@@ -81,9 +81,6 @@ const EventPage = named('EventPage', 'Events, newest first.', {
   has_more: flag('Whether there may be more.', true),
 });
 
-/** This many entries of a page count as one request. Reading them takes the embedded store some 4 ms. */
-const ENTRIES_PER_REQUEST = 100;
-
 /** Also for accounts without webhooks. `listEvents` says how far one page looks. */
 export const events = endpoint({
   id: 'events',
@@ -109,7 +106,7 @@ export const events = endpoint({
     limit,
     cursor: cursorOf('events', isPlace),
   },
-  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  reads: readsPer(100),
   answer: EventPage,
   async handle({ db, clock }, { caller, query: { event, message_id, since, until, limit, cursor } }) {
     const account = caller.account._id;
@@ -145,7 +142,6 @@ function textOf({ atMs, id }: EventPlace): PlaceText {
 
 interface EventBody {
   readonly id: EventId;
-  /** The same payload that webhooks post. */
   readonly body: string;
 }
 
@@ -244,7 +240,6 @@ interface EventPlace {
 }
 
 interface FoundEvents {
-  /** Newest first. */
   readonly events: readonly ListedEvent[];
   /** Where the next page begins, exclusive. Undefined at the end of the list. */
   readonly next: EventPlace | undefined;
@@ -317,7 +312,6 @@ async function listEvents(
   return cutPage(events, limit, before);
 }
 
-/** The first millisecond that is not read any more. */
 function endOf({ atMs, id }: EventPlace): number {
   return id === '' ? atMs : atMs + 1;
 }
@@ -406,7 +400,6 @@ function cutPage(events: readonly ListedEvent[], most: number, next: EventPlace 
   return { events: page, next: last === undefined ? undefined : { atMs: last.entry.at.getTime(), id: last.id } };
 }
 
-/** The message that an event id belongs to. */
 function messageOf(id: EventId): MessageId {
   return `msg_${id.slice(4, 30)}`;
 }

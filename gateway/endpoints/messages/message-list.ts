@@ -107,7 +107,6 @@ export async function listMessagesWith(
   return { messages, next: all.length > limit ? messages.at(-1)?._id : cut };
 }
 
-/** Messages as lists show them, and whose they are. */
 export async function findSummaries(
   db: Db,
   ids: readonly MessageId[],
@@ -121,7 +120,6 @@ export async function findSummaries(
   return new Map(found.map((one) => [one._id, one]));
 }
 
-/** The days of the account's messages within a range of ids. */
 async function daysOf(db: Db, account: AccountId, range: IdRange): Promise<readonly number[]> {
   const end = (direction: 1 | -1) =>
     db
@@ -154,7 +152,6 @@ function idRange({ batch, paid, createdFrom, createdBefore }: MessageFilter, aft
   };
 }
 
-/** Which messages a list shows: those of which all of this is true. */
 export interface MessageFilter {
   readonly channel?: ChannelName | undefined;
   /** `in`: messages from customers. */

@@ -220,94 +220,82 @@ export function messageRecord(message: MessageSummary, customer?: Customer): Sho
   };
 }
 
-export const MESSAGE_EXAMPLES = {
-  delivered: {
-    message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
-    to: '919876543210',
-    status: 'delivered',
-    delivered_at: '2026-11-21T10:00:04+00:00',
-    operator: 'Example Carrier',
-    channel: 'sms',
-    sender: 'HARKRA',
-    route: 'transactional',
-    segments: 1,
-    created_at: '2026-11-21T10:00:00+00:00',
-    reference: 'order 7',
-    encoding: 'GSM7',
-    valid_until: '2026-11-23T10:00:00+00:00',
-    path: 'transactional',
-    carrier: 'alpha',
-    tries: 0,
-    parts: [{ number: 1, state: 'delivered', carrier_message_id: '7f3a', error: null }],
-    webhooks: [
-      {
-        event_id: 'evt_01m7znjn7hdb5pft3awkb6pgvz_delivered',
-        event: 'message.delivered',
-        webhook_id: 'whk_3fa85f6457174562b3fc2c963f',
-        state: 'done',
-        attempts: 1,
-      },
-    ],
-    timeline: [
-      { at: '2026-11-21T10:00:00+00:00', what: 'accepted' },
-      { at: '2026-11-21T10:00:00+00:00', what: 'paid', credits: 1, ledger_seq: 12 },
-      { at: '2026-11-21T10:00:00+00:00', what: 'taken', carrier: 'alpha' },
-      { at: '2026-11-21T10:00:01+00:00', what: 'state', status: 'sent' },
-      { at: '2026-11-21T10:00:04+00:00', what: 'state', status: 'delivered' },
-      {
-        at: '2026-11-21T10:00:04+00:00',
-        what: 'webhook',
-        event: 'message.delivered',
-        webhook_id: 'whk_3fa85f6457174562b3fc2c963f',
-        result: 200,
-        duration_ms: 31,
-      },
-    ],
-  },
-  failed: {
-    message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
-    to: '919876543210',
-    status: 'failed',
-    delivered_at: null,
-    operator: null,
-    channel: 'sms',
-    sender: 'HARKRA',
-    route: 'transactional',
-    segments: 1,
-    created_at: '2026-11-21T10:00:00+00:00',
-    reference: 'order 7',
-    error_code: '1',
-    error_reason: 'The number does not exist',
-    explanation: {
-      cause: 'The number does not exist.',
-      advice: 'Remove the number from your list, or ask the recipient for the right one.',
+const AT = '2026-11-21T10:00:04+00:00';
+
+/** What a message of the examples has whatever became of it. */
+function exampleOf(status: string, operator: string | null, more: object, ended: readonly object[]) {
+  const at = '2026-11-21T10:00:00+00:00';
+  return {
+    ...{ message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz', to: '919876543210', status, operator },
+    ...{ channel: 'sms', sender: 'HARKRA', route: 'transactional', segments: 1, created_at: at, reference: 'order 7' },
+    ...{
+      encoding: 'GSM7',
+      valid_until: '2026-11-23T10:00:00+00:00',
+      path: 'transactional',
+      carrier: 'alpha',
+      tries: 0,
     },
-    encoding: 'GSM7',
-    valid_until: '2026-11-23T10:00:00+00:00',
-    path: 'transactional',
-    carrier: 'alpha',
-    tries: 0,
-    parts: [{ number: 1, state: 'failed', carrier_message_id: '7f3a', error: '1' }],
-    webhooks: [],
+    ...more,
     timeline: [
-      { at: '2026-11-21T10:00:00+00:00', what: 'accepted' },
-      { at: '2026-11-21T10:00:00+00:00', what: 'paid', credits: 1, ledger_seq: 12 },
-      { at: '2026-11-21T10:00:00+00:00', what: 'taken', carrier: 'alpha' },
+      { at, what: 'accepted' },
+      { at, what: 'paid', credits: 1, ledger_seq: 12 },
+      { at, what: 'taken', carrier: 'alpha' },
       { at: '2026-11-21T10:00:01+00:00', what: 'state', status: 'sent' },
-      {
-        at: '2026-11-21T10:00:04+00:00',
-        what: 'receipt',
-        carrier: 'alpha',
-        result: 'matched',
-        raw: { text: 'id:7f3a sub:001 dlvrd:000 stat:UNDELIV err:001' },
-        carrier_message_id: '7f3a',
-        status: 'failed',
-        error_code: '1',
-        error_reason: 'The number does not exist',
-      },
-      { at: '2026-11-21T10:00:04+00:00', what: 'state', status: 'failed' },
+      ...ended,
     ],
-  },
+  };
+}
+
+export const MESSAGE_EXAMPLES = {
+  delivered: exampleOf(
+    'delivered',
+    'Example Carrier',
+    {
+      delivered_at: AT,
+      parts: [{ number: 1, state: 'delivered', carrier_message_id: '7f3a', error: null }],
+      webhooks: [
+        {
+          ...{ event_id: 'evt_01m7znjn7hdb5pft3awkb6pgvz_delivered', event: 'message.delivered' },
+          ...{ webhook_id: 'whk_3fa85f6457174562b3fc2c963f', state: 'done', attempts: 1 },
+        },
+      ],
+    },
+    [
+      { at: AT, what: 'state', status: 'delivered' },
+      {
+        ...{ at: AT, what: 'webhook', event: 'message.delivered', webhook_id: 'whk_3fa85f6457174562b3fc2c963f' },
+        ...{ result: 200, duration_ms: 31 },
+      },
+    ],
+  ),
+  failed: exampleOf(
+    'failed',
+    null,
+    {
+      ...{ delivered_at: null, error_code: '1', error_reason: 'The number does not exist' },
+      explanation: {
+        cause: 'The number does not exist.',
+        advice: 'Remove the number from your list, or ask the recipient for the right one.',
+      },
+      parts: [{ number: 1, state: 'failed', carrier_message_id: '7f3a', error: '1' }],
+      webhooks: [],
+    },
+    [
+      {
+        ...{
+          at: AT,
+          what: 'receipt',
+          carrier: 'alpha',
+          result: 'matched',
+          carrier_message_id: '7f3a',
+          status: 'failed',
+        },
+        raw: { text: 'id:7f3a sub:001 dlvrd:000 stat:UNDELIV err:001' },
+        ...{ error_code: '1', error_reason: 'The number does not exist' },
+      },
+      { at: AT, what: 'state', status: 'failed' },
+    ],
+  ),
 };
 
 /** Another account's message is answered like one that does not exist. */

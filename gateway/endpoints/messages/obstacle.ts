@@ -39,7 +39,6 @@ export interface Facts {
   readonly hours: Date | undefined;
   /** The same of its recipient's daytime. */
   readonly daytime: { readonly opening: Date; readonly words: string } | undefined;
-  /** The carriers of its path. */
   readonly carriers: readonly CarrierFacts[];
   /** What is wrong with carriers now (shared/conditions). */
   readonly conditions: readonly Pick<ConditionDocument, '_id' | 'words' | 'since'>[];

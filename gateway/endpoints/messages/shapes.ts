@@ -8,8 +8,6 @@ import { flag, id, named, text, time, whole } from '../../api/shapes.ts';
 import { DELIVERY_STATES } from '../webhooks/deliveries.ts';
 import { SAID } from './texts.ts';
 
-/** How the API shows messages. */
-
 /** A second charge for the same text to the same number within this time is marked. */
 export const REPEAT_MS = 60_000;
 
@@ -33,7 +31,6 @@ const ReachedStatus = z.enum([...new Set([...SHOWN_STATES, ...MESSAGE_EVENT_NAME
     "A status that the message had. A customer's SMS that put the customer on the list of opt-outs, or took the customer off it, has `opted_out` or `opted_in` too; a chat-app message has `fallback` when an SMS went in its place, or could not.",
 });
 
-/** What is shown of every message. */
 const COMMON = {
   message_id: MessageId,
   to: text(

@@ -35,9 +35,7 @@ interface View<Stored extends TextlessMessage> {
   readonly showsCarrier: boolean;
   /** "operator: name of the carrier that delivered" ("Delivery status record"). Null while unknown. */
   operatorOf(message: Pick<StoredMessage, 'operator' | 'deliveredAt'>): string | null;
-  /** This channel's members of a list entry. */
   summary(message: MessageSummary): Pick<Shown<typeof Message>, 'channel'> & Partial<Shown<typeof Message>>;
-  /** This channel's members of GET /v2/status. */
   status(message: MessageStatus): Partial<Shown<typeof DeliveryStatus>>;
   /**
    * This channel's members of GET /v2/messages/{id} that say where the message went and what it contained. Empty for
@@ -107,13 +105,10 @@ type OwnFields = Pick<MessageDocument, 'sender' | 'route' | 'batch' | 'segments'
     'from'
   > & {
     readonly direction: 'in' | 'out';
-    /** For our messages: the kind of content. */
     readonly content: { readonly kind: ChatContent['kind']; readonly type?: ContentType };
-    /** For messages from customers. */
     readonly inbound: Pick<InboundContent, 'type'>;
   };
 
-/** A message without its text. */
 export type TextlessMessage = TextlessSms | TextlessInboundSms | TextlessChatMessage | TextlessInbound;
 type TextlessInboundSms = Omit<InboundSmsDocument, 'inbound'> & {
   readonly inbound: Pick<InboundContent, 'type'>;
@@ -123,10 +118,8 @@ export type TextlessChatMessage = Omit<ChatMessageDocument, 'content'> & {
   readonly content: {
     readonly kind: ChatContent['kind'];
     readonly type?: ContentType;
-    /** For templates. */
     readonly name?: string;
     readonly language?: string;
-    /** For reactions. */
     readonly reactsTo?: Answered;
   };
 };

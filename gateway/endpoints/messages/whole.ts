@@ -31,7 +31,6 @@ import { ALL_VIEWS, type Happening, partRecords, type TextlessMessage, viewOf } 
 
 const WITHOUT_TEXT = Object.fromEntries(ALL_VIEWS.flatMap((view) => view.textFields).map((name) => [name, 0]));
 
-/** A delivery of an event of a message. */
 type MessageDelivery = Omit<DeliveryDocument, 'body' | 'event'> & { readonly event: MessageEventName };
 
 /** A message with its payment, its refund, its log and its webhook deliveries. */

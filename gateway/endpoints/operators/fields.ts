@@ -19,7 +19,6 @@ import { PROBLEMS } from '../../http/problem.ts';
 export const AccountIdText = text(undefined, { example: 'acc_01m7znjn7hdb5pft3awkb6pgvz' });
 export const ACCOUNT_IN_PATH = { account_id: AccountIdText.describe('The account.') };
 
-/** One line for people. */
 export function line(description: string, most: number): Kind<string> {
   const fault = new Fault('invalid_text', `It must be one line of 1 to ${most} characters.`);
   return string({ description, minLength: 1, maxLength: most, pattern: ONE_LINE }, (text) =>
@@ -37,7 +36,6 @@ const COUNTRY = string({ description: 'Two letters (ISO 3166-1).', pattern: '^[A
 );
 const COUNTRIES_MAX = 250;
 
-/** At least one. */
 export function countryList(description: string): Kind<readonly string[]> {
   return list(COUNTRY, { description, minItems: 1, maxItems: COUNTRIES_MAX });
 }
@@ -117,7 +115,6 @@ export const country = string(
   (text) => (isCountry(text) ? text : new Fault('invalid_value', 'It must be a country in two letters, like IN.')),
 );
 
-/** The last day on which credits may be spent. */
 export const expiryDate = string(
   { description: 'The last day (UTC) on which its credits may be spent.', format: 'date' },
   (text, { now }) => {

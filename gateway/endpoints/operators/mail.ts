@@ -30,7 +30,6 @@ const Mail = named('Mail', 'A mail that waits, went or failed.', {
   error: text('What went wrong last.').nullable(),
 });
 
-/** More are not counted. */
 const COUNT_MAX = 10_000;
 
 const MailPage = named('MailPage', {

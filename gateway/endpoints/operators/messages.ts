@@ -160,12 +160,10 @@ interface Wanted {
   readonly account: AccountId | undefined;
   /** Messages with ids from here on. */
   readonly since: MessageId;
-  /** Only earlier ones. */
   readonly until: MessageId;
   readonly limit: number;
 }
 
-/** The messages that a search means, newest first. */
 async function idsFor(db: Db, search: string, wanted: Wanted): Promise<readonly MessageId[]> {
   const { numbers, account, until, limit } = wanted;
   const [, ofEvent] = /^evt_([0-9a-z]{26})_/.exec(search) ?? [];

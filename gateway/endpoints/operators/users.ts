@@ -1,38 +1,34 @@
-import assert from 'node:assert/strict';
+import type { Db } from 'mongodb';
 import { z } from 'zod';
 import {
   disableUser,
   enableUser,
   findUser,
-  inviteUser,
   listUsers,
-  makeLink,
   removeSecondFactor,
   signOutEverywhere,
 } from '../../../shared/people/users/store.ts';
-import {
-  ACCOUNT_ROLES,
-  auditedUser,
-  isOperatorRole,
-  linkUrl,
-  OPERATOR_ROLES,
-  type UserDocument,
-  whereOf,
-} from '../../../shared/people/users/user.ts';
-import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { ACCOUNT_ROLES, isOperatorRole, OPERATOR_ROLES, type UserDocument } from '../../../shared/people/users/user.ts';
 import { isUserId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { ROLE_PERMISSIONS, scopeMissing } from '../../access/scopes.ts';
 import { endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
-import { flag, named, pageShape, text, time } from '../../api/shapes.ts';
-import { changeAudited } from '../../http/audited.ts';
+import { named, pageShape, text } from '../../api/shapes.ts';
 import type { Requester } from '../../http/context.ts';
-import type { GatewayDeps } from '../../http/deps.ts';
 import { choice, optional, required } from '../../http/fields/field.ts';
-import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound, readsPer } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
-import { askAboutKeys, keysOfTheUser, MadeKey, settleKeys } from '../keys/made-keys.ts';
-import { INVITE_USER, MailedTo, mailedTo, notInvited, userRecord } from '../users/users.ts';
+import { askAboutKeys, keysOfTheUser, settleKeys } from '../keys/made-keys.ts';
+import {
+  changeUserAudited,
+  INVITE_USER,
+  inviteAudited,
+  linkRecord,
+  newLink,
+  User,
+  UserLink,
+  userRecord,
+} from '../users/users.ts';
 import { accountId, checkOpenAccount } from './fields.ts';
 
 /**
@@ -45,45 +41,14 @@ const UserIdText = text(undefined, { example: 'usr_01m7znjn7hdb5pft3awkb6pgvz' }
 const IN_PATH = { user_id: UserIdText.describe('The user.') };
 const TAKES_OVER = [['admin:support', 'admin:money']] as const;
 const NO_SUCH = { detail: 'Check the user_id: `GET /v2/admin/users` lists them.' };
-const TIME = '2026-11-22T10:00:00+00:00';
 
-const COMMON = {
-  user_id: UserIdText,
-  username: text(undefined, { example: 'asha@example.com' }),
-  name: text(undefined, { example: 'Asha' }).nullable(),
-  email: text('Where mails go; null: nowhere.', { example: 'asha@example.com' }).nullable(),
+const OF_ACCOUNT = {
   role: z.enum([...ACCOUNT_ROLES, ...OPERATOR_ROLES]),
-  status: z.enum(['invited', 'active', 'disabled']).meta({ example: 'active' }),
-  second_factor: flag(undefined, true),
-  last_sign_in_at: time(undefined, TIME).nullable(),
-  created_at: time(undefined, TIME),
   account_id: text('Null: an operator.', { example: 'acc_01m7znjn7hdb5pft3awkb6pgvz' }).nullable(),
 };
 
-const AnyUser = named('AnyUser', {
-  ...COMMON,
-  link_expires_at: time().nullable(),
-  keys: z
-    .array(MadeKey)
-    .meta({
-      description:
-        'Only where a change takes the right to make keys from a user who made some: those keys, revoked or kept.',
-    })
-    .optional(),
-});
-
-const AnyUserLink = named('AnyUserLink', {
-  ...COMMON,
-  link: text('To be given to the user, once. It is shown only here.', {
-    example: 'https://sms.example.com/dashboard/link#Zk3…',
-  }),
-  purpose: z.enum(['invitation', 'reset']),
-  link_expires_at: time(undefined, '2026-11-29T10:00:00+00:00'),
-  mailed_to: MailedTo,
-});
-
-/** This many entries of a page count as one request. */
-const ENTRIES_PER_REQUEST = 100;
+const AnyUser = named('AnyUser', { ...User.shape, ...OF_ACCOUNT });
+const AnyUserLink = named('AnyUserLink', { ...UserLink.shape, ...OF_ACCOUNT });
 
 export const anyUsers = endpoint({
   id: 'anyUsers',
@@ -95,7 +60,7 @@ export const anyUsers = endpoint({
     'Extension. Newest first; without `account_id` the operators. A page counts as one request for each 100 of `limit`.',
   scopes: ['admin:read'],
   query: { account_id: optional(accountId('The account.')), limit, cursor: cursorOf('users', isUserId) },
-  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  reads: readsPer(100),
   answer: pageShape('AnyUserPage', AnyUser),
   async handle({ db }, { query: { account_id, limit, cursor } }) {
     return pageOfFound('users', await listUsers(db, account_id, { after: cursor, limit: limit + 1 }), limit, anyRecord);
@@ -126,23 +91,14 @@ export const inviteToAccount = endpoint({
     await checkOpenAccount(db, call.read);
     if (call.read.problems.count > 0) return invalid(call.read.problems);
     const { account_id: account, ...invited } = call.body;
-    const now = clock.now();
-    try {
-      const { user, token } = await changeAudited(deps, call.requester, {
-        action: 'user.invite',
-        subject: { kind: 'user', id: invited.username },
-        account,
-        apart: `${account} ${invited.role}`,
-        make: () => inviteUser(db, now, { ...invited, account }, newId('usr', now.getTime()), deps.box),
-        madeOf: (made) => auditedUser(made.user) ?? {},
-        isRefusal: (error) => notInvited(error) !== undefined,
-      });
-      return linkRecord(deps, user, token);
-    } catch (error) {
-      const refusal = notInvited(error);
-      if (refusal === undefined) throw error;
-      return refused(refusal);
-    }
+    const made = await inviteAudited(
+      deps,
+      call.requester,
+      { ...invited, account },
+      newId('usr', clock.now().getTime()),
+    );
+    if ('kind' in made) return made;
+    return { ...linkRecord(deps, made.user, made.token), ...ofAccount(made.user) };
   },
 });
 
@@ -175,7 +131,7 @@ export const changeUserStatus = endpoint({
     if (question !== undefined) return { kind: 'refused', problem: question };
     const action = status === 'active' ? 'user.enable' : 'user.disable';
     const change = () => (status === 'active' ? enableUser : disableUser)(db, user._id);
-    const changed = await changeUser(deps, requester, { action, user }, change);
+    const changed = await changeUserAudited(deps, requester, { action, user }, change);
     if (changed === undefined) return refused('user_not_found', NO_SUCH);
     return { ...anyRecord(changed), ...(await settleKeys(deps, requester, left)) };
   },
@@ -206,7 +162,7 @@ export const endAnySessions = endpoint({
     const colleague = refusesColleague(requester, user);
     if (colleague !== undefined) return colleague;
     const change = () => signOutEverywhere(deps.db, user._id);
-    const changed = await changeUser(deps, requester, { action: 'user.end-sessions', user }, change);
+    const changed = await changeUserAudited(deps, requester, { action: 'user.end-sessions', user }, change);
     return changed === undefined ? refused('user_not_found', NO_SUCH) : anyRecord(changed);
   },
 });
@@ -229,7 +185,7 @@ export const removeAnyFactor = endpoint({
     if (user === undefined) return refused('user_not_found', NO_SUCH);
     if (user.account === undefined && requester.who.kind !== 'ops') return refused('operator_by_ops');
     const change = () => removeSecondFactor(deps.db, user._id);
-    const changed = await changeUser(deps, requester, { action: 'user.remove-second-factor', user }, change);
+    const changed = await changeUserAudited(deps, requester, { action: 'user.remove-second-factor', user }, change);
     return changed === undefined ? refused('user_not_found', NO_SUCH) : anyRecord(changed);
   },
 });
@@ -248,58 +204,23 @@ export const anyUserLink = endpoint({
   answer: AnyUserLink,
   problems: ['user_not_found', 'user_disabled', 'operator_by_ops'],
   async handle(deps, { requester, params }) {
-    const { db, clock } = deps;
-    const user = await userOf(db, params.user_id);
+    const user = await userOf(deps.db, params.user_id);
     if (user === undefined) return refused('user_not_found', NO_SUCH);
     if (user.account === undefined && requester.who.kind !== 'ops') return refused('operator_by_ops');
-    let token = '';
-    const made = await changeUser(deps, requester, { action: 'user.link', user }, async () => {
-      const link = await makeLink(db, clock.now(), user, deps.box);
-      token = link?.token ?? '';
-      return link?.user;
-    });
-    return made === undefined ? refused('user_disabled') : linkRecord(deps, made, token);
+    const made = await newLink(deps, requester, user);
+    return made === undefined ? refused('user_disabled') : { ...made, ...ofAccount(user) };
   },
 });
 
-type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'box'>;
-
 /** The user that a path names: of any account, or an operator. */
-async function userOf(db: Deps['db'], id: string): Promise<UserDocument | undefined> {
+async function userOf(db: Db, id: string): Promise<UserDocument | undefined> {
   return isUserId(id) ? findUser(db, id) : undefined;
 }
 
-/** Makes a change of a user and records it in the audit of the user's account. Undefined when it was not made. */
-function changeUser(
-  deps: Deps,
-  requester: Requester,
-  { action, user }: { readonly action: string; readonly user: UserDocument },
-  make: () => Promise<UserDocument | undefined>,
-): Promise<UserDocument | undefined> {
-  return changeAudited(deps, requester, {
-    action,
-    subject: { kind: 'user', id: user.username },
-    ...(user.account && { account: user.account }),
-    // Several accounts may have a user of that name.
-    apart: whereOf(user),
-    read: async () => auditedUser(user),
-    make,
-    madeOf: auditedUser,
-  });
-}
-
 function anyRecord(user: UserDocument): Shown<typeof AnyUser> {
-  return { ...userRecord(user), role: user.role, account_id: user.account ?? null };
+  return { ...userRecord(user), ...ofAccount(user) };
 }
 
-function linkRecord({ config }: Deps, user: UserDocument, token: string): Shown<typeof AnyUserLink> {
-  const { link } = user;
-  assert(link !== undefined, 'no link was made');
-  return {
-    ...anyRecord(user),
-    link: linkUrl(config, token),
-    purpose: link.purpose,
-    mailed_to: mailedTo(config, user),
-    link_expires_at: isoTimestamp(link.expiresAt),
-  };
+function ofAccount({ role, account = null }: UserDocument) {
+  return { role, account_id: account };
 }

@@ -1,12 +1,14 @@
+import assert from 'node:assert/strict';
 import { confirmSession as confirm } from '../../../shared/people/users/session-store.ts';
 import { findUser } from '../../../shared/people/users/store.ts';
 import { auditedUser, type UserDocument, whereOf } from '../../../shared/people/users/user.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { CONFIRMED_MS, isConfirmed, type SignedIn } from '../../access/sessions.ts';
+import { CONFIRMED_MS, isConfirmed } from '../../access/sessions.ts';
 import { type Call, done, endpoint, type Gateway, refused } from '../../api/endpoint.ts';
 import { success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { callerNetwork } from '../../http/caller-address.ts';
+import type { SignedIn } from '../../http/context.ts';
 import { required } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { isRefused, type Refused } from '../../http/idempotency/action.ts';
@@ -17,10 +19,10 @@ import type { Lane } from './passwords.ts';
 /** What is read of a request of somebody who has signed in. */
 type Asked = Pick<Call, 'req' | 'requester' | 'told'>;
 
-/** Who has signed in, read once more: the session may have ended since the request was let in. */
-export async function ownOf({ sessions }: Gateway, { req }: Asked): Promise<SignedIn | Refused> {
-  const found = await sessions.find(req);
-  return typeof found === 'string' ? refused('session_ended') : found;
+/** Who has signed in. Only for endpoints that take people alone. */
+export function ownOf({ requester }: Asked): SignedIn {
+  assert(requester.signedIn !== undefined, 'the endpoint takes others than people');
+  return requester.signedIn;
 }
 
 /** Makes a change of the user's own document and records it in the audit. Undefined when it was not made. */
@@ -77,8 +79,7 @@ export const confirmSession = endpoint({
   async handle(gateway, call) {
     const { db, clock, log } = gateway;
     const { attempts, factors } = proofsOf(gateway);
-    const found = await ownOf(gateway, call);
-    if (isRefused(found)) return found;
+    const found = ownOf(call);
     const own = await beginOwn(gateway, call, found.user);
     if (isRefused(own)) return own;
     const { attempt, trier, told } = own;

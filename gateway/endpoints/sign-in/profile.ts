@@ -7,9 +7,10 @@ import { addressOf, type SessionDocument, type UserDocument } from '../../../sha
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { isSessionId } from '../../../shared/platform/runtime/ids.ts';
-import { isConfirmed, isOver, needsSecondFactor, type SignedIn } from '../../access/sessions.ts';
+import { isConfirmed, isOver, needsSecondFactor } from '../../access/sessions.ts';
 import { done, endpoint, refused, type Shown, WithHeaders } from '../../api/endpoint.ts';
 import { flag, named, pageShape, success, text, whole } from '../../api/shapes.ts';
+import type { SignedIn } from '../../http/context.ts';
 import { choice, list, optional, required } from '../../http/fields/field.ts';
 import { pageOf } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
@@ -56,9 +57,9 @@ export const profile = endpoint({
   description: 'Extension.',
   signedIn: 'whole',
   answer: Profile,
-  async handle(gateway, call) {
-    const own = await ownOf(gateway, call);
-    return isRefused(own) ? own : profileRecord(own);
+  async handle(_gateway, call) {
+    const own = ownOf(call);
+    return profileRecord(own);
   },
 });
 
@@ -85,8 +86,7 @@ export const changeProfile = endpoint({
   problems: ['confirmation_required'],
   examples: { body: { example: { name: 'Asha' } } },
   async handle(gateway, call) {
-    const own = await ownOf(gateway, call);
-    if (isRefused(own)) return own;
+    const own = ownOf(call);
     const { name, email } = call.body;
     if (email !== undefined && !isConfirmed(own.session, gateway.clock.now())) return refused('confirmation_required');
     const user = await changeOwn(gateway, call, 'user.rename', own.user, () =>
@@ -115,8 +115,7 @@ export const changePassword = endpoint({
     },
   },
   async handle(gateway, call) {
-    const own = await ownOf(gateway, call);
-    if (isRefused(own)) return own;
+    const own = ownOf(call);
     const { db, clock, sessions } = gateway;
     const { passwords } = proofsOf(gateway);
     const { current_password: current, password } = call.body;
@@ -186,8 +185,7 @@ export const ownSessions = endpoint({
   signedIn: 'whole',
   answer: pageShape('OwnSessionPage', OwnSession),
   async handle(gateway, call) {
-    const own = await ownOf(gateway, call);
-    if (isRefused(own)) return own;
+    const own = ownOf(call);
     const all = await listSessions(gateway.db, own.user._id);
     const alive = all.filter((session) => !isOver(session, own.user, gateway.clock.now()));
     const data = alive.map((session) => ownSessionRecord(session, session._id === own.session._id));
@@ -205,8 +203,7 @@ export const endOtherSessions = endpoint({
   signedIn: 'whole',
   answer: SessionsEnded,
   async handle(gateway, call) {
-    const own = await ownOf(gateway, call);
-    if (isRefused(own)) return own;
+    const own = ownOf(call);
     const ended = await endSessions(gateway.db, own.user._id, own.session._id);
     return done({ ended, message: 'All other sessions have ended.' });
   },
@@ -230,8 +227,7 @@ export const endOwnSession = endpoint({
   problems: ['session_not_found'],
   examples: { answer: { example: { status: 'success', ended: 1, message: 'The session has ended.' } } },
   async handle(gateway, call) {
-    const own = await ownOf(gateway, call);
-    if (isRefused(own)) return own;
+    const own = ownOf(call);
     const { session_id: id } = call.params;
     const ended = isSessionId(id) && (await endSession(gateway.db, own.user._id, id));
     return ended ? done({ ended: 1, message: 'The session has ended.' }) : refused('session_not_found');
@@ -276,9 +272,9 @@ export const ownNotices = endpoint({
   description: 'Extension. Of the same thing, nothing is told twice within an hour.',
   signedIn: 'whole',
   answer: NoticeChoices,
-  async handle(gateway, call) {
-    const own = await ownOf(gateway, call);
-    return isRefused(own) ? own : choicesOf(own.user);
+  async handle(_gateway, call) {
+    const own = ownOf(call);
+    return choicesOf(own.user);
   },
 });
 
@@ -297,8 +293,7 @@ export const chooseNotices = endpoint({
   answer: NoticeChoices,
   examples: { body: { example: { mail: ['key.created', 'webhook.disabled'] } } },
   async handle(gateway, call) {
-    const own = await ownOf(gateway, call);
-    if (isRefused(own)) return own;
+    const own = ownOf(call);
     const notices = wishesOf(own.user.role, [...new Set(call.body.mail)]);
     const user = await changeOwn(gateway, call, 'user.choose-notices', own.user, () =>
       changeUser(gateway.db, { _id: own.user._id }, { $set: { notices } }),

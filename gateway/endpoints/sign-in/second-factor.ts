@@ -4,9 +4,10 @@ import type { UserDocument } from '../../../shared/people/users/user.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { StartError } from '../../../shared/platform/runtime/lifecycle.ts';
 import { SEALED_TEXT, type SecretBox } from '../../../shared/platform/runtime/secret-box.ts';
-import { isConfirmed, needsSecondFactor, type SignedIn } from '../../access/sessions.ts';
+import { isConfirmed, needsSecondFactor } from '../../access/sessions.ts';
 import { endpoint, refused, WithHeaders } from '../../api/endpoint.ts';
 import { named, text } from '../../api/shapes.ts';
+import type { SignedIn } from '../../http/context.ts';
 import { optional, required } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { isRefused } from '../../http/idempotency/action.ts';
@@ -52,8 +53,7 @@ export const beginSecondFactor = endpoint({
   problems: ['password_needed', 'password_wrong', 'confirmation_required', 'sign_in_limited', 'sign_in_busy'],
   examples: PASSWORD_SHOWN,
   async handle(gateway, call) {
-    const own = await ownOf(gateway, call);
-    if (isRefused(own)) return own;
+    const own = ownOf(call);
     const { clock, box } = gateway;
     const { current_password: password } = call.body;
     if (password !== undefined) {
@@ -95,8 +95,7 @@ export const confirmSecondFactor = endpoint({
   problems: ['setup_invalid', 'second_factor_wrong', 'sign_in_limited'],
   examples: { body: { example: { setup: 'v1.5L0cJ8kq.x', code: '123456' } } },
   async handle(gateway, call) {
-    const own = await ownOf(gateway, call);
-    if (isRefused(own)) return own;
+    const own = ownOf(call);
     const { clock, db, box, sessions } = gateway;
     const { setup, code } = call.body;
     const now = clock.now();
@@ -136,8 +135,7 @@ export const removeSecondFactor = endpoint({
   problems: ['second_factor_required', 'password_wrong', 'confirmation_required', 'sign_in_limited', 'sign_in_busy'],
   examples: PASSWORD_SHOWN,
   async handle(gateway, call) {
-    const own = await ownOf(gateway, call);
-    if (isRefused(own)) return own;
+    const own = ownOf(call);
     const { db, sessions } = gateway;
     const lane = await confirmPassword(gateway, call, own, call.body.current_password);
     if (isRefused(lane)) return lane;
@@ -164,8 +162,7 @@ export const newRecoveryCodes = endpoint({
   problems: ['password_wrong', 'confirmation_required', 'sign_in_limited', 'sign_in_busy'],
   examples: PASSWORD_SHOWN,
   async handle(gateway, call) {
-    const own = await ownOf(gateway, call);
-    if (isRefused(own)) return own;
+    const own = ownOf(call);
     const lane = await confirmPassword(gateway, call, own, call.body.current_password);
     if (isRefused(lane)) return lane;
     const { codes, hashes } = newCodes();

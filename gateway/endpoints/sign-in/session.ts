@@ -16,22 +16,14 @@ import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isAccountId, type UserId } from '../../../shared/platform/runtime/ids.ts';
 import type { ReadAccount } from '../../access/account.ts';
 import { ROLE_PERMISSIONS } from '../../access/scopes.ts';
-import {
-  CONFIRMED_MS,
-  cookieOf,
-  IDLE_MS,
-  isSameOrigin,
-  needsSecondFactor,
-  type SignedIn,
-} from '../../access/sessions.ts';
+import { CONFIRMED_MS, cookieOf, IDLE_MS, isSameOrigin, needsSecondFactor } from '../../access/sessions.ts';
 import { done, endpoint, invalid, refused, type Shown, WithHeaders } from '../../api/endpoint.ts';
 import { flag, named, success, text, whole } from '../../api/shapes.ts';
 import type { ProblemAnswer } from '../../http/answer.ts';
 import { callerNetwork } from '../../http/caller-address.ts';
-import type { CallerAccount } from '../../http/context.ts';
+import type { CallerAccount, SignedIn } from '../../http/context.ts';
 import { Fault, optional, required, string } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
-import { isRefused } from '../../http/idempotency/action.ts';
 import { ownOf } from './confirm.ts';
 import { proofsOf, refusalOf } from './factors.ts';
 import { boundedText, CODES, PASSWORD_TEXT_MAX } from './fields.ts';
@@ -196,9 +188,9 @@ export const ownSession = endpoint({
   description: 'Extension. Answers also while a second factor is missing.',
   signedIn: 'incomplete',
   answer: Session,
-  async handle(gateway, call) {
-    const own = await ownOf(gateway, call);
-    return isRefused(own) ? own : sessionRecord(own);
+  async handle(_gateway, call) {
+    const own = ownOf(call);
+    return sessionRecord(own);
   },
 });
 

@@ -5,25 +5,23 @@ import {
   enableUser,
   findUser,
   hasOtherOwner,
-  makeLink,
   removeUser as remove,
   removeSecondFactor,
   setRole,
   signOutEverywhere,
 } from '../../../shared/people/users/store.ts';
-import { auditedUser, type UserDocument } from '../../../shared/people/users/user.ts';
+import type { UserDocument } from '../../../shared/people/users/user.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { isUserId } from '../../../shared/platform/runtime/ids.ts';
 import { ROLE_PERMISSIONS } from '../../access/scopes.ts';
 import { done, endpoint, refused } from '../../api/endpoint.ts';
 import { success, text } from '../../api/shapes.ts';
-import { changeAudited } from '../../http/audited.ts';
 import type { Caller } from '../../http/context.ts';
 import { choice, optional } from '../../http/fields/field.ts';
 import { type Given, request } from '../../http/fields/request.ts';
 import { askAboutKeys, keysOfTheUser, settleKeys } from '../keys/made-keys.ts';
 import { email, personName } from '../sign-in/fields.ts';
-import { type Deps, LeftKeysShape, linkRecord, ROLE, User, UserIdText, UserLink, userRecord } from './users.ts';
+import { changeUserAudited, LeftKeysShape, newLink, ROLE, User, UserIdText, UserLink, userRecord } from './users.ts';
 
 /** One user of the account: what owners change, and what they do for users who cannot get in. */
 
@@ -93,7 +91,12 @@ export const changeUser = endpoint({
     if (question !== undefined) return refused(...question);
     const apart = JSON.stringify([body.role, body.status]);
     const make = () => apply(deps.db, user, body);
-    const changed = await changeOf(deps, caller, { action: 'user.update', user, apart }, make).catch(unlessLastOwner);
+    const changed = await changeUserAudited(
+      deps,
+      caller,
+      { action: 'user.update', user, apart, isRefusal: isLastOwner },
+      make,
+    ).catch(unlessLastOwner);
     if (changed === undefined) return refused('last_owner');
     return { ...userRecord(changed), ...(await settleKeys(deps, caller, left)) };
   },
@@ -125,7 +128,8 @@ export const removeUser = endpoint({
     const left = { user, keeps: [], fate: query.keys };
     const question = await askAboutKeys(deps, left);
     if (question !== undefined) return refused(...question);
-    const change = changeOf(deps, caller, { action: 'user.remove', user, madeOf: () => ({}) }, async () => {
+    const removing = { action: 'user.remove', user, madeOf: () => ({}), isRefusal: isLastOwner };
+    const change = changeUserAudited(deps, caller, removing, async () => {
       // First, because a user who is gone could not be brought back as they were.
       await keepingAnOwner(db, user, () => disableUser(db, user._id));
       await remove(db, user._id);
@@ -152,17 +156,10 @@ export const userLink = endpoint({
   answer: UserLink,
   problems: ['user_not_found', 'own_user', 'user_disabled'],
   async handle(deps, { caller, params }) {
-    const { db, clock } = deps;
-    const user = await userOf(db, caller, params.user_id);
+    const user = await userOf(deps.db, caller, params.user_id);
     if (user === undefined) return refused('user_not_found');
     if (isSelf(caller, user)) return refused('own_user');
-    let token = '';
-    const made = await changeOf(deps, caller, { action: 'user.link', user }, async () => {
-      const link = await makeLink(db, clock.now(), user, deps.box);
-      token = link?.token ?? '';
-      return link?.user;
-    });
-    return made === undefined ? refused('user_disabled') : linkRecord(deps, made, token);
+    return (await newLink(deps, caller, user)) ?? refused('user_disabled');
   },
 });
 
@@ -184,7 +181,7 @@ export const removeUserSecondFactor = endpoint({
     if (user === undefined) return refused('user_not_found');
     if (isSelf(caller, user)) return refused('own_user');
     const make = () => removeSecondFactor(deps.db, user._id);
-    const changed = await changeOf(deps, caller, { action: 'user.remove-second-factor', user }, make);
+    const changed = await changeUserAudited(deps, caller, { action: 'user.remove-second-factor', user }, make);
     return changed === undefined ? refused('user_not_found') : userRecord(changed);
   },
 });
@@ -205,7 +202,7 @@ export const endUserSessions = endpoint({
     const user = await userOf(deps.db, caller, params.user_id);
     if (user === undefined) return refused('user_not_found');
     const make = () => signOutEverywhere(deps.db, user._id);
-    const changed = await changeOf(deps, caller, { action: 'user.end-sessions', user }, make);
+    const changed = await changeUserAudited(deps, caller, { action: 'user.end-sessions', user }, make);
     return changed === undefined ? refused('user_not_found') : userRecord(changed);
   },
 });
@@ -219,33 +216,6 @@ async function userOf(db: Db, { account }: Caller, id: string): Promise<UserDocu
 /** A stolen session could otherwise set a new password without the old one. */
 function isSelf({ who }: Caller, user: UserDocument): boolean {
   return who.id === user._id;
-}
-
-interface UserChange {
-  readonly action: string;
-  readonly user: UserDocument;
-  /** As for `changeAudited`. */
-  readonly apart?: string;
-  /** The state after the change for the audit. Undefined if nothing was changed. Default: the user that `make` returns. */
-  madeOf?(made: UserDocument | undefined): object | undefined;
-}
-
-/** Makes a change of a user and records it in the audit. Resolves as `make` does. */
-function changeOf(
-  deps: Deps,
-  caller: Caller,
-  { action, user, apart = '', madeOf = auditedUser }: UserChange,
-  make: () => Promise<UserDocument | undefined>,
-): Promise<UserDocument | undefined> {
-  return changeAudited(deps, caller, {
-    action,
-    apart,
-    subject: { kind: 'user', id: user.username },
-    read: async () => auditedUser(await findUser(deps.db, user._id)),
-    make,
-    madeOf,
-    isRefusal: (error) => error instanceof LastOwner,
-  });
 }
 
 type Wanted = Given<(typeof CHANGE_USER)['fields']>;
@@ -270,6 +240,10 @@ async function applyRoleAndStatus(db: Db, user: UserDocument, { role, status }: 
 
 /** The account would have no owner left. The change was not made, or is taken back. */
 class LastOwner extends Error {}
+
+function isLastOwner(error: unknown): boolean {
+  return error instanceof LastOwner;
+}
 
 /**
  * Makes a change of role or status after which the user is no owner any more, or cannot sign in. Throws `LastOwner` when the

@@ -11,17 +11,21 @@ import {
   canonicalUsername,
   linkUrl,
   type UserDocument,
+  whereOf,
 } from '../../../shared/people/users/user.ts';
 import { AllPlacesTaken } from '../../../shared/platform/mongo/places.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import type { UserId } from '../../../shared/platform/runtime/ids.ts';
 import { type AccountId, isUserId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, named, pageShape, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
+import type { Requester } from '../../http/context.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 import { choice, Fault, optional, required, string } from '../../http/fields/field.ts';
-import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound, readsPer } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
+import type { Refused } from '../../http/idempotency/action.ts';
 import { type Accepted, refusedLate } from '../../http/idempotency/action.ts';
 import { MadeKey } from '../keys/made-keys.ts';
 import { email, personName } from '../sign-in/fields.ts';
@@ -59,25 +63,16 @@ export const LeftKeysShape = z
 
 export const User = named('User', { ...COMMON, keys: LeftKeysShape });
 
-/** Of a link. */
-export const MailedTo = text(
-  'Where the link is mailed, too. Null: the user has no address, or no mail server is set up.',
-  {
-    example: 'ravi@example.com',
-  },
-).nullable();
-
 export const UserLink = named('UserLink', {
   ...COMMON,
   link: text('Give it to the user; whoever has it can set the password. It is shown only here and works once.', {
     example: 'https://sms.example.com/dashboard/link#q1Zb0nQ5s6mJ8y3xw2f9dK4tR7uVcAeLpXhGiNoTzBY',
   }),
   purpose: z.enum(['invitation', 'reset']).meta({ description: 'invitation: 7 days. reset: one hour.' }),
-  mailed_to: MailedTo,
+  mailed_to: text('Where the link is mailed, too. Null: the user has no address, or no mail server is set up.', {
+    example: 'ravi@example.com',
+  }).nullable(),
 });
-
-/** This many entries of a page count as one request. */
-const ENTRIES_PER_REQUEST = 100;
 
 export const users = endpoint({
   id: 'users',
@@ -88,7 +83,7 @@ export const users = endpoint({
   description: 'Extension. Newest first. A page counts as one request for each 100 of `limit`.',
   scopes: ['owner', 'admin:look'],
   query: { limit, cursor: cursorOf('users', isUserId) },
-  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  reads: readsPer(100),
   answer: pageShape('UserPage', User),
   async handle({ db }, { caller, query: { limit, cursor } }) {
     const found = await listUsers(db, caller.account._id, { after: cursor, limit: limit + 1 });
@@ -136,24 +131,10 @@ export const invite = endpoint({
   newId: ({ clock }) => newId('usr', clock.now().getTime()),
   action: (deps) => ({
     async act({ caller, body }, { id, payBy }) {
-      const { db, clock } = deps;
-      const late = refusedLate(clock, payBy);
+      const late = refusedLate(deps.clock, payBy);
       if (late !== undefined) return late;
-      try {
-        const made = await changeAudited(deps, caller, {
-          action: 'user.invite',
-          subject: { kind: 'user', id: body.username },
-          apart: body.role,
-          make: () => inviteUser(db, clock.now(), { ...body, account: caller.account._id }, id, deps.box),
-          madeOf: ({ user }) => auditedUser(user) ?? {},
-          isRefusal: (error) => notInvited(error) !== undefined,
-        });
-        return invited(deps, made.user, made.token);
-      } catch (error) {
-        const refusal = notInvited(error);
-        if (refusal === undefined) throw error;
-        return refused(refusal);
-      }
+      const made = await inviteAudited(deps, caller, { ...body, account: caller.account._id }, id);
+      return 'kind' in made ? made : invited(deps, made.user, made.token);
     },
     /** The link is stored nowhere, so the answer has a new one. */
     async recover(_account, id) {
@@ -168,10 +149,74 @@ function invited(deps: Deps, user: UserDocument, token: string): Accepted {
   return { kind: 'accepted', sealed: true, body: linkRecord(deps, user, token) };
 }
 
-/** Why nobody was invited, if that is what the error says. */
-export function notInvited(error: unknown): 'username_taken' | 'too_many_users' | undefined {
-  if (error instanceof UsernameTaken) return 'username_taken';
-  return error instanceof AllPlacesTaken ? 'too_many_users' : undefined;
+/** Invites somebody, and records it in the audit. */
+export async function inviteAudited(
+  deps: Deps,
+  requester: Requester,
+  wanted: Parameters<typeof inviteUser>[2],
+  id: UserId,
+): Promise<Awaited<ReturnType<typeof inviteUser>> | Refused> {
+  const { db, clock, box } = deps;
+  const { username, account, role } = wanted;
+  try {
+    return await changeAudited(deps, requester, {
+      action: 'user.invite',
+      subject: { kind: 'user', id: username },
+      ...(account && { account }),
+      apart: `${account} ${role}`,
+      make: () => inviteUser(db, clock.now(), wanted, id, box),
+      madeOf: ({ user }) => auditedUser(user) ?? {},
+      isRefusal: isNotInvited,
+    });
+  } catch (error) {
+    if (error instanceof UsernameTaken) return refused('username_taken');
+    if (error instanceof AllPlacesTaken) return refused('too_many_users');
+    throw error;
+  }
+}
+
+function isNotInvited(error: unknown): boolean {
+  return error instanceof UsernameTaken || error instanceof AllPlacesTaken;
+}
+
+interface UserChange {
+  readonly action: string;
+  readonly user: UserDocument;
+  /** As for `changeAudited`. */
+  readonly apart?: string;
+  /** The state after the change for the audit. Undefined if nothing was changed. Default: the user that `make` returns. */
+  madeOf?(made: UserDocument | undefined): object | undefined;
+  isRefusal?(error: unknown): boolean;
+}
+
+/** Makes a change of a user and records it in the audit of the user's account. Resolves as `make` does. */
+export function changeUserAudited(
+  deps: Pick<Deps, 'db' | 'clock' | 'config'>,
+  requester: Requester,
+  { user, apart = '', madeOf = auditedUser, ...change }: UserChange,
+  make: () => Promise<UserDocument | undefined>,
+): Promise<UserDocument | undefined> {
+  return changeAudited(deps, requester, {
+    ...change,
+    subject: { kind: 'user', id: user.username },
+    ...(user.account && { account: user.account }),
+    // Several accounts may have a user of that name.
+    apart: `${whereOf(user)} ${apart}`,
+    read: async () => auditedUser(user),
+    make,
+    madeOf,
+  });
+}
+
+/** A new link of the user, who is shown with it. Undefined: the user is disabled. */
+export async function newLink(deps: Deps, requester: Requester, user: UserDocument) {
+  let token = '';
+  const made = await changeUserAudited(deps, requester, { action: 'user.link', user }, async () => {
+    const link = await makeLink(deps.db, deps.clock.now(), user, deps.box);
+    token = link?.token ?? '';
+    return link?.user;
+  });
+  return made && linkRecord(deps, made, token);
 }
 
 /** A user as owners see one. */
@@ -204,7 +249,7 @@ export function linkRecord(
 }
 
 /** Where a new link of the user is mailed. */
-export function mailedTo({ smtpHost }: Deps['config'], user: UserDocument): string | null {
+function mailedTo({ smtpHost }: Deps['config'], user: UserDocument): string | null {
   return smtpHost === '' ? null : (addressOf(user) ?? null);
 }
 

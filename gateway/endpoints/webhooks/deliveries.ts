@@ -25,7 +25,7 @@ import { done, endpoint, refused } from '../../api/endpoint.ts';
 import { named, pageShape, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { choice, Fault, optional, string } from '../../http/fields/field.ts';
-import { cursorOf, limit, pageOf } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOf, readsPer } from '../../http/fields/query.ts';
 import { attemptRecord, IN_PATH, PostResult, WebhookAttempt } from './webhooks.ts';
 
 interface DeliveryFilter {
@@ -202,9 +202,6 @@ const WebhookDelivery = named('WebhookDelivery', {
     .meta({ description: 'All posts, oldest first.' }),
 });
 
-/** This many entries of a page count as one request. */
-const ENTRIES_PER_REQUEST = 100;
-
 export const deliveries = endpoint({
   id: 'deliveries',
   call: 'webhooks.deliveries',
@@ -228,7 +225,7 @@ export const deliveries = endpoint({
     limit,
     cursor: cursorOf('deliveries', isPlace),
   },
-  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  reads: readsPer(100),
   answer: pageShape('DeliveryPage', DeliveryEntry, 'Deliveries, those of the newest messages first.'),
   problems: ['webhook_not_found'],
   async handle({ db }, { caller, params, query }) {

@@ -8,7 +8,7 @@ import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { decimal, id, named, pageShape, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { required } from '../../http/fields/field.ts';
-import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound, readsPer } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { earlierTime } from '../../http/fields/times.ts';
 import { type Accepted, type Refused, refusedLate } from '../../http/idempotency/action.ts';
@@ -35,9 +35,6 @@ const Replay = named('Replay', {
   }),
 });
 
-/** This many entries of a page count as one request. */
-const ENTRIES_PER_REQUEST = 250;
-
 export const replays = endpoint({
   id: 'replays',
   call: 'webhooks.replays',
@@ -50,7 +47,7 @@ export const replays = endpoint({
   scopes: ['read', 'manage'],
   params: IN_PATH,
   query: { limit, cursor: cursorOf('replays', isReplayId) },
-  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  reads: readsPer(250),
   answer: pageShape('ReplayPage', Replay, 'Replays, newest first.'),
   problems: ['webhook_not_found'],
   async handle({ db }, { caller, params, query }) {

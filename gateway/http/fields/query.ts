@@ -48,6 +48,11 @@ export function readQuery<T extends Fields>(
 const LIMIT_MAX = 500;
 export const LIMIT_DEFAULT = 50;
 
+/** For `reads` of a list: so many entries of a page count as one request. */
+export function readsPer(entriesPerRequest: number): (query: { readonly limit: number }) => number {
+  return ({ limit: asked }) => Math.ceil(asked / entriesPerRequest);
+}
+
 /** The number of entries on a page. */
 export const limit: Field<number> = otherwise(entries('Entries of a page.', LIMIT_DEFAULT), () => LIMIT_DEFAULT);
 

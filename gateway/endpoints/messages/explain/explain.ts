@@ -3,15 +3,12 @@ import type { ChatMessageDocument } from '../../../../shared/messages/document/c
 import { OVERTAKEN } from '../../../../shared/messages/document/fallback.ts';
 import type { StoredMessage } from '../../../../shared/messages/document/message.ts';
 
-/** Why a message did not arrive, in words for the customer. */
 interface Explanation {
-  /** What happened: one sentence. */
   readonly cause: string;
   /** What to do about it: one or two sentences. */
   readonly advice: string;
 }
 
-/** Codes that have the same explanation. */
 export interface ExplainedCodes extends Explanation {
   readonly codes: readonly string[];
 }
@@ -396,7 +393,6 @@ const WAITING: Explanation = {
   advice: 'It is tried again by itself, a few times, and refunded if it cannot leave.',
 };
 
-/** For receipts that say no more than the state. */
 const UNEXPLAINED: Readonly<Record<'failed' | 'expired' | 'rejected', Explanation>> = {
   failed: {
     cause: 'The network could not deliver the message, without a reason that we know.',
