@@ -221,6 +221,6 @@ function anyRecord(user: UserDocument): Shown<typeof AnyUser> {
   return { ...userRecord(user), ...ofAccount(user) };
 }
 
-function ofAccount({ role, account = null }: UserDocument) {
-  return { role, account_id: account };
+function ofAccount({ role, account }: UserDocument) {
+  return { role, account_id: account ?? null };
 }

@@ -15,8 +15,7 @@ import {
 } from '../../../shared/people/users/user.ts';
 import { AllPlacesTaken } from '../../../shared/platform/mongo/places.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import type { UserId } from '../../../shared/platform/runtime/ids.ts';
-import { type AccountId, isUserId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { type AccountId, isUserId, newId, type UserId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, named, pageShape, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
@@ -25,8 +24,7 @@ import type { GatewayDeps } from '../../http/deps.ts';
 import { choice, Fault, optional, required, string } from '../../http/fields/field.ts';
 import { cursorOf, limit, pageOfFound, readsPer } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
-import type { Refused } from '../../http/idempotency/action.ts';
-import { type Accepted, refusedLate } from '../../http/idempotency/action.ts';
+import { type Accepted, type Refused, refusedLate } from '../../http/idempotency/action.ts';
 import { MadeKey } from '../keys/made-keys.ts';
 import { email, personName } from '../sign-in/fields.ts';
 
@@ -153,16 +151,16 @@ function invited(deps: Deps, user: UserDocument, token: string): Accepted {
 export async function inviteAudited(
   deps: Deps,
   requester: Requester,
-  wanted: Parameters<typeof inviteUser>[2],
+  wanted: Parameters<typeof inviteUser>[2] & { readonly account: AccountId },
   id: UserId,
-): Promise<Awaited<ReturnType<typeof inviteUser>> | Refused> {
+): Promise<Invitation | Refused> {
   const { db, clock, box } = deps;
   const { username, account, role } = wanted;
   try {
-    return await changeAudited(deps, requester, {
+    return await changeAudited<Invitation>(deps, requester, {
       action: 'user.invite',
       subject: { kind: 'user', id: username },
-      ...(account && { account }),
+      account,
       apart: `${account} ${role}`,
       make: () => inviteUser(db, clock.now(), wanted, id, box),
       madeOf: ({ user }) => auditedUser(user) ?? {},
@@ -174,6 +172,8 @@ export async function inviteAudited(
     throw error;
   }
 }
+
+type Invitation = Awaited<ReturnType<typeof inviteUser>>;
 
 function isNotInvited(error: unknown): boolean {
   return error instanceof UsernameTaken || error instanceof AllPlacesTaken;

@@ -105,7 +105,11 @@ export class KeyHolder {
     this.#box = box;
     this.#claims = db.collection<KeyClaimDocument>('idempotency');
     this.#claiming = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (claims) => this.#insert(claims) });
-    this.#completing = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (done) => this.#store(done) });
+    this.#completing = new Grouper<Completion, void>({
+      maxItems: GROUP_MAX,
+      gatherMs: 0,
+      run: (done) => this.#store(done),
+    });
   }
 
   /** Registers an action, so that this process can look into its claims. */
