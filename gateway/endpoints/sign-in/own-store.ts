@@ -51,11 +51,6 @@ export async function passwordLike(db: Db, username: string): Promise<string | u
   return found.find(({ password }) => password !== undefined)?.password;
 }
 
-/** Stores a new hash of the same password. */
-export async function putHash(db: Db, { _id, password: old }: UserDocument, password: string): Promise<void> {
-  await changeUser(db, { _id, password: old ?? '' }, { $set: { password } });
-}
-
 /** Spends a one-time link: sets the password, and ends all sessions. Undefined when the link is spent, void or over. */
 export function spendLink(db: Db, hash: string, password: string, now: Date): Promise<UserDocument | undefined> {
   return changeUser(

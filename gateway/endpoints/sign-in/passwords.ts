@@ -7,7 +7,6 @@ import type { Refused } from '../../http/idempotency/action.ts';
 
 /** OWASP Password Storage Cheat Sheet: argon2id with 19 MiB, two passes. One takes 15 ms of a core. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-const PHC_START = '$argon2id$v=19$m=19456,t=2,p=1$';
 /** The hash of a random password. Names that nobody has are compared with it, so that they take as long as others. */
 const NOBODY = '$argon2id$v=19$m=19456,t=2,p=1$2gZNanulROqgbPJbU9nNhg$RZ0EvafhTH8/Wd7t+sqw5mg3YPFPqok7nxPbCs7Wy8w';
 
@@ -37,11 +36,6 @@ export class Passwords {
       return new Set(stored.filter((phc) => computed.has(phc)));
     });
   }
-}
-
-/** Whether it was hashed with other parameters than those of today. */
-export function isOutdated(stored: string): boolean {
-  return !stored.startsWith(PHC_START);
 }
 
 /** All but the hash itself: parameters and salt. */

@@ -27,8 +27,7 @@ import { request } from '../../http/fields/request.ts';
 import { ownOf } from './confirm.ts';
 import { proofsOf, refusalOf } from './factors.ts';
 import { boundedText, CODES, PASSWORD_TEXT_MAX } from './fields.ts';
-import { noteSignIn, putHash } from './own-store.ts';
-import { isOutdated } from './passwords.ts';
+import { noteSignIn } from './own-store.ts';
 
 /** Signing in and out. The session's cookie is in the headers of answers only. */
 
@@ -118,7 +117,7 @@ export const signIn = endpoint({
   },
   async handle(gateway, { req, read, body, told: { requestId } }) {
     const { db, config, log, sessions, readAccount } = gateway;
-    const { attempts, passwords, factors } = proofsOf(gateway);
+    const { attempts, factors } = proofsOf(gateway);
     if (!isSameOrigin(req, config.publicUrl)) return refused('origin_refused');
     if (read.problems.count > 0) return invalid(read.problems);
     const { username, account: where, ...shown } = body;
@@ -149,10 +148,6 @@ export const signIn = endpoint({
     const { session, cookie } = await sessions.begin(req, user, { factor: proof.factor });
     const device = deviceOf(req, config.publicUrl, user._id);
     await noteSignIn(db, user, session, network, device.fingerprint);
-    if (user.password !== undefined && isOutdated(user.password)) {
-      const renewed = await passwords.hash(attempt.lane, shown.password, user.password);
-      if (renewed !== undefined) await putHash(db, user, renewed);
-    }
     const account = user.account && (await readAccount(user.account));
     log.info('signed_in', {
       ...{ ...told, user_id: user._id, account: user.account },
