@@ -10,7 +10,8 @@ import { FieldProblems, invalidRequest, noQuery } from '../http/field-problems.t
 import type { Fields } from '../http/fields/field.ts';
 import { readQuery } from '../http/fields/query.ts';
 import { type ReadRequest, readRequest } from '../http/fields/request.ts';
-import { isRefused, type Refused } from '../http/idempotency/action.ts';
+import { isRefused, type Refused, refusedLate } from '../http/idempotency/action.ts';
+import { quotaRefusal } from '../http/quota-problem.ts';
 import {
   type Call,
   Charged,
@@ -93,9 +94,10 @@ function handlerOf(one: Endpoint, gateway: Gateway): Handler {
     const call = await readCall(one, gateway, askedBy(req, res));
     if ('problem' in call) return sendProblem(res, ...call.problem);
     const { reads } = one;
-    if (reads === undefined) return send(res, await handle(gateway, call), gateway);
+    const answer = async () => handle(gateway, call);
+    if (reads === undefined) return send(res, await answer().catch(quotaRefusal), gateway);
     const cost = typeof reads === 'number' ? reads : reads(call.query);
-    await gateway.reading.answerRead(res, cost, async () => handle(gateway, call));
+    await gateway.reading.answerRead(res, cost, answer);
   };
 }
 
@@ -110,7 +112,10 @@ function actionHandler(one: Endpoint, action: OnceAction<string>, gateway: Gatew
     },
     async act(res, attempt) {
       const call = await readCall(one, gateway, askedBy(res.req, res));
-      return 'problem' in call ? call : action.act(call, attempt);
+      if ('problem' in call) return call;
+      // Who pays is asked by the payment itself.
+      const late = action.end === undefined ? refusedLate(gateway.clock, attempt.payBy) : undefined;
+      return late ?? action.act(call, attempt).catch(quotaRefusal);
     },
     refuseReplay: async (res, id) => action.refuseReplay?.(callerOf(res), id),
   });

@@ -1,13 +1,12 @@
 import { type Endpoint, endpointsOf } from '../api/endpoint.ts';
 import * as accountTemplateImport from './account-templates/import.ts';
 import * as accountTemplateRequests from './account-templates/requests.ts';
-import * as untagged from './account-templates/tags/untagged.ts';
 import * as accountTemplates from './account-templates/templates.ts';
+import * as untagged from './account-templates/untagged.ts';
 import * as accounts from './accounts/accounts.ts';
 import * as credits from './accounts/credits.ts';
 import * as ownSettings from './accounts/own-settings.ts';
 import * as approvals from './approvals/approvals.ts';
-import * as decisions from './approvals/decisions.ts';
 import * as audit from './audit/audit.ts';
 import * as batches from './batches/batches.ts';
 import * as failures from './batches/failures.ts';
@@ -19,15 +18,12 @@ import * as testBind from './carriers/test-bind.ts';
 import * as chatTemplateRequests from './chat-templates/requests.ts';
 import * as chatTemplates from './chat-templates/templates.ts';
 import * as freeForm from './chatapp/free-form.ts';
-import * as markRead from './chatapp/mark-read.ts';
-import * as getMedia from './chatapp/media/get-media.ts';
+import * as getMedia from './chatapp/get-media.ts';
 import * as chatappNumbers from './chatapp/numbers.ts';
 import * as placesAndPeople from './chatapp/places-and-people.ts';
+import * as received from './chatapp/received.ts';
 import * as sendInteractive from './chatapp/send-interactive.ts';
-import * as sendReaction from './chatapp/send-reaction.ts';
 import * as sendTemplate from './chatapp/send-template.ts';
-import * as chatappTemplates from './chatapp/templates.ts';
-import * as testReceived from './chatapp/test-received.ts';
 import * as webhook from './chatapp/webhook.ts';
 import * as chatappCallback from './chatapp-callbacks/callback.ts';
 import * as ctas from './ctas/ctas.ts';
@@ -46,7 +42,6 @@ import * as events from './messages/events.ts';
 import * as messages from './messages/messages.ts';
 import * as status from './messages/status.ts';
 import * as numbers from './numbers/numbers.ts';
-import * as optOuts from './numbers/opt-outs.ts';
 import * as operatorMail from './operators/mail.ts';
 import * as operatorMessages from './operators/messages.ts';
 import * as operatorNumbers from './operators/numbers.ts';
@@ -66,7 +61,6 @@ import * as profile from './sign-in/profile.ts';
 import * as secondFactor from './sign-in/second-factor.ts';
 import * as signIn from './sign-in/session.ts';
 import * as smsAccount from './sms/account.ts';
-import * as resend from './sms/resend.ts';
 import * as schedule from './sms/schedule.ts';
 import * as send from './sms/send.ts';
 import * as sendBulk from './sms/send-bulk.ts';
@@ -79,7 +73,6 @@ import * as trafficOverview from './traffic/overview.ts';
 import * as unclaimed from './traffic/unclaimed.ts';
 import * as changeUser from './users/change-user.ts';
 import * as users from './users/users.ts';
-import * as check from './verify/check.ts';
 import * as verifications from './verify/verifications.ts';
 import * as verify from './verify/verify.ts';
 import * as deliveries from './webhooks/deliveries.ts';
@@ -97,10 +90,8 @@ const FILES = [
   sendBulk,
   schedule,
   verify,
-  check,
   smsAccount,
   messages,
-  resend,
   events,
   batches,
   failures,
@@ -116,7 +107,6 @@ const FILES = [
   live,
   exports,
   ledger,
-  optOuts,
   erasures,
   numbers,
   audit,
@@ -124,10 +114,7 @@ const FILES = [
   freeForm,
   sendInteractive,
   placesAndPeople,
-  sendReaction,
-  markRead,
-  testReceived,
-  chatappTemplates,
+  received,
   chatappNumbers,
   getMedia,
   webhook,
@@ -156,7 +143,6 @@ const FILES = [
   accounts,
   credits,
   approvals,
-  decisions,
   testBind,
   carriers,
   newCarrier,

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { QuotaReached } from '../../shared/money/accounts/quotas.ts';
 import { type Actor, auditView, type Subject } from '../../shared/people/audit/entry.ts';
 import { beginEntry, completeEntry, withdrawEntry } from '../../shared/people/audit/store.ts';
 import { isOperatorScope } from '../../shared/people/keys/key.ts';
@@ -18,12 +19,12 @@ interface SettingChange<T> {
    * given and taken back at once stay in the audit.
    */
   readonly apart?: string;
-  /** Reads the state before the change. Left out, or undefined: there is none. */
+  /** Reads the state before the change. Left out, or undefined, if there is none yet. */
   read?(): Promise<object | undefined>;
   make(): Promise<T>;
   /** The state after the change. Undefined if nothing was changed. */
   madeOf(result: T): object | undefined;
-  /** Whether an error of `make` means that nothing was changed. Left out: none does. */
+  /** Whether an error of `make` means that nothing was changed. Left out: only `QuotaReached` does, as it always does. */
   isRefusal?(error: unknown): boolean;
 }
 
@@ -54,7 +55,7 @@ export async function changeAudited<T>(
   try {
     result = await make();
   } catch (error) {
-    if (isRefusal?.(error)) await ended(withdrawEntry(db, id));
+    if (error instanceof QuotaReached || isRefusal?.(error)) await ended(withdrawEntry(db, id));
     throw error;
   }
   crashPoint('audit:changed');

@@ -65,7 +65,7 @@ export interface GatewayDeps {
   readonly threads: Pick<Threads, 'readTemplates'>;
   /** Milliseconds between two comment lines of a stream (endpoints/live/). Absent: 15 s, which tests shorten. */
   readonly beatMs?: number;
-  /** Limits of one file of a customer (endpoints/chatapp/media/). Absent: the usual ones, which tests shorten. */
+  /** Limits of one file of a customer (endpoints/chatapp/get-media.ts). Absent: the usual ones, which tests shorten. */
   readonly fileTimes?: { readonly idleMs: number; readonly wholeMs: number };
   /** Aborted when the process begins to stop. From then on answers close their connection. */
   readonly stopping: AbortSignal;

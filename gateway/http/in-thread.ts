@@ -1,4 +1,4 @@
-import { type ReadFile, type ReadFileJob, readTemplateFile } from '../../shared/templates/sms/export/read-file.ts';
+import { type ReadFile, type ReadFileJob, readTemplateFile } from '../../shared/templates/sms/csv.ts';
 
 /** Runs in a thread (threads.ts). */
 export function readTemplates(job: ReadFileJob): ReadFile {

@@ -1,6 +1,5 @@
 import { QUOTAS, type Quota, QuotaReached } from '../../shared/money/accounts/quotas.ts';
 import type { ProblemAnswer } from './answer.ts';
-import type { ProblemSlug } from './problem.ts';
 
 /** What is counted, and how to have fewer of it or do without. */
 const WORDS: Readonly<Record<Quota, { readonly what: string; readonly todo: string }>> = {
@@ -34,17 +33,17 @@ const WORDS: Readonly<Record<Quota, { readonly what: string; readonly todo: stri
   },
 };
 
-/** For `catch`: an account's full quota is an answer, everything else is thrown on. */
-export function quotaReached(error: unknown): QuotaReached {
-  if (error instanceof QuotaReached) return error;
-  throw error;
-}
-
-/** The problem of a thing that an account has no place for. Nothing is stored. */
-export function quotaProblem({ quota, wanted, room }: QuotaReached): readonly [ProblemSlug, ProblemAnswer] {
+/** For `catch`: an account that has no place for a thing is refused, and nothing is stored. Everything else is thrown on. */
+export function quotaRefusal(error: unknown): {
+  readonly kind: 'refused';
+  readonly problem: readonly ['quota_reached', ProblemAnswer];
+} {
+  if (!(error instanceof QuotaReached)) throw error;
+  const { quota, wanted, room } = error;
   const { what, todo } = WORDS[quota];
   const limit = QUOTAS[quota];
   const first = `An account may have ${limit} ${what}.`;
   const many = wanted === 1 ? '' : ` These are ${wanted} more, and there is room for ${room}.`;
-  return ['quota_reached', { detail: `${first}${many} ${todo}`, extra: { quota, limit } }];
+  const detail = `${first}${many} ${todo}`;
+  return { kind: 'refused', problem: ['quota_reached', { detail, extra: { quota, limit } }] };
 }

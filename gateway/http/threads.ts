@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { type Log, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
-import type { ReadFile, ReadFileJob } from '../../shared/templates/sms/export/read-file.ts';
+import type { ReadFile, ReadFileJob } from '../../shared/templates/sms/csv.ts';
 
 /** The event loop and the store need the other cores. */
 const THREADS_MAX = Math.max(1, Math.min(2, availableParallelism() - 1));

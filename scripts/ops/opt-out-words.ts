@@ -1,5 +1,4 @@
 import { Approvals } from '../../gateway/endpoints/sms/approvals.ts';
-import { ApprovedTemplates } from '../../gateway/endpoints/sms/matching/approved-templates.ts';
 import { WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/store.ts';
 import {
   type AnswerText,
@@ -17,7 +16,6 @@ import {
 } from '../../shared/carriers/opt-outs/words.ts';
 import { planText } from '../../shared/messages/sms-plan.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
-import { DEFAULT_SLOT_LIMITS } from '../../shared/templates/sms/slot.ts';
 import { sheet } from './answer-text.ts';
 import { type Command, type Context, defineCommand, Failure } from './command.ts';
 import { existing } from './owners.ts';
@@ -191,14 +189,7 @@ async function dltIds(
   if (number === WHOLE_ACCOUNT) {
     throw new Failure(`${cannot}: templates belong to one sender. Set it for each number, with --number.`);
   }
-  const store = await db();
-  const templates = new ApprovedTemplates({
-    db: store,
-    clock,
-    limits: DEFAULT_SLOT_LIMITS,
-    freshMs: config.keyCacheMs,
-  });
-  const approvals = new Approvals({ db: store, clock, config, templates });
+  const approvals = new Approvals({ db: await db(), clock, config });
   const approval = await approvals.approve(account, { sender: number, route: 'transactional' }, text);
   if (approval.kind === 'approved') return approval.ids;
   const [slug, { detail }] = approval.problem;

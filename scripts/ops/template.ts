@@ -1,14 +1,15 @@
 import { ROUTES } from '../../shared/messages/document/routing.ts';
 import { ENCODINGS } from '../../shared/platform/sheets/encoding.ts';
-import type { CsvProblem } from '../../shared/templates/sms/export/csv.ts';
-import {
-  type ImportedCsv,
-  importTemplateCsv,
-  type UnusableSender,
-} from '../../shared/templates/sms/export/import-csv.ts';
+import type { CsvProblem } from '../../shared/templates/sms/csv.ts';
+import { type ImportedCsv, importTemplateCsv, type UnusableSender } from '../../shared/templates/sms/import-csv.ts';
 import { createTemplate, setTemplatePaused, TemplateExists } from '../../shared/templates/sms/store.ts';
-import { type NewTemplate, type TemplateDocument, templateVersion } from '../../shared/templates/sms/template.ts';
-import { routesOfSenders, templateFaults } from '../../shared/templates/sms/template-form.ts';
+import {
+  type NewTemplate,
+  routesOfSenders,
+  type TemplateDocument,
+  templateFaults,
+  templateVersion,
+} from '../../shared/templates/sms/template.ts';
 import { table } from './answer-text.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { existing } from './owners.ts';

@@ -1,7 +1,6 @@
 import { newId } from '../../shared/platform/runtime/ids.ts';
 import { chatTemplateId } from '../../shared/templates/chat/chat-template.ts';
-import { wishChatTemplate } from '../../shared/templates/chat/request-store.ts';
-import { findChatTemplate } from '../../shared/templates/chat/store.ts';
+import { findChatTemplate, wishChatTemplate } from '../../shared/templates/chat/store.ts';
 import { ownerOf } from './chatapp.ts';
 import { type Case, SETTLED_MS } from './crash-cases.ts';
 import { eventually } from './eventually.ts';

@@ -1,6 +1,5 @@
 import { type Encoding, planText } from '../../shared/messages/sms-plan.ts';
-import type { Pattern } from '../../shared/templates/sms/pattern.ts';
-import { renderTemplate } from '../../shared/templates/sms/render.ts';
+import { type Pattern, renderTemplate } from '../../shared/templates/sms/pattern.ts';
 
 /** The work of a thread: one text for each list of params, in order. */
 export interface RenderJob {

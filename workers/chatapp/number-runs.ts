@@ -3,8 +3,7 @@ import type { BusinessNumber, ChatMessageDocument } from '../../shared/messages/
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { errorFields } from '../../shared/platform/runtime/log.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
-import type { TemplateOwner } from '../../shared/templates/chat/chat-template.ts';
-import type { ChatTemplateRequestDocument } from '../../shared/templates/chat/template-request.ts';
+import type { ChatTemplateRequestDocument, TemplateOwner } from '../../shared/templates/chat/chat-template.ts';
 import type { AccountWork } from './claim.ts';
 import type { HeldPartition } from './held-partition.ts';
 import { NumberRun, type NumberRunDeps, probeStopped } from './number-run.ts';

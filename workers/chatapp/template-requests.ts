@@ -5,18 +5,20 @@ import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 import {
   type ChatTemplateDocument,
+  type ChatTemplateRequestDocument,
   MEDIA_HEADERS,
   type TemplateComponents,
+  type TemplateDraft,
 } from '../../shared/templates/chat/chat-template.ts';
 import {
   askLater,
+  findChatTemplate,
   finishRequest,
   forgetTemplate,
   markAsked,
   refuseRequest,
-} from '../../shared/templates/chat/request-store.ts';
-import { findChatTemplate, replaceListed } from '../../shared/templates/chat/store.ts';
-import type { ChatTemplateRequestDocument, TemplateDraft } from '../../shared/templates/chat/template-request.ts';
+  replaceListed,
+} from '../../shared/templates/chat/store.ts';
 import type { ProviderClient } from './provider/client.ts';
 import { judgeTemplateAnswer, type TemplateVerdict } from './provider/template-answer.ts';
 import { type SampleHandles, templatePayload } from './provider/template-draft.ts';

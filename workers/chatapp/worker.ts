@@ -13,7 +13,7 @@ import { type AccountId, isTestAccount } from '../../shared/platform/runtime/ids
 import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import type { Tracer } from '../../shared/platform/runtime/tracer.ts';
-import { dueChatTemplateRequests, refuseRequest } from '../../shared/templates/chat/request-store.ts';
+import { dueChatTemplateRequests, refuseRequest } from '../../shared/templates/chat/store.ts';
 import { type AccountWork, accountsWithWork } from './claim.ts';
 import { Customers } from './customers.ts';
 import { Fallbacks } from './fallbacks.ts';

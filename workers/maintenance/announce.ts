@@ -20,11 +20,13 @@ import type { KeyDocument } from '../../shared/people/keys/key.ts';
 import type { UserDocument } from '../../shared/people/users/user.ts';
 import type { Told, WithActs } from '../../shared/platform/runtime/act.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
-import type { ChatTemplateDocument } from '../../shared/templates/chat/chat-template.ts';
-import type { ChatTemplateRequestDocument } from '../../shared/templates/chat/template-request.ts';
+import type { ChatTemplateDocument, ChatTemplateRequestDocument } from '../../shared/templates/chat/chat-template.ts';
 import { countWaiting, newestWaiting } from '../../shared/templates/sms/approval-queue.ts';
-import type { TemplateDocument, UnannouncedDecision } from '../../shared/templates/sms/template.ts';
-import type { TemplateRequestDocument } from '../../shared/templates/sms/template-request.ts';
+import type {
+  TemplateDocument,
+  TemplateRequestDocument,
+  UnannouncedDecision,
+} from '../../shared/templates/sms/template.ts';
 import { lastTold, mailLink, mailNotice, mayTell, type Notable, noteTold, type TellDeps } from './tell.ts';
 
 export interface AnnounceDeps extends TellDeps {

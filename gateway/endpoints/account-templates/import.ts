@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { ENCODINGS } from '../../../shared/platform/sheets/encoding.ts';
-import { type ImportedCsv, importTemplateCsv } from '../../../shared/templates/sms/export/import-csv.ts';
-import type { ReadFileJob } from '../../../shared/templates/sms/export/read-file.ts';
+import type { ReadFileJob } from '../../../shared/templates/sms/csv.ts';
+import { type ImportedCsv, importTemplateCsv } from '../../../shared/templates/sms/import-csv.ts';
 import type { ChangedField } from '../../../shared/templates/sms/template.ts';
 import { ReadQueue } from '../../access/costly-reads.ts';
 import { done, endpoint, invalid, type Shown } from '../../api/endpoint.ts';
@@ -12,8 +11,7 @@ import { changeAudited } from '../../http/audited.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
 import { boolean, choice, Fault, list, optional, required, string, withDefault } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
-import { type Refused, refusedLate } from '../../http/idempotency/action.ts';
-import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
+import type { Refused } from '../../http/idempotency/action.ts';
 
 /** The import of an operators' export. Whatever the file says of a template's state, an operator of ours approves it. */
 
@@ -22,7 +20,6 @@ const FILE_BYTES_MAX = 1_048_576;
 /** Most templates that an answer lists, and most headers. */
 const LISTED_MAX = 500;
 const SENDERS_LISTED_MAX = 100;
-/** Most ids that an entry of the audit names. */
 const AUDITED_MAX = 100;
 
 type Imported = Extract<ImportedCsv, { readonly kind: 'imported' }>;
@@ -145,9 +142,7 @@ export const importTemplates = endpoint({
     // One file of an account at a time: whoever imports much waits for himself.
     const queue = new ReadQueue<ImportedCsv>();
     return {
-      async act({ caller, body }, { id, payBy }) {
-        const late = refusedLate(clock, payBy);
-        if (late !== undefined) return late;
+      async act({ caller, body }, { id }) {
         const { file: pieces, encoding, skip_bad: skipBad, dry_run: dryRun, update } = body;
         const file = Buffer.concat(pieces);
         if (file.length > FILE_BYTES_MAX) {
@@ -165,10 +160,7 @@ export const importTemplates = endpoint({
               subject: { kind: 'account', id: account },
               make: work,
               madeOf,
-              isRefusal: (error) => error instanceof QuotaReached,
-            })
-        ).catch(quotaReached);
-        if (imported instanceof QuotaReached) return { kind: 'refused', problem: quotaProblem(imported) };
+            }));
         if (imported.kind === 'unreadable') return badFile('invalid_value', imported.detail);
         if (imported.kind === 'refused') return badRows(imported);
         return { kind: dryRun ? 'dry_run' : 'accepted', body: shown(imported, dryRun) };

@@ -2,7 +2,6 @@ import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
 import { isSenderForm, SENDER_FORM } from '../../../shared/carriers/sender.ts';
 import { dltIdDoubt } from '../../../shared/money/accounts/account-form.ts';
-import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { CONTENT_MAX } from '../../../shared/templates/sms/pattern.ts';
 import {
@@ -15,24 +14,25 @@ import {
 import { createTemplate, decideTemplate, findTemplate, TemplateExists } from '../../../shared/templates/sms/store.ts';
 import {
   ALL_ANNOUNCED,
+  NAME_MAX,
+  nameOfText,
   routesOfTemplateCategory,
+  SENDERS_MAX,
   TEMPLATE_CATEGORIES,
   type TemplateDocument,
+  type TemplateRequestDocument,
   type TemplateText,
   templateKey,
   templateVersion,
 } from '../../../shared/templates/sms/template.ts';
-import { isDltId, NAME_MAX, nameOfText, SENDERS_MAX } from '../../../shared/templates/sms/template-form.ts';
-import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
 import { done, endpoint, type Gateway, invalid, refused } from '../../api/endpoint.ts';
 import { flag, success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
-import { choice, Fault, list, optional, required, string } from '../../http/fields/field.ts';
+import { choice, Fault, list, matching, optional, required, string } from '../../http/fields/field.ts';
 import { NO_CONTROLS } from '../../http/fields/message-fields.ts';
 import { request } from '../../http/fields/request.ts';
-import { type Accepted, type Refused, refusedLate } from '../../http/idempotency/action.ts';
-import { quotaProblem } from '../../http/quota-problem.ts';
+import type { Accepted, Refused } from '../../http/idempotency/action.ts';
 import { AccountTemplate, contentFaults, type FoundTemplate, findOwnTemplate, templateRecord } from './templates.ts';
 
 /** DLT templates that an account asks for, changes and takes back. Nothing that it can say here makes a text sendable. */
@@ -41,7 +41,6 @@ const SENDER_FAULT = new Fault(
   'invalid_sender',
   'It must be 1 to 11 characters with at least one letter, or 3 to 15 digits.',
 );
-const DLT_ID_FAULT = new Fault('invalid_value', 'It must be 10 to 20 digits, as the DLT platform shows it.');
 
 const name = string(
   {
@@ -76,7 +75,7 @@ const content = string(
 );
 
 const dltId = (description: string) =>
-  string({ description, pattern: '^[0-9]{10,20}$' }, (text) => (isDltId(text) ? text : DLT_ID_FAULT));
+  matching(description, /^[0-9]{10,20}$/, '10 to 20 digits, as the DLT platform shows it');
 
 /** Each fault of the text is a problem of its own, with its place. */
 function wellFormed({ content: text }: { readonly content?: string }, _has: unknown, problems: FieldProblems): void {
@@ -91,7 +90,6 @@ const AccountTemplateResult = success('AccountTemplateResult', {
   warnings: z.array(text()).meta({ description: 'What should be looked at again.' }).optional(),
 });
 
-/** With its id it waits for an operator's approval; without, for its id first. */
 export const requestTemplate = endpoint({
   id: 'requestTemplate',
   call: 'templates.request',
@@ -129,10 +127,8 @@ export const requestTemplate = endpoint({
   },
   newId: ({ clock }) => newId('tpr', clock.now().getTime()),
   action: (deps) => ({
-    async act({ caller, body }, { id, payBy }) {
+    async act({ caller, body }, { id }) {
       const { db, clock } = deps;
-      const late = refusedLate(clock, payBy);
-      if (late !== undefined) return late;
       const { name, senders, category, content, dlt_id: dltId, entity_id: entityId } = body;
       const account = caller.account._id;
       const given = {
@@ -159,12 +155,11 @@ export const requestTemplate = endpoint({
           subject: { kind: 'template', id: dltId ?? id },
           make,
           madeOf: templateRecord,
-          isRefusal: isNoRoom,
+          isRefusal: isTaken,
         });
         return asked(made);
       } catch (error) {
-        if (error instanceof QuotaReached) return { kind: 'refused', problem: quotaProblem(error) };
-        const other = error instanceof TemplateExists && dltId ? await findTemplate(db, account, dltId) : undefined;
+        const other = isTaken(error) && dltId ? await findTemplate(db, account, dltId) : undefined;
         if (other === undefined) throw error;
         return other.request === id ? asked(other) : exists(other);
       }
@@ -181,7 +176,6 @@ function asked(made: TemplateDocument | TemplateRequestDocument): Accepted {
   return { kind: 'accepted', body: done(changedRecord(made)) };
 }
 
-/** Also says what is odd about its ids. */
 function changedRecord(made: TemplateDocument | TemplateRequestDocument) {
   const record = templateRecord(made);
   const doubts = [
@@ -201,7 +195,6 @@ function exists({ dltId, status }: TemplateDocument): Refused {
   });
 }
 
-/** Gives a request its id, or a rejected one another text. Both wait for an operator again. */
 export const changeTemplate = endpoint({
   id: 'changeTemplate',
   call: 'templates.change',
@@ -252,12 +245,12 @@ export const changeTemplate = endpoint({
         return found && ({ kind: 'template', found } as const);
       },
       madeOf: (made) => templateRecord((made ?? own).found),
-      isRefusal: isNoRoom,
-    }).catch(noRoom);
-    if (changed instanceof QuotaReached) return { kind: 'refused', problem: quotaProblem(changed) };
-    if (changed instanceof TemplateExists) {
+      isRefusal: isTaken,
+    }).catch((error: unknown) => {
+      if (!isTaken(error)) throw error;
       return refused('template_exists', { detail: `Another template of the account has the id ${dltId}.` });
-    }
+    });
+    if (changed?.kind === 'refused') return changed;
     return changed === undefined ? refused('template_not_editable') : done(changedRecord(changed.found));
   },
 });
@@ -275,13 +268,8 @@ function noteConflicts(own: FoundTemplate, hasText: boolean, dltId: string | und
   }
 }
 
-function isNoRoom(error: unknown): error is TemplateExists | QuotaReached {
-  return error instanceof TemplateExists || error instanceof QuotaReached;
-}
-
-function noRoom(error: unknown): TemplateExists | QuotaReached {
-  if (isNoRoom(error)) return error;
-  throw error;
+function isTaken(error: unknown): boolean {
+  return error instanceof TemplateExists;
 }
 
 const WITHDRAWN = 'Withdrawn by the account.';

@@ -6,28 +6,28 @@ import { planText } from '../../../shared/messages/sms-plan.ts';
 import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, isTemplateRequestId } from '../../../shared/platform/runtime/ids.ts';
-import { CONTENT_MAX, parseContent } from '../../../shared/templates/sms/pattern.ts';
+import { CONTENT_MAX, type Pattern, parseContent } from '../../../shared/templates/sms/pattern.ts';
 import { findTemplateRequest, listTemplateRequests } from '../../../shared/templates/sms/request-store.ts';
-import { DEFAULT_SLOT_LIMITS, SLOT_MEANING, SLOT_TYPES } from '../../../shared/templates/sms/slot.ts';
+import { SLOT_MEANING, SLOT_TYPES } from '../../../shared/templates/sms/slot.ts';
 import { findTemplate, listTemplates } from '../../../shared/templates/sms/store.ts';
 import {
-  foldLineBreaks,
+  comparedText,
+  isDltId,
   routesOfTemplateCategory,
   TEMPLATE_CATEGORIES,
+  type TemplateCategory,
   type TemplateDocument,
+  type TemplateRequestDocument,
   templateVersion,
 } from '../../../shared/templates/sms/template.ts';
-import { isDltId } from '../../../shared/templates/sms/template-form.ts';
-import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { flag, named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { choice, optional, required, string } from '../../http/fields/field.ts';
 import { sender } from '../../http/fields/message-fields.ts';
-import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound, perEntries } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { ctaCheckOf, ctaWords } from '../sms/ctas/check.ts';
 import { PredictedRefusal } from '../sms/scrubbing/facts.ts';
-import { templateRefusals } from './platform-rules.ts';
 
 /** An account's DLT templates, and the check of a text as it is typed. How they are asked for: requests.ts, import.ts. */
 
@@ -64,9 +64,6 @@ export const AccountTemplate = named('AccountTemplate', 'A DLT template of the a
   decided_at: text('When its state was decided.', { format: 'date-time' }).nullable(),
 });
 
-/** This many entries of a page count as one request. */
-const ENTRIES_PER_REQUEST = 100;
-
 export const accountTemplates = endpoint({
   id: 'accountTemplates',
   call: 'templates.list',
@@ -83,7 +80,7 @@ export const accountTemplates = endpoint({
     limit,
     cursor: cursorOf('account_templates', isPlace),
   },
-  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  reads: perEntries(100),
   answer: pageShape('AccountTemplatePage', AccountTemplate),
   async handle({ db, clock }, { caller, query: { state, limit, cursor } }) {
     const found = await readPage(db, clock, caller.account._id, state, cursor, limit + 1);
@@ -184,8 +181,8 @@ export const checkTemplate = endpoint({
   answer: TemplateCheck,
   examples: { body: { example: { content: 'Your code is {#var#}. Do not share it.' } } },
   async handle(gateway, { caller: { account }, body: { content, sender, category } }) {
-    const text = account.lineBreaks === 'exact' ? content : foldLineBreaks(content);
-    const parsed = parseContent(text, DEFAULT_SLOT_LIMITS);
+    const text = comparedText(content, account);
+    const parsed = parseContent(text);
     if (parsed.kind === 'malformed') return checked(text);
     const fixed = parsed.pattern.parts.map((part) => (part.kind === 'literal' ? part.text : ' ')).join('');
     const missing = ((await ctaCheckOf(gateway, account, undefined))?.(fixed) ?? []).map(ctaWords);
@@ -203,7 +200,7 @@ export const checkTemplate = endpoint({
 /** Segments are counted with every slot as short, and as long, as it may be, filled with characters of the GSM alphabet. */
 function checked(content: string): Shown<typeof TemplateCheck> {
   const problems = contentFaults(content);
-  const parsed = parseContent(content, DEFAULT_SLOT_LIMITS);
+  const parsed = parseContent(content);
   const filled = (fill: 'min' | 'max'): string =>
     parsed.kind === 'malformed'
       ? content
@@ -224,9 +221,8 @@ function checked(content: string): Shown<typeof TemplateCheck> {
   };
 }
 
-/** What is wrong with a template's text, with the place of each fault, counted from 1. */
 export function contentFaults(content: string): readonly { readonly at: number; readonly detail: string }[] {
-  const parsed = parseContent(content, DEFAULT_SLOT_LIMITS);
+  const parsed = parseContent(content);
   if (parsed.kind === 'pattern') return [];
   return parsed.faults.map(({ at, detail }) => {
     const place = Math.min(at, CONTENT_MAX) + 1;
@@ -274,4 +270,57 @@ export function templateRecord(template: TemplateDocument | TemplateRequestDocum
     requested_at: isoTimestamp(createdAt),
     decided_at: decidedAt === undefined ? null : isoTimestamp(decidedAt),
   };
+}
+
+interface TemplateRefusal {
+  readonly certainty: 'sure' | 'possible';
+  readonly cause: string;
+  readonly advice: string;
+}
+
+/** Kept with a recorded reason by some portals; others take more. */
+const SLOTS_MAX = 3;
+
+/**
+ * What DLT platforms refuse a new template for. Pure. Sources: TRAI's direction of 18-11-2025 on tagged variables, in force for new
+ * templates since 14-01-2026 (Fast2SMS), with its rules about the number and place of variables (BSE's copy); Kaleyra's "Promotional" and
+ * "Service Explicit Message Content Type" (articles 3000105308, 3000105307).
+ */
+export function templateRefusals(
+  { parts, slots }: Pattern,
+  category: TemplateCategory | undefined,
+): readonly TemplateRefusal[] {
+  const found: TemplateRefusal[] = [];
+  const add = (certainty: TemplateRefusal['certainty'], cause: string, advice: string) =>
+    found.push({ certainty, cause, advice });
+  const fixed = parts.flatMap((part) => (part.kind === 'literal' ? part.text : []));
+  if (slots.some(({ type }) => type === 'var')) {
+    add(
+      'sure',
+      'Platforms take no new template with {#var#} since 14 January 2026.',
+      'Say what each variable holds: {#numeric#}, {#alphanumeric#}, {#url#}, {#urlott#}, {#cbn#} or {#email#}.',
+    );
+  }
+  if (parts.some((part, i) => part.kind === 'slot' && parts[i + 1]?.kind === 'slot')) {
+    add('possible', 'Two variables stand side by side.', 'Put fixed text between them.');
+  }
+  if (slots.length > SLOTS_MAX) {
+    add(
+      'possible',
+      `It has ${slots.length} variables; many platforms take ${SLOTS_MAX}.`,
+      'Write more of it as fixed text.',
+    );
+  }
+  if (fixed.some((text) => text.includes('  '))) {
+    add('possible', 'Two spaces stand side by side in the fixed text.', 'Remove one.');
+  }
+  if (fixed.some((text) => /[<>]/.test(text))) add('possible', 'The fixed text has < or >.', 'Remove it.');
+  if (slots.length === 0 && (category === 'transactional' || category === 'service_implicit')) {
+    add(
+      'possible',
+      'A template of this category has no variable.',
+      'Make one of what differs, or choose another category.',
+    );
+  }
+  return found;
 }

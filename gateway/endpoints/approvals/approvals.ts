@@ -1,20 +1,32 @@
+import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { CTA_KINDS } from '../../../shared/carriers/cta.ts';
 import { findAccounts } from '../../../shared/money/accounts/store.ts';
-import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, isAccountId } from '../../../shared/platform/runtime/ids.ts';
 import { type AgePlace, readTurns, readWaitingOf, type Waiting } from '../../../shared/templates/sms/approval-queue.ts';
-import { endpoint, invalid, type Shown } from '../../api/endpoint.ts';
-import { id, named, pageShape, text, time, whole } from '../../api/shapes.ts';
+import { giveDltId, rejectTemplateRequest } from '../../../shared/templates/sms/request-store.ts';
+import { type Decision, decideTemplate, TemplateExists } from '../../../shared/templates/sms/store.ts';
+import { templateVersion } from '../../../shared/templates/sms/template.ts';
+import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
+import { id, named, pageShape, success, text, time, whole } from '../../api/shapes.ts';
+import { changeAudited } from '../../http/audited.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
-import { optional } from '../../http/fields/field.ts';
+import { choice, matching, optional, required, type Values } from '../../http/fields/field.ts';
 import { cursorOf, limit, pageOf, pageOfFound } from '../../http/fields/query.ts';
+import { type Rule, request } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
-import { AccountTemplate, templateRecord } from '../account-templates/templates.ts';
-import { AccountIdText, accountId } from '../operators/fields.ts';
+import {
+  AccountTemplate,
+  type FoundTemplate,
+  findOwnTemplate,
+  templateRecord,
+} from '../account-templates/templates.ts';
+import { ACCOUNT_REFUSALS, openAccountOf } from '../accounts/account.ts';
+import { ACCOUNT_IN_PATH, AccountIdText, accountId, line } from '../operators/fields.ts';
 
-/** Senders, CTAs and DLT templates that wait for a decision. The decision itself: decisions.ts. */
+/** Senders, CTAs and DLT templates that wait for a decision, and the decision of templates. Those of the others: with them. */
 
 const Approval = named('Approval', 'What an account asked for and operators have to decide.', {
   kind: z.enum(['sender', 'cta', 'template']).meta({ example: 'template' }),
@@ -26,24 +38,7 @@ const Approval = named('Approval', 'What an account asked for and operators have
   requested_at: time(undefined, '2026-11-22T10:00:00+00:00'),
   sender: z.strictObject({ sender_id: id('snd'), sender: text(), routes: z.array(text()) }).optional(),
   cta: z.strictObject({ cta_id: id('cta'), kind: z.enum(CTA_KINDS), value: text() }).optional(),
-  template: AccountTemplate.meta({
-    example: {
-      template_id: 'tpr_01m7znjn7hdb5pft3awkb6pgvz',
-      dlt_id: null,
-      name: 'Order update',
-      state: 'requested',
-      reason: null,
-      paused: false,
-      senders: ['HARKRA'],
-      routes: ['transactional'],
-      category: null,
-      content: 'Your order {#var#} has left.',
-      entity_id: null,
-      version: '0123456789ab',
-      requested_at: '2026-11-22T10:00:00+00:00',
-      decided_at: null,
-    },
-  }).optional(),
+  template: AccountTemplate.optional(),
 });
 
 export const approvals = endpoint({
@@ -122,4 +117,114 @@ function approvalRecord(one: Waiting, name: string, waiting: number): Shown<type
   }
   if ('value' in one) return { kind: 'cta', ...about, cta: { cta_id: one._id, kind: one.kind, value: one.value } };
   return { kind: 'template', ...about, template: templateRecord(one) };
+}
+
+export const DECISIONS = ['approved', 'rejected'] as const;
+
+export const DECISION = {
+  decision: required(choice(DECISIONS, 'A later decision replaces an earlier one.')),
+  reason: optional(line('Why. The account reads it. Required with `rejected`.', 200)),
+};
+
+export const reasonToReject: Rule<typeof DECISION> = ({ decision }, has, problems) => {
+  if (decision === 'rejected' && !has('reason')) {
+    problems.add('reason', 'missing_field', 'Say why, so that the account knows what to change.');
+  }
+};
+
+const TEMPLATE_DECISION = {
+  ...DECISION,
+  dlt_id: optional(
+    matching(
+      'The id that the operators gave to a requested template. A request without one needs it to be approved.',
+      /^[0-9]{10,20}$/,
+      '10 to 20 digits',
+    ),
+  ),
+  version: optional(
+    matching(
+      '`version` of the text that was read. Another text is not approved then. Needed to approve what the account asked for itself.',
+      /^[0-9a-f]{12}$/,
+      'a version as GET shows it',
+    ),
+  ),
+};
+
+const NO_SUCH = { detail: 'Check the template_id: the account has no such template.' };
+
+export const templateDecision = endpoint({
+  id: 'decideTemplate',
+  method: 'post',
+  path: '/v2/admin/accounts/{account_id}/templates/{template_id}/decision',
+  tag: 'Operators',
+  summary: 'Approve or reject a DLT template',
+  description: 'Extension. A request that has no id of the operators yet gets it with the approval.',
+  scopes: ['admin:support'],
+  params: {
+    ...ACCOUNT_IN_PATH,
+    template_id: text('The DLT id, or `tpr_…` of a request.', { example: 'tpr_01m7znjn7hdb5pft3awkb6pgvz' }),
+  },
+  body: request(TEMPLATE_DECISION, [], [reasonToReject]),
+  answer: success('TemplateDecisionResult', {
+    account_id: AccountIdText,
+    template_id: text('The DLT id, once it has one.', { example: '1107160000000012345' }),
+    decision: z.enum(DECISIONS),
+    reason: text().nullable(),
+  }),
+  problems: [...ACCOUNT_REFUSALS, 'template_not_found', 'template_changed'],
+  examples: { body: { example: { decision: 'approved', dlt_id: '1107160000000012345', version: '0123456789ab' } } },
+  async handle(deps, { requester, params, body: wanted, read: { problems } }) {
+    const { db, clock } = deps;
+    const account = await openAccountOf(db, params.account_id);
+    if ('kind' in account) return account;
+    const template = await findOwnTemplate(db, clock, account._id, params.template_id);
+    if (template === undefined) return refused('template_not_found', NO_SUCH);
+    const { found } = template;
+    const { decision, reason = null, dlt_id = null, version } = wanted;
+    if (decision === 'approved' && template.kind === 'request' && dlt_id === null) {
+      problems.add('dlt_id', 'missing_field', 'Give the id that the operators gave to it.');
+      return invalid(problems);
+    }
+    const isOwn = template.kind === 'request' || template.found.requested === true;
+    if (decision === 'approved' && isOwn && version === undefined) {
+      const detail = 'The account asked for it itself: name the version of the text that you read.';
+      problems.add('version', 'missing_field', detail);
+      return invalid(problems);
+    }
+    if (version !== undefined && version !== templateVersion(found)) return refused('template_changed');
+    try {
+      const decided = await changeAudited(deps, requester, {
+        action: decision === 'approved' ? 'template.approve' : 'template.reject',
+        subject: { kind: 'template', id: `${account._id}:${params.template_id}` },
+        account: account._id,
+        read: async () => ({ status: found.status, reason: found.reason ?? null }),
+        make: () => decide(db, clock, template, wanted),
+        madeOf: () => ({ status: decision, reason, dltId: dlt_id }),
+        isRefusal: (error) => error instanceof TemplateExists,
+      });
+      if (decided === 'changed') return refused('template_changed');
+      if (decided === 'not_found') return refused('template_not_found', NO_SUCH);
+      return done({ account_id: account._id, template_id: dlt_id ?? params.template_id, decision, reason });
+    } catch (error) {
+      if (!(error instanceof TemplateExists)) throw error;
+      const detail = 'Another template of the account has this id. Check the id on the DLT platform.';
+      problems.add('dlt_id', 'invalid_value', detail);
+      return invalid(problems);
+    }
+  },
+});
+
+async function decide(
+  db: Db,
+  clock: Clock,
+  { kind, found }: FoundTemplate,
+  { decision, reason, dlt_id: dltId = '' }: Values<typeof TEMPLATE_DECISION>,
+): Promise<Decision> {
+  const { account } = found;
+  if (kind === 'template') return decideTemplate(db, clock, account, found.dltId, decision, reason, found);
+  if (decision === 'rejected') {
+    return (await rejectTemplateRequest(db, clock, account, found._id, reason ?? '')) ? 'decided' : 'changed';
+  }
+  const template = await giveDltId(db, clock, account, found._id, dltId, 'operator');
+  return template === undefined ? 'changed' : decideTemplate(db, clock, account, dltId, 'approved', reason, found);
 }

@@ -1,8 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Db } from 'mongodb';
+import { z } from 'zod';
 import type { BatchCounts, BatchDocument } from '../../../shared/messages/batch.ts';
 import { countBatch, refundedCredits } from '../../../shared/messages/batch-progress.ts';
 import { batchCollection, beginStop, readBatch } from '../../../shared/messages/batch-store.ts';
+import { ROUTES } from '../../../shared/messages/document/routing.ts';
 import { SHOWN_BATCHES } from '../../../shared/platform/mongo/indexes.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, type BatchId, idTime, isBatchId, lowestId } from '../../../shared/platform/runtime/ids.ts';
@@ -17,11 +19,72 @@ import {
   refused,
   type Shown,
 } from '../../api/endpoint.ts';
-import { success, text, whole } from '../../api/shapes.ts';
+import { decimal, id, named, pageShape, success, text, time, whole } from '../../api/shapes.ts';
 import { optional } from '../../http/fields/field.ts';
 import { cursorOf, limit, mergePage, pageOf, queryTime } from '../../http/fields/query.ts';
-import { findPaidBatch, showPaidBatch, showUnmarked } from '../sms/paid-batches.ts';
-import { Batch, BatchId as BatchIdShape, BatchPage, type BatchSummary, IN_PATH } from './shapes.ts';
+import { SKIPPED } from '../sms/bulk-order.ts';
+import { CREDITS_USED } from '../sms/message-order.ts';
+import { findPaidBatch, showPaidBatch, showUnmarked } from '../sms/paid-batch-store.ts';
+
+const BatchIdShape = id('bat', 'Id of the batch.', 'bat_01m7znjn7hdb5pft3awkb6pgvz');
+export const IN_PATH = { batch_id: BatchIdShape.describe('Id of a batch.') };
+
+const some = (example?: number) => whole(undefined, { minimum: 0, ...(example !== undefined && { example }) });
+
+const state = z.enum(['processing', 'finished', 'stopping', 'stopped']);
+const progress = decimal('The share of recipients that no longer waits, 0 to 1.', {
+  minimum: 0,
+  maximum: 1,
+  example: 0.5,
+});
+const counts = z
+  .strictObject({
+    queued: some(5),
+    sent: some(2),
+    delivered: some(3),
+    failed: some(),
+    expired: some(),
+    rejected: some(),
+  })
+  .meta({ description: 'Entries by status; together `total`.' });
+
+const COMMON = {
+  batch_id: BatchIdShape,
+  created_at: time(undefined, '2026-11-21T10:00:00+00:00'),
+  sender: text('As it is sent.', { example: 'HARKRA' }),
+  route: z.enum(ROUTES),
+  reference: text('Your own name for the message.').optional(),
+  total: whole(undefined, { minimum: 1, example: 10 }),
+  duplicates: some().optional(),
+  skipped: SKIPPED,
+  stopped: whole('Entries that were stopped.', { minimum: 0 }).optional(),
+  credits_used: CREDITS_USED.meta({ example: 10 }),
+};
+
+const Batch = success('Batch', {
+  ...COMMON,
+  state: state.meta({
+    description: '`finished`: every message was sent or has ended; receipts may still come.',
+  }),
+  progress,
+  counts,
+  credits_refunded: some(),
+});
+
+const BatchSummary = named('BatchSummary', 'A batch, as lists show it.', {
+  ...COMMON,
+  state: state
+    .meta({
+      description:
+        '`finished`: every message was sent or has ended; receipts may still come. Absent when the page did not count the batch and it may be either.',
+      example: 'processing',
+    })
+    .optional(),
+  progress: progress.optional(),
+  counts: counts.optional(),
+});
+
+const BatchPage = pageShape('BatchPage', BatchSummary, 'Batches, newest first.');
 
 /** What became of bulk requests, and what ends them. Who got nothing: failures.ts. */
 
@@ -108,7 +171,6 @@ function toCount(batches: readonly BatchDocument[]): readonly BatchDocument[] {
   });
 }
 
-/** Another account's batch is answered like one that does not exist. */
 export const batch = endpoint({
   id: 'batch',
   call: 'batches.get',

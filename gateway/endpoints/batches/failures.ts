@@ -18,9 +18,8 @@ import { cursorOf, entries, LIMIT_DEFAULT, pageOfFound } from '../../http/fields
 import type { Rule } from '../../http/fields/request.ts';
 import { explain } from '../messages/explain/explain.ts';
 import { Explanation, MessageId as MessageIdShape } from '../messages/shapes.ts';
-import { showPaidBatch } from '../sms/paid-batches.ts';
-import { countCost } from './batches.ts';
-import { IN_PATH } from './shapes.ts';
+import { showPaidBatch } from '../sms/paid-batch-store.ts';
+import { countCost, IN_PATH } from './batches.ts';
 
 /** The recipients of a bulk request who got nothing, with the reason. */
 
@@ -60,7 +59,6 @@ const fileIsWhole: Rule<typeof QUERY> = ({ format }, has, problems) => {
   }
 };
 
-/** As JSON in pages, or all of them as a CSV file. */
 export const batchFailures = endpoint({
   id: 'batchFailures',
   call: 'batches.failures',

@@ -13,10 +13,10 @@ import { decimal, flag, named, success, text, time, whole } from '../../api/shap
 import { changeAudited } from '../../http/audited.ts';
 import { isObject, type JsonObject } from '../../http/context.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
-import { choice, optional, required } from '../../http/fields/field.ts';
+import { choice, matching, optional, required } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
-import { line, matching, reason } from '../operators/fields.ts';
+import { line, reason } from '../operators/fields.ts';
 import { CarrierSetting, readSettings, settingsForm } from './settings-form.ts';
 
 export const CarrierId = text(undefined, { example: 'airtel' });

@@ -3,10 +3,10 @@ import { BadChain, listChains, removeChain, setChain } from '../../../shared/car
 import { done, endpoint, invalid, refused } from '../../api/endpoint.ts';
 import { named, success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { list, required } from '../../http/fields/field.ts';
+import { list, matching, required } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from '../accounts/account.ts';
-import { ACCOUNT_IN_PATH, AccountIdText, matching } from '../operators/fields.ts';
+import { ACCOUNT_IN_PATH, AccountIdText } from '../operators/fields.ts';
 import { CarrierId, carrierOf, IN_PATH } from './carriers.ts';
 
 /** Telemarketers between an account and a carrier, for the chain hash of India's DLT, where they differ from the carrier's own. */

@@ -14,9 +14,8 @@ import { done, endpoint, invalid, refused } from '../../api/endpoint.ts';
 import { named, success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
-import { choice, optional, required } from '../../http/fields/field.ts';
+import { choice, matching, optional, required } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
-import { matching } from '../operators/fields.ts';
 import {
   CarrierId,
   ChangedCarrier,

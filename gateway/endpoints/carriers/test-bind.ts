@@ -9,10 +9,9 @@ import { endpoint, type Gateway, invalid, refused } from '../../api/endpoint.ts'
 import { flag, named, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
-import { optional } from '../../http/fields/field.ts';
+import { matching, optional } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
-import { matching } from '../operators/fields.ts';
 import { carrierOf, password, refusedSettings, settings } from './carriers.ts';
 import { preset, requireSettings } from './new-carrier.ts';
 import { readSettings } from './settings-form.ts';

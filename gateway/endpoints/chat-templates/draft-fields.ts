@@ -1,10 +1,11 @@
-import { CHAT_CATEGORIES, CODE_TYPES } from '../../../shared/templates/chat/template-request.ts';
+import { CHAT_CATEGORIES, CODE_TYPES } from '../../../shared/templates/chat/chat-template.ts';
 import {
   boolean,
   choice,
   Fault,
   type Kind,
   list,
+  matching,
   number,
   object,
   optional,
@@ -18,10 +19,8 @@ import { address } from '../../http/fields/public-url.ts';
 import { request } from '../../http/fields/request.ts';
 import { templatesOfNumber } from '../chatapp/numbers.ts';
 
-/** What an account says of a chat-app template that it wants. */
-
 /** WhatsApp's limits ("Template components"); its documentation counts characters and does not say which. */
-export const LIMITS = {
+const LIMITS = {
   name: 512,
   header: 60,
   body: 1_024,
@@ -32,8 +31,7 @@ export const LIMITS = {
   code: 15,
   example: 500,
   offer: 16,
-  /** Of a limited-time offer, and of a card ("Limited-time offer templates", "Media card carousel templates"). */
-  offerBody: 600,
+  /** Of a card ("Media card carousel templates"). */
   cardBody: 160,
 };
 export const HEADERS = ['text', 'image', 'video', 'document', 'location', 'product'] as const;
@@ -53,20 +51,16 @@ function text(description: string, maxLength: number): Kind<string> {
 
 const example = optional(text('An example of the value of its variable, for the review.', LIMITS.example));
 
-const name = string(
-  { description: 'Its name: small letters, digits and _.', pattern: '^[a-z0-9_]{1,512}$' },
-  (value) =>
-    /^[a-z0-9_]{1,512}$/.test(value)
-      ? value
-      : new Fault('invalid_value', 'It must be 1 to 512 small letters, digits and _.'),
+const name = matching(
+  'Its name: small letters, digits and _.',
+  /^[a-z0-9_]{1,512}$/,
+  '1 to 512 small letters, digits and _',
 );
 
-const language = string(
-  { description: 'Its language as WhatsApp writes it: `en`, `en_US`, `hi`.', pattern: '^[a-z]{2,3}(_[A-Z]{2})?$' },
-  (value) =>
-    /^[a-z]{2,3}(_[A-Z]{2})?$/.test(value)
-      ? value
-      : new Fault('invalid_value', 'It must be a language like en, or with a country like en_US.'),
+const language = matching(
+  'Its language as WhatsApp writes it: `en`, `en_US`, `hi`.',
+  /^[a-z]{2,3}(_[A-Z]{2})?$/,
+  'a language like en, or with a country like en_US',
 );
 
 const header = object({
@@ -90,12 +84,11 @@ const button = object({
   text: optional(text('Its label. copy_code, catalog, mpm and spm have labels of their own.', LIMITS.label)),
   url: optional(text('Of url: the address, perhaps with {{1}} at its end.', LIMITS.url)),
   phone_number: optional(
-    string(
-      { description: 'Of phone_number: digits, country code first.', pattern: '^\\+?[1-9][0-9]{6,18}$' },
-      (value) =>
-        /^\+?[1-9][0-9]{6,18}$/.test(value)
-          ? value
-          : new Fault('invalid_phone', 'It must be digits, country code first.'),
+    matching(
+      'Of phone_number: digits, country code first.',
+      /^\+?[1-9][0-9]{6,18}$/,
+      'digits, country code first',
+      'invalid_phone',
     ),
   ),
   example: optional(text('Of url with a variable, and of copy_code: an example of the value.', LIMITS.example)),
@@ -119,8 +112,14 @@ const code = object({
   apps: optional(
     list(
       object({
-        package_name: required(matching('Its package name.', /^[A-Za-z]\w*(\.[A-Za-z]\w*)+$/, 224)),
-        signature_hash: required(matching('Its hash: 11 characters.', /^[A-Za-z0-9+/]{11}$/, 11)),
+        package_name: required(
+          matching(
+            'Its package name.',
+            /^(?=.{1,224}$)[A-Za-z]\w*(\.[A-Za-z]\w*)+$/,
+            'at most 224 characters like com.example.shop',
+          ),
+        ),
+        signature_hash: required(matching('Its hash.', /^[A-Za-z0-9+/]{11}$/, '11 characters of base64')),
       }),
       { description: 'Of one_tap and zero_tap: your Android apps.', minItems: 1, maxItems: 5 },
     ),
@@ -128,14 +127,6 @@ const code = object({
   terms_accepted: withDefault(boolean('Of zero_tap: you accept WhatsApp’s terms of it. Must be true.'), false),
   ttl_seconds: count('After how many seconds the provider gives up to deliver it.', 30, 900),
 });
-
-function matching(description: string, form: RegExp, maxLength: number): Kind<string> {
-  return string({ description, pattern: form.source, maxLength }, (value) =>
-    form.test(value) && value.length <= maxLength
-      ? value
-      : new Fault('invalid_value', `It must match ${form.source} and have at most ${maxLength} characters.`),
-  );
-}
 
 const category = (more: string) =>
   required(choice(CHAT_CATEGORIES, `What it is for. ${more}The provider may put it into another category.`));

@@ -2,26 +2,25 @@ import type { ProviderDocument } from '../../../shared/carriers/providers/provid
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import {
+  type DraftExamples,
   MEDIA_HEADERS,
   type MediaHeader,
   type TemplateButton,
+  type TemplateDraft,
   type TemplateHeader,
+  variablesIn,
 } from '../../../shared/templates/chat/chat-template.ts';
-import type { DraftExamples, TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
-import { variablesIn } from '../../../shared/templates/chat/variables.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
 import type { UrlCheck } from '../../http/fields/public-url.ts';
-import { extensionProblem } from '../chatapp/media-format.ts';
+import { extensionProblem } from '../chatapp/fields.ts';
 import { type Given, OWN_LABELS } from './draft-fields.ts';
-import { noteMarketing } from './marketing-draft.ts';
-
-/** The template that an account describes (draft-fields.ts). */
 
 const URL_BUTTONS_MAX = 2;
 
 /**
  * The template that the fields describe. Adds to `problems` what the provider's review would refuse for its form (WhatsApp,
- * "Template components" and "Template review"), so that nobody waits a day for it. Pure.
+ * "Template components" and "Template review"), so that nobody waits a day for it. What belongs together in carousels, limited-time
+ * offers and templates with products the provider says itself, as soon as it is asked. Pure.
  */
 export function draftOf(given: Given, problems: FieldProblems): TemplateDraft {
   const { category, header, body = '', body_examples: examples, footer, buttons, offer, cards } = given;
@@ -40,7 +39,6 @@ export function draftOf(given: Given, problems: FieldProblems): TemplateDraft {
     noteHeader(card.header, problems, at);
     noteButtons(card.buttons, problems, at);
   }
-  noteMarketing(given, problems);
   return {
     category,
     components: {
@@ -231,8 +229,7 @@ function buttonOf({
   };
 }
 
-/** A file for the review of a header, with the field that gives it. */
-export interface Sample {
+interface Sample {
   readonly format: MediaHeader;
   readonly url: string;
   /** `header`, or that of a card. */

@@ -1,8 +1,7 @@
 import type { Db } from 'mongodb';
-import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { chatTemplateId, type TemplateOwner } from '../../../shared/templates/chat/chat-template.ts';
-import { dropRequest, findByRequest, wishChatTemplate } from '../../../shared/templates/chat/request-store.ts';
+import { dropRequest, findByRequest, wishChatTemplate } from '../../../shared/templates/chat/store.ts';
 import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
@@ -10,7 +9,6 @@ import { FieldProblems } from '../../http/field-problems.ts';
 import { invalidUrlRequest } from '../../http/fields/public-url.ts';
 import { whole } from '../../http/fields/request.ts';
 import { refusedLate } from '../../http/idempotency/action.ts';
-import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
 import { numberMeant, templatesOfNumber } from '../chatapp/numbers.ts';
 import { checkSamples, draftOf } from './draft.ts';
 import { EDIT_CHAT_TEMPLATE, REQUEST_CHAT_TEMPLATE } from './draft-fields.ts';
@@ -109,9 +107,7 @@ export const requestChatTemplate = endpoint({
           subject: { kind: 'chat-template', id: `${name}:${language}` },
           make: () => wishChatTemplate(db, { _id: chatTemplateId(owner, name, language), ...wish }),
           madeOf: () => draft,
-          isRefusal: (error) => error instanceof QuotaReached,
-        }).catch(quotaReached));
-      if (made instanceof QuotaReached) return { kind: 'refused', problem: quotaProblem(made) };
+        }));
       if (!made) {
         const detail = `The account has ${name} in ${language} already; it is ${stateOf(own)}. Change that one, or use another name.`;
         return refused('template_exists', { detail });
@@ -154,33 +150,7 @@ export const editChatTemplate = endpoint({
   ownProblems: true,
   answer: OwnChatTemplateResult,
   problems: ['url_not_allowed', 'template_not_found', 'template_not_editable'],
-  examples: {
-    body: { example: CONTENT_EXAMPLE },
-    answer: {
-      example: {
-        status: 'success',
-        name: 'order_left',
-        business_id: '102290129340398',
-        language: 'en_US',
-        category: 'utility',
-        state: 'rejected',
-        reason: null,
-        held_back: null,
-        quality: null,
-        change: 'edit',
-        change_refused: null,
-        submitted_at: '2026-11-22T10:00:00+00:00',
-        cannot_be_sent: null,
-        params: [],
-        header: null,
-        body: 'Hello {{1}}, your order has left.',
-        footer: null,
-        buttons: [{ type: 'quick_reply', text: 'Where is it?', url: null, phone_number: null }],
-        ...{ offer: null, cards: null },
-        examples: { body: ['Asha'], buttons: [null] },
-      },
-    },
-  },
+  examples: { body: { example: CONTENT_EXAMPLE } },
   async handle(deps, { caller, params: { name, language }, query: { from }, read }) {
     const { db, clock, webhookUrl } = deps;
     const account = caller.account._id;

@@ -5,22 +5,25 @@ import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import {
   type ChatTemplateDocument,
+  type ChatTemplateRequestDocument,
   chatTemplateId,
+  type DraftExamples,
   type TemplateComponents,
+  type TemplateDraft,
   type TemplateOwner,
 } from '../../../shared/templates/chat/chat-template.ts';
-import { findChatTemplateRequests, listChatTemplateRequests } from '../../../shared/templates/chat/request-store.ts';
-import { findChatTemplate, findChatTemplates, listChatTemplatePage } from '../../../shared/templates/chat/store.ts';
-import type {
-  ChatTemplateRequestDocument,
-  DraftExamples,
-  TemplateDraft,
-} from '../../../shared/templates/chat/template-request.ts';
+import {
+  findChatTemplate,
+  findChatTemplateRequests,
+  findChatTemplates,
+  listChatTemplatePage,
+  listChatTemplateRequests,
+} from '../../../shared/templates/chat/store.ts';
 import { endpoint, invalid, type Shown } from '../../api/endpoint.ts';
 import { flag, named, pageShape, text, time } from '../../api/shapes.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
-import { Fault, optional, string } from '../../http/fields/field.ts';
-import { cursorOf, limit, pageOf } from '../../http/fields/query.ts';
+import { matching, optional } from '../../http/fields/field.ts';
+import { cursorOf, limit, pageOf, perEntries } from '../../http/fields/query.ts';
 import { numberMeant, templatesOfNumber } from '../chatapp/numbers.ts';
 import { describeParam, paramsOf } from '../chatapp/template-params.ts';
 import { HEADERS } from './draft-fields.ts';
@@ -114,21 +117,12 @@ export const OwnChatTemplate = named('OwnChatTemplate', 'A template of the chat-
     .nullable(),
 });
 
-/** A template as the provider has it, what the account asked for, or both. */
 export interface OwnTemplate {
   readonly listed?: ChatTemplateDocument | undefined;
   readonly asked?: ChatTemplateRequestDocument | undefined;
 }
 
-/** This many entries of a page count as one request. */
-const ENTRIES_PER_REQUEST = 100;
-
-const word = (description: string) =>
-  optional(
-    string({ description, pattern: '^[A-Za-z0-9_-]{1,64}$' }, (text) =>
-      /^[\w-]{1,64}$/.test(text) ? text : new Fault('invalid_value', 'It must be one word.'),
-    ),
-  );
+const word = (description: string) => optional(matching(description, /^[A-Za-z0-9_-]{1,64}$/, 'one word'));
 
 export const ownChatTemplates = endpoint({
   id: 'ownChatTemplates',
@@ -148,7 +142,7 @@ export const ownChatTemplates = endpoint({
     limit,
     cursor: cursorOf('chat_templates', isPlace),
   },
-  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  reads: perEntries(100),
   answer: pageShape('OwnChatTemplatePage', OwnChatTemplate),
   async handle({ db }, { caller, query: { state, language, from, limit, cursor: after } }) {
     const account = caller.account._id;
@@ -277,7 +271,6 @@ function exampleOf({ headerUrl, body, buttons }: DraftExamples) {
   return { ...{ body, buttons }, ...defined({ header_url: headerUrl }) };
 }
 
-/** What stands at each place of `params`. */
 function placesOf(components: TemplateComponents): string[] {
   return paramsOf({ components }).map((param) => describeParam(param, components));
 }

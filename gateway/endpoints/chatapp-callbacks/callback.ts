@@ -1,23 +1,36 @@
 import { isUtf8 } from 'node:buffer';
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
+import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { noteNotice, noteTier } from '../../../shared/carriers/providers/store.ts';
-import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
+import {
+  noteNotice,
+  noteTier,
+  providersByCallback,
+  providersByGraphId,
+} from '../../../shared/carriers/providers/store.ts';
+import { keepItems } from '../../../shared/messages/chat-inbox-store.ts';
+import { recordInbound } from '../../../shared/money/conversations/store.ts';
+import { isStoreTrouble } from '../../../shared/platform/mongo/errors.ts';
+import { type End, storeApart } from '../../../shared/platform/runtime/apart.ts';
+import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
+import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
+import { Grouper } from '../../../shared/platform/runtime/grouper.ts';
+import { type AccountId, type CallbackId, isCallbackId } from '../../../shared/platform/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../../shared/platform/runtime/turns.ts';
-import { endpoint, type Gateway } from '../../api/endpoint.ts';
+import { endpoint, type Gateway, perProcess } from '../../api/endpoint.ts';
 import { named, text } from '../../api/shapes.ts';
 import { sendJson, sendProblem, sendText } from '../../http/answer.ts';
 import { CALLER_GONE } from '../../http/begin.ts';
 import { type Handler, isObject, type JsonObject, type Reply } from '../../http/context.ts';
+import type { GatewayDeps } from '../../http/deps.ts';
 import { optional, string } from '../../http/fields/field.ts';
 import { LARGE_BYTES, type RawBody, readRawBody } from '../../http/json-body.ts';
+import { noticeWords } from './account-news.ts';
 import type { AccountPart } from './account-part.ts';
-import { type CallbackProvider, callbackProvidersOf, sameText } from './callback-providers.ts';
-import { CallbackStore } from './callback-store.ts';
 import { LogLimit } from './log-limit.ts';
-import { type CallbackPost, type FindOwners, readCallback } from './read-callback.ts';
-import { noticeWords } from './read-notice.ts';
+import { type CallbackPost, type FindOwners, type OwnedId, type Owner, readCallback } from './read-callback.ts';
 
 /** The largest post, as providers document it. */
 const BYTES_MAX = 3_145_728;
@@ -31,7 +44,6 @@ const IN_PATH = {
   }),
 };
 
-/** Echoes the challenge if the verify token is right. */
 export const chatappCallbackVerify = endpoint({
   id: 'chatappCallbackVerify',
   method: 'get',
@@ -120,14 +132,14 @@ export const chatappCallback = endpoint({
 class Callbacks {
   readonly receive: Handler = (req, res) => this.#receive(req, res);
   readonly #deps: Gateway;
-  readonly #store: CallbackStore;
+  readonly #keep: ReturnType<typeof partStore>;
   readonly #unknown: LogLimit;
   readonly #notices: LogLimit;
   readonly #counted: ReturnType<Gateway['metrics']['counter']>;
 
   constructor(deps: Gateway) {
     this.#deps = deps;
-    this.#store = new CallbackStore(deps.db);
+    this.#keep = partStore(deps.db);
     this.#unknown = new LogLimit(deps.clock);
     this.#notices = new LogLimit(deps.clock);
     this.#counted = deps.metrics.counter(
@@ -155,7 +167,7 @@ class Callbacks {
     if (json === undefined) return sendProblem(res, 'malformed_body');
     const findOwners: FindOwners = (by, id) => callbackProviders.owners(provider, by, id);
     const post = await readCallback(json, findOwners, clock.now());
-    await Promise.all(post.parts.filter(({ items }) => items.length > 0).map((part) => this.#store.keep(part)));
+    await Promise.all(post.parts.filter(({ items }) => items.length > 0).map((part) => this.#keep(part)));
     await this.#count(post, provider);
     sendJson(res, { status: 'success' });
   }
@@ -262,4 +274,118 @@ async function hasTooManyValues(bytes: Buffer): Promise<boolean> {
     else if (byte === COMMA || byte === OPEN_LIST || byte === OPEN_OBJECT) values++;
   }
   return values > VALUES_MAX;
+}
+
+/** The most parts of posts that share commands. */
+const GROUP_MAX = 100;
+/**
+ * A part with more items is stored alone, because others would have to wait: the store needs a second for thousands of
+ * items.
+ */
+const LARGE_PART = 250;
+
+/**
+ * Stores what providers post, by accounts. The parts of many posts share the same commands. Resolves when the part is stored, rejects
+ * with the store's error.
+ */
+export function partStore(db: Db): (part: AccountPart) => Promise<void> {
+  const grouper = new Grouper<AccountPart, End>({
+    maxItems: GROUP_MAX,
+    gatherMs: 0,
+    run: (parts) => storeApart(parts, write, (error) => !isStoreTrouble(error)),
+  });
+  return async (part) => {
+    if (part.items.length > LARGE_PART) return write([part]);
+    const { error } = await grouper.add(part);
+    if (error !== undefined) throw error;
+  };
+
+  async function write(parts: readonly AccountPart[]): Promise<void> {
+    // The sessions are opened first: as soon as an item is stored, a worker may tell the customer's system, which may
+    // answer at once.
+    await recordInbound(
+      db,
+      parts.flatMap(({ inbound }) => inbound),
+    );
+    crashPoint('callback:heard');
+    await keepItems(
+      db,
+      parts.flatMap(({ items }) => items),
+    );
+  }
+}
+
+const REMEMBERED_MAX = 20_000;
+
+/** The number whose provider posts to a callback address, with the secrets that verify its requests. */
+interface CallbackProvider extends Pick<ProviderDocument, '_id' | 'account' | 'phoneNumberId'> {
+  readonly appSecret: string;
+  readonly verifyToken: string;
+}
+
+/** Finds providers by the id in their callback address, and by their numbers and business accounts. */
+class CallbackProviders {
+  readonly #box: GatewayDeps['box'];
+  readonly #providers: FreshCache<CallbackId, ProviderDocument>;
+  /** By the id of a number or of a business account. */
+  readonly #owners: FreshCache<string, ProviderDocument[]>;
+
+  constructor({ box, clock, config, db }: Pick<GatewayDeps, 'box' | 'clock' | 'config'> & { readonly db: Db }) {
+    this.#box = box;
+    const limits = { freshMs: config.keyCacheMs, maxEntries: REMEMBERED_MAX, clock };
+    this.#providers = new FreshCache({
+      ...limits,
+      readMany: async (callbacks) =>
+        new Map((await providersByCallback(db, callbacks)).map((provider) => [provider.callback, provider])),
+    });
+    this.#owners = new FreshCache({
+      ...limits,
+      readMany: async (ids) => {
+        const providers = await providersByGraphId(db, ids);
+        const having = (id: string) => providers.filter((one) => one.phoneNumberId === id || one.businessId === id);
+        return new Map(ids.map((id) => [id, having(id)] as const).filter(([, found]) => found.length > 0));
+      },
+    });
+  }
+
+  /** `callback` comes from the address. Undefined when no provider has this id. */
+  async find(callback: unknown): Promise<CallbackProvider | undefined> {
+    if (typeof callback !== 'string' || !isCallbackId(callback)) return undefined;
+    const provider = await this.#providers.get(callback);
+    if (provider === undefined) return undefined;
+    const { _id, account, phoneNumberId, appSecret, verifyToken } = provider;
+    // Opened here, after the read of many providers: a secret that cannot be opened then fails only this provider.
+    return {
+      _id,
+      account,
+      phoneNumberId,
+      appSecret: this.#box.open(appSecret, ['providers', _id, 'appSecret']),
+      verifyToken: this.#box.open(verifyToken, ['providers', _id, 'verifyToken']),
+    };
+  }
+
+  /**
+   * The numbers that a change is for, which was posted to the address of `poster`. All numbers of an app may post to
+   * one address, so others than the poster's are looked for too. Only numbers with the same app secret are found: the
+   * post is signed with it, so nobody can write to an account of another app.
+   */
+  async owners(poster: CallbackProvider, by: OwnedId, id: string): Promise<readonly Owner[]> {
+    // Most posts are about the poster's own number.
+    if (by === 'phoneNumberId' && id === poster.phoneNumberId) return [{ number: poster._id, account: poster.account }];
+    const providers = (await this.#owners.get(id)) ?? [];
+    return providers
+      .filter((one) => one[by] === id)
+      .filter(({ _id, appSecret }) =>
+        sameText(this.#box.open(appSecret, ['providers', _id, 'appSecret']), poster.appSecret),
+      )
+      .map(({ _id, account }) => ({ number: _id, account }));
+  }
+}
+
+const callbackProvidersOf = perProcess((gateway) => new CallbackProviders(gateway));
+
+/** Compares in constant time, even texts of different lengths. */
+function sameText(a: string, b: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
 }

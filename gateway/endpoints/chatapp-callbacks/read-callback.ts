@@ -3,10 +3,9 @@ import type { BusinessNumber } from '../../../shared/messages/document/chat-mess
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../../shared/platform/runtime/turns.ts';
 import type { JsonObject } from '../../http/context.ts';
+import { ACCOUNT_FIELDS, readNotice, TEMPLATE_FIELDS } from './account-news.ts';
 import { type AccountPart, type Ignored, PartReader } from './account-part.ts';
 import { list, object } from './loose-json.ts';
-import { ACCOUNT_FIELDS, readNotice } from './read-notice.ts';
-import { TEMPLATE_FIELDS } from './read-template-change.ts';
 
 /** The fields of a callback that are about one number and its customers. */
 const NUMBER_FIELDS: ReadonlySet<string> = new Set(['messages', 'calls', 'user_preferences']);

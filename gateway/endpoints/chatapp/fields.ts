@@ -1,6 +1,16 @@
-import { isMessageId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
-import { Fault, type Kind, optional, required, string } from '../../http/fields/field.ts';
+import {
+  type Frame,
+  type FrameHeader,
+  fileNameOf,
+  type MediaType,
+} from '../../../shared/messages/document/chat-message.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
+import { type AccountId, isMessageId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
+import { MEDIA_HEADERS } from '../../../shared/templates/chat/chat-template.ts';
+import type { FieldProblems } from '../../http/field-problems.ts';
+import { choice, Fault, type Kind, object, optional, required, string, type Values } from '../../http/fields/field.ts';
 import { dryRun, HALF_CHARACTER, hasHalfCharacter, recipient, reference } from '../../http/fields/message-fields.ts';
+import { address, type UrlCheck } from '../../http/fields/public-url.ts';
 import { validUntilFromNow } from '../../http/fields/times.ts';
 import { fallback } from './fallback.ts';
 
@@ -72,4 +82,93 @@ export function characters(given: string): number {
 /** Writes degrees with seven decimals (a centimetre), never in exponential form. */
 export function degrees(value: number): string {
   return value.toFixed(7).replace(/\.?0+$/, '');
+}
+
+/**
+ * "Supported media types (chat-app)", as file extensions. Stickers are WebP with every provider of this API's shape.
+ */
+const FORMATS: Readonly<Record<MediaType, readonly string[]>> = {
+  image: ['jpg', 'jpeg', 'png'],
+  video: ['mp4'],
+  audio: ['mp3', 'ogg'],
+  document: ['pdf'],
+  sticker: ['webp'],
+};
+
+/**
+ * The reason why an address cannot be that of a file of this type. An address without an extension may be right, because the
+ * provider looks at the file itself. Undefined also for a malformed address, because that is another problem. Pure.
+ */
+export function extensionProblem(type: MediaType, url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const [, extension] = /\.(?=[a-z0-9]*[a-z])([a-z0-9]{1,5})$/i.exec(new URL(url).pathname) ?? [];
+  if (extension === undefined || FORMATS[type].includes(extension.toLowerCase())) return undefined;
+  const formats = FORMATS[type].map((known) => `.${known}`).join(', ');
+  return `"${type}" takes ${formats}, not .${extension}.`;
+}
+
+/** The extensions `header` and `footer` of messages with buttons, lists and the like. Limits: WhatsApp's, "Interactive messages". */
+
+const HEADER = {
+  type: optional(choice(['text', ...MEDIA_HEADERS], 'What it is; `text` unless said.')),
+  text: optional(text({ description: 'Of a text: what stands above the message, in bold.', maxLength: 60 })),
+  url: optional(address('Of a file: where the provider fetches it: https, a public address.')),
+  filename: optional(text({ description: 'Of a document: the name that the customer sees.', maxLength: 240 })),
+};
+
+export const FRAME = {
+  header: optional(
+    object(HEADER).meta({ description: 'Extension: what stands above it: a `text`, or a file by `type` and `url`.' }),
+  ),
+  footer: optional(text({ description: 'Extension: small text below it.', maxLength: 60 })),
+};
+
+type Given = Partial<Values<typeof FRAME>>;
+
+/** The frame of a message. Adds to `problems` what its header lacks, or has beyond its type. */
+export function frameOf(
+  { header, footer }: Given,
+  account: AccountId,
+  urlCheck: UrlCheck,
+  problems: FieldProblems,
+): Frame {
+  return defined({ header: header && headerOf(header, account, urlCheck, problems), footer });
+}
+
+function headerOf(
+  { type = 'text', text: words, url, filename }: NonNullable<Given['header']>,
+  account: AccountId,
+  urlCheck: UrlCheck,
+  problems: FieldProblems,
+): FrameHeader | undefined {
+  const own = type === 'text' ? ['text'] : type === 'document' ? ['url', 'filename'] : ['url'];
+  for (const [name, value] of Object.entries({ text: words, url, filename })) {
+    if (value !== undefined && !own.includes(name)) {
+      problems.add(`header.${name}`, 'conflict', `A header of type "${type}" has none.`);
+    }
+  }
+  if (type === 'text') {
+    if (words !== undefined) return { kind: type, text: words };
+    problems.add('header.text', 'missing_field', 'A header of type "text" needs it.');
+    return undefined;
+  }
+  if (url === undefined) {
+    problems.add('header.url', 'missing_field', `A header of type "${type}" needs the address of its file.`);
+    return undefined;
+  }
+  const wrong = extensionProblem(type, url);
+  if (wrong !== undefined) problems.add('header.url', 'unsupported_media_type', wrong);
+  urlCheck.form(account, url, 'header.url', problems);
+  return type === 'document' ? { kind: type, url, filename: filename ?? fileNameOf(url) } : { kind: type, url };
+}
+
+/** Looks up the host of a header's file, if it has one. */
+export function askOfFrame(
+  { header }: Frame,
+  account: AccountId,
+  urlCheck: UrlCheck,
+  problems: FieldProblems,
+): { readonly askNetwork?: () => Promise<void> } {
+  if (header === undefined || header.kind === 'text') return {};
+  return { askNetwork: () => urlCheck.host(account, header.url, 'header.url', problems) };
 }

@@ -5,22 +5,173 @@ import {
   type FilledVariable,
   fileNameOf,
 } from '../../../shared/messages/document/chat-message.ts';
-import type { TemplateButton, TemplateComponents } from '../../../shared/templates/chat/chat-template.ts';
-import { isNumber, withValues } from '../../../shared/templates/chat/variables.ts';
+import {
+  isNumber,
+  type TemplateButton,
+  type TemplateComponents,
+  type TemplateHeader,
+  withValues,
+} from '../../../shared/templates/chat/chat-template.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
-import { characters, degrees } from './fields.ts';
-import { type GivenProducts, productSection } from './products.ts';
-import type { GivenButtons, GivenHeader } from './template-fields.ts';
-import { describeParam, type TemplateParam } from './template-params.ts';
+import { list, number, object, optional, required, type Values, withDefault } from '../../http/fields/field.ts';
+import { address } from '../../http/fields/public-url.ts';
+import { laterTime } from '../../http/fields/times.ts';
+import { characters, degrees, text } from './fields.ts';
+import { type GivenProducts, productId, productSection, products } from './products.ts';
 import {
   BODY_MAX,
   CARD_BODY_MAX,
+  describeParam,
   encodedSuffix,
   HEADER_MAX,
   OFFER_BODY_MAX,
+  PARAMS_MAX,
+  type TemplateParam,
   URL_MAX,
   valueFault,
-} from './template-values.ts';
+} from './template-params.ts';
+
+/** The extensions of a template send: their fields, and the check of `header`, `buttons` and `offer_expires_at` against the template. */
+
+const HEADER_FIELDS = {
+  url: optional(
+    address(
+      'Image, video or document: where the provider fetches the file. Then the first of `params` is not the file.',
+    ),
+  ),
+  filename: optional(text({ description: 'Document: the name that the customer sees.', maxLength: 240 })),
+  latitude: optional(number({ description: 'Location: degrees north.', minimum: -90, maximum: 90 })),
+  longitude: optional(number({ description: 'Location: degrees east.', minimum: -180, maximum: 180 })),
+  name: optional(text({ description: 'Location: name of the place.', maxLength: 1_024 })),
+  address: optional(text({ description: 'Location: its address.', maxLength: 1_024 })),
+};
+export type GivenHeader = Values<typeof HEADER_FIELDS>;
+
+/** Twilio's limit for approved templates. Other sources give 256. */
+const PAYLOAD_MAX = 128;
+/** WhatsApp's limit. */
+const BUTTONS_MAX = 10;
+
+const QUICK_REPLY = object({
+  payload: required(
+    text({ description: 'You get it back when the customer presses the button.', maxLength: PAYLOAD_MAX }),
+  ),
+});
+type GivenButtons = readonly { readonly payload: string }[];
+
+/** WhatsApp's limit. */
+const CARDS_MAX = 10;
+const CARD = {
+  params: withDefault(
+    list(text({ description: 'A value.', maxLength: 2_048 }), {
+      ...{ description: 'Values of the card, in its order: file, body, url suffixes.', maxItems: PARAMS_MAX },
+    }),
+    [],
+  ),
+  buttons: optional(
+    list(QUICK_REPLY, { description: 'Payloads of its quick replies.', minItems: 1, maxItems: BUTTONS_MAX }),
+  ),
+  product_id: optional(productId('Of a product card: which product of the catalog.')),
+};
+export type GivenCard = Values<typeof CARD>;
+
+const HEADER_DESCRIPTION =
+  'Extension: for a template with a location in its header: `latitude`, `longitude`, `name` and `address`. With a file: its `url`, in place of the first of `params`; with a document also its `filename`.';
+
+export const TEMPLATE_EXTENSIONS = {
+  header: optional(object(HEADER_FIELDS).meta({ description: HEADER_DESCRIPTION })),
+  buttons: optional(
+    list(QUICK_REPLY, {
+      description:
+        'Extension: the payloads of the quick replies, one for each, in order. Without them a payload is the label of its button.',
+      minItems: 1,
+      maxItems: BUTTONS_MAX,
+    }),
+  ),
+  offer_expires_at: optional(laterTime('Extension: when a limited-time offer ends; it is counted down.')),
+  products,
+  cards: optional(
+    list(object(CARD), {
+      description: 'Extension: the values of the cards of a carousel, one entry for each, in order.',
+      minItems: 1,
+      maxItems: CARDS_MAX,
+    }),
+  ),
+};
+
+type HeaderField = keyof typeof HEADER_FIELDS;
+const TAKEN: Readonly<Record<TemplateHeader['format'], readonly HeaderField[]>> = {
+  text: [],
+  image: ['url'],
+  video: ['url'],
+  document: ['url', 'filename'],
+  location: ['latitude', 'longitude', 'name', 'address'],
+  product: [],
+};
+
+/**
+ * Adds a problem for each member of `header` that the template needs and the request lacks, or that the template does not take.
+ */
+export function checkHeader(
+  given: GivenHeader | undefined,
+  { header: own }: TemplateComponents,
+  problems: FieldProblems,
+): void {
+  const taken = own === undefined ? [] : TAKEN[own.format];
+  const names = taken.map((name) => `\`${name}\``).join(', ');
+  if (given === undefined) {
+    if (own?.format === 'location') {
+      problems.add('header', 'missing_field', `The template has a location in its header: give ${names}.`);
+    }
+    return;
+  }
+  const has =
+    own === undefined ? 'no header' : own.format === 'text' ? 'a text' : `${ARTICLE[own.format]} ${own.format}`;
+  const place = own === undefined ? `The template has ${has}` : `The template has ${has} in its header`;
+  if (taken.length === 0) {
+    const instead = own?.format === 'product' ? 'it is given in `products`' : 'the values of a text are in `params`';
+    problems.add('header', 'conflict', `${place}. Leave \`header\` out; ${instead}.`);
+    return;
+  }
+  for (const name of Object.keys(given)) {
+    if (taken.some((one) => one === name)) continue;
+    problems.add(`header.${name}`, 'conflict', `${place}, which takes ${names} only.`);
+  }
+  if (own?.format !== 'location') return;
+  for (const name of taken.filter((one) => given[one] === undefined)) {
+    problems.add(`header.${name}`, 'missing_field', `${place}, which needs ${names}.`);
+  }
+}
+
+const ARTICLE = { image: 'an', video: 'a', document: 'a', location: 'a', product: 'a' } as const;
+
+/** Adds a problem unless there is one payload for each quick reply, or none at all. */
+export function checkButtons(
+  given: GivenButtons | undefined,
+  { buttons }: TemplateComponents,
+  problems: FieldProblems,
+): void {
+  const replies = buttons.filter(({ type }) => type === 'quick_reply');
+  if (given === undefined || given.length === replies.length) return;
+  if (replies.length === 0) {
+    problems.add('buttons', 'conflict', 'The template has no quick replies. Leave `buttons` out.');
+    return;
+  }
+  const labels = replies.map(({ text: label }) => `"${label}"`).join(', ');
+  const detail = `The template has ${replies.length} quick replies, in order ${labels}; ${given.length} payloads are given.`;
+  problems.add('buttons', 'wrong_count', detail);
+}
+
+/** Adds a problem unless the end of a limited-time offer is given where the template shows one. */
+export function checkOffer(given: Date | undefined, { offer }: TemplateComponents, problems: FieldProblems): void {
+  const shows = offer?.expires === true;
+  if (shows && given === undefined) {
+    problems.add('offer_expires_at', 'missing_field', 'The template has an offer that ends: say when.');
+  }
+  if (!shows && given !== undefined) {
+    problems.add('offer_expires_at', 'conflict', 'The template has no offer that ends. Leave it out.');
+  }
+}
 
 /** One entry of `params`, and the place that it fills. */
 export interface Entry {

@@ -1,26 +1,86 @@
-import { type ChatButton, MEDIA_TYPES, type MediaType } from '../../../shared/messages/document/chat-message.ts';
+import {
+  type BusinessNumber,
+  type ChatButton,
+  MEDIA_TYPES,
+  type MediaType,
+} from '../../../shared/messages/document/chat-message.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { done, endpoint } from '../../api/endpoint.ts';
+import { done, type Endpoint, type Examples, endpoint, type Gateway } from '../../api/endpoint.ts';
 import { id, success } from '../../api/shapes.ts';
-import { type AddFault, choice, Fault, list, object, optional, required } from '../../http/fields/field.ts';
+import {
+  type AddFault,
+  choice,
+  Fault,
+  type Fields,
+  list,
+  object,
+  optional,
+  required,
+  string,
+} from '../../http/fields/field.ts';
 import { address } from '../../http/fields/public-url.ts';
-import { type Rule, request } from '../../http/fields/request.ts';
-import { EXTENSIONS, replyTo, text, to } from './fields.ts';
-import { askOfFrame, FRAME, frameOf } from './frame.ts';
-import { extensionProblem } from './media-format.ts';
-import { type Asked, answerOr, ChatResult, chatSend, DRY_RUN_EXAMPLE, REFUSALS } from './send.ts';
+import { type RequestTable, type Rule, request } from '../../http/fields/request.ts';
+import {
+  askOfFrame,
+  type ChatFields,
+  EXTENSIONS,
+  extensionProblem,
+  FRAME,
+  frameOf,
+  messageId,
+  replyTo,
+  text,
+  to,
+} from './fields.ts';
+import {
+  type Asked,
+  answerOr,
+  type ChatOrder,
+  ChatResult,
+  chatSend,
+  DRY_RUN_EXAMPLE,
+  findAnswered,
+  REFUSALS,
+} from './send.ts';
 
-/** The specification's sends that are allowed only while the session is open. */
+/** Sends that are allowed only while the session is open: the specification's, and reactions. */
 
 /** How the description of each such send begins. */
 export const FREE_FORM =
   "Only within 24 hours after the customer's last message. A refused request is neither stored nor charged.";
 
-export const ChatAnswer = answerOr('ChatAnswer', 'ChatResult', ChatResult);
-export const ANSWERS = {
-  accepted: { status: 'success', message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz' },
-  'dry run': DRY_RUN_EXAMPLE,
-};
+const ChatAnswer = answerOr('ChatAnswer', 'ChatResult', ChatResult);
+const ACCEPTED = { status: 'success', message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz' };
+
+/** What is special about one of the sends that answer with the id of the message alone. */
+interface FreeForm<Body extends Fields & ChatFields>
+  extends Pick<Endpoint, 'id' | 'call' | 'path' | 'summary' | 'description' | 'problems'> {
+  readonly body: RequestTable<Body>;
+  /** Of the body. */
+  readonly examples: Examples;
+  order(asked: Asked<Body>, deps: Gateway, number: BusinessNumber | undefined): Promise<ChatOrder> | ChatOrder;
+}
+
+export function freeForm<Body extends Fields & ChatFields>({ order, problems = [], examples, ...own }: FreeForm<Body>) {
+  return endpoint({
+    method: 'post',
+    tag: 'Chat-app',
+    description: `Extension. ${FREE_FORM}`,
+    scopes: ['send'],
+    test: 'apart',
+    ownProblems: true,
+    answer: ChatAnswer,
+    ...own,
+    problems: ['session_closed', ...problems, ...REFUSALS],
+    examples: { body: examples, answer: { accepted: ACCEPTED, 'dry run': DRY_RUN_EXAMPLE } },
+    newId: ({ clock }) => newId('msg', clock.now().getTime()),
+    action: (deps) =>
+      chatSend<Body>(deps, {
+        order: (asked, _provider, number) => order(asked, deps, number),
+        result: ({ _id }) => done({ message_id: _id }),
+      }),
+  });
+}
 
 const TEXT = request({
   to,
@@ -29,34 +89,18 @@ const TEXT = request({
   ...EXTENSIONS,
 });
 
-export const chatappSendText = endpoint({
+export const chatappSendText = freeForm({
   id: 'chatappSendText',
   call: 'chatapp.sendText',
-  method: 'post',
   path: '/v2/chatapp/send-text',
-  tag: 'Chat-app',
   summary: 'Send a text',
   description: FREE_FORM,
-  scopes: ['send'],
-  test: 'apart',
   body: TEXT,
-  ownProblems: true,
-  answer: ChatAnswer,
-  problems: ['session_closed', ...REFUSALS],
-  examples: { body: { text: { to: '919876543210', message: 'Your parcel is on its way.' } }, answer: ANSWERS },
-  newId: ({ clock }) => newId('msg', clock.now().getTime()),
-  action: (deps) =>
-    chatSend(deps, {
-      order({ read }: Asked<typeof TEXT.fields>) {
-        const { message, reply_to: answered } = read.given;
-        return {
-          read,
-          replyTo: answered,
-          content: message === undefined ? undefined : { kind: 'text', text: message },
-        };
-      },
-      result: ({ _id }) => done({ message_id: _id }),
-    }),
+  examples: { text: { to: '919876543210', message: 'Your parcel is on its way.' } },
+  order({ read }) {
+    const { message, reply_to: answered } = read.given;
+    return { replyTo: answered, content: message === undefined ? undefined : { kind: 'text', text: message } };
+  },
 });
 
 /** The provider refuses captions of these types (WhatsApp Cloud API, "Audio messages" and "Sticker messages"). */
@@ -93,7 +137,6 @@ const MEDIA = request(
   [extensionFitsType, captionFitsType],
 );
 
-/** The provider fetches the file from `url`. */
 export const chatappSendMedia = endpoint({
   id: 'chatappSendMedia',
   call: 'chatapp.sendMedia',
@@ -120,7 +163,7 @@ export const chatappSendMedia = endpoint({
       image: { to: '919876543210', type: 'image', url: 'https://example.com/invoice.png', caption: 'Invoice' },
     },
     answer: {
-      accepted: { ...ANSWERS.accepted, media_id: 'med_01m7znjn7hdb5pft3awkb6pgvz' },
+      accepted: { ...ACCEPTED, media_id: 'med_01m7znjn7hdb5pft3awkb6pgvz' },
       'dry run': DRY_RUN_EXAMPLE,
     },
   },
@@ -131,14 +174,9 @@ export const chatappSendMedia = endpoint({
         const account = caller.account._id;
         const { type, url, caption, reply_to: answered } = read.given;
         if (url !== undefined) deps.mediaUrl.form(account, url, 'url', read.problems);
-        if (type === undefined || url === undefined) return { read, content: undefined };
+        if (type === undefined || url === undefined) return { content: undefined };
         const content = { kind: 'media', type, url, ...(caption === undefined ? {} : { caption }) } as const;
-        return {
-          read,
-          content,
-          replyTo: answered,
-          askNetwork: () => deps.mediaUrl.host(account, url, 'url', read.problems),
-        };
+        return { content, replyTo: answered, askNetwork: () => deps.mediaUrl.host(account, url, 'url', read.problems) };
       },
       // Spec gap: no endpoint takes a media_id. It derives from the message id, so a repeated answer has the same one.
       result: ({ _id }) => done({ message_id: _id, media_id: `med_${_id.slice('msg_'.length)}` }),
@@ -167,48 +205,32 @@ const BUTTONS = request({
   ...EXTENSIONS,
 });
 
-/** A text with one to three reply buttons. */
-export const chatappSendButtons = endpoint({
+export const chatappSendButtons = freeForm({
   id: 'chatappSendButtons',
   call: 'chatapp.sendButtons',
-  method: 'post',
   path: '/v2/chatapp/send-buttons',
-  tag: 'Chat-app',
   summary: 'Send a text with buttons',
   description: FREE_FORM,
-  scopes: ['send'],
-  test: 'apart',
   body: BUTTONS,
-  ownProblems: true,
-  answer: ChatAnswer,
-  problems: ['session_closed', 'url_not_allowed', ...REFUSALS],
+  problems: ['url_not_allowed'],
   examples: {
-    body: {
-      two: {
-        to: '919876543210',
-        body: 'Confirm?',
-        buttons: [
-          { id: 'yes', title: 'Yes' },
-          { id: 'no', title: 'No' },
-        ],
-      },
+    two: {
+      to: '919876543210',
+      body: 'Confirm?',
+      buttons: [
+        { id: 'yes', title: 'Yes' },
+        { id: 'no', title: 'No' },
+      ],
     },
-    answer: ANSWERS,
   },
-  newId: ({ clock }) => newId('msg', clock.now().getTime()),
-  action: (deps) =>
-    chatSend(deps, {
-      order({ caller, read }: Asked<typeof BUTTONS.fields>) {
-        const { given, problems } = read;
-        const account = caller.account._id;
-        const frame = frameOf(given, account, deps.mediaUrl, problems);
-        const { body, buttons, reply_to: answered } = given;
-        if (body === undefined || buttons === undefined) return { read, content: undefined };
-        const content = { kind: 'buttons', body, buttons, ...frame } as const;
-        return { read, content, replyTo: answered, ...askOfFrame(frame, account, deps.mediaUrl, problems) };
-      },
-      result: ({ _id }) => done({ message_id: _id }),
-    }),
+  order({ caller, read: { given, problems } }, { mediaUrl }) {
+    const account = caller.account._id;
+    const frame = frameOf(given, account, mediaUrl, problems);
+    const { body, buttons, reply_to: answered } = given;
+    if (body === undefined || buttons === undefined) return { content: undefined };
+    const content = { kind: 'buttons', body, buttons, ...frame } as const;
+    return { content, replyTo: answered, ...askOfFrame(frame, account, mediaUrl, problems) };
+  },
 });
 
 function refuseEqual(buttons: readonly (ChatButton | undefined)[], add: AddFault): void {
@@ -220,3 +242,45 @@ function refuseEqual(buttons: readonly (ChatButton | undefined)[], add: AddFault
     }
   }
 }
+
+/** The longest, families of several people, have some 30. */
+const EMOJI_MAX = 64;
+/** A picture, a flag, or a key such as 1️⃣. */
+const EMOJI = /\p{Extended_Pictographic}|\p{Regional_Indicator}|[0-9#*]\ufe0f?\u20e3/u;
+const SEGMENTER = new Intl.Segmenter();
+
+/** Whether it is what people see as one character (Unicode Annex 29), and an emoji. */
+function isOneEmoji(text: string): boolean {
+  return text.length <= EMOJI_MAX && EMOJI.test(text) && [...SEGMENTER.segment(text)].length === 1;
+}
+
+const REACTION = request({
+  to,
+  message_id: required(messageId('The message of the conversation that is reacted to, of the customer or your own.')),
+  emoji: required(
+    string({ description: 'One emoji. An empty text takes the reaction back.', maxLength: EMOJI_MAX }, (given) =>
+      given === '' || isOneEmoji(given) ? given : new Fault('invalid_value', 'It must be one emoji, or empty.'),
+    ),
+  ),
+  ...EXTENSIONS,
+});
+
+/** WhatsApp tells of a reaction that it was sent, never that it was delivered or read ("Reaction messages"). */
+export const chatappSendReaction = freeForm({
+  id: 'chatappSendReaction',
+  call: 'chatapp.sendReaction',
+  path: '/v2/chatapp/send-reaction',
+  summary: 'React to a message',
+  description: `Extension. ${FREE_FORM} Each reaction takes the place of the one before. It is a message like any other: it goes in the conversation that is paid for, or opens one. It ends as \`sent\`: the provider does not tell of its delivery.`,
+  body: REACTION,
+  examples: { thumb: { to: '919876543210', message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz', emoji: '👍' } },
+  async order({ caller, read }, { db }, number) {
+    const { to: customer, message_id: message, emoji } = read.given;
+    if (customer === undefined || message === undefined || emoji === undefined || number === undefined) {
+      return { content: undefined };
+    }
+    const account = caller.account._id;
+    const reactsTo = await findAnswered(db, account, customer, number, 'message_id', message, read.problems);
+    return { content: reactsTo && { kind: 'reaction', emoji, reactsTo } };
+  },
+});

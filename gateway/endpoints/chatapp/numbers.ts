@@ -5,9 +5,11 @@ import { providersOf } from '../../../shared/carriers/providers/store.ts';
 import { numbersWrittenTo, readPerson } from '../../../shared/money/conversations/person.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import { endpoint, type Gateway, perProcess } from '../../api/endpoint.ts';
+import { countListed, readTemplateStatuses } from '../../../shared/templates/chat/store.ts';
+import { endpoint, type Gateway, invalid, perProcess } from '../../api/endpoint.ts';
 import { flag, named, text } from '../../api/shapes.ts';
-import type { FieldProblems } from '../../http/field-problems.ts';
+import { pageOfWhole, readWhole } from '../../api/whole-list.ts';
+import { FieldProblems } from '../../http/field-problems.ts';
 import { optional, string } from '../../http/fields/field.ts';
 
 /** The numbers of an account on the chat-app channel, and which of them a message leaves from. */
@@ -30,7 +32,7 @@ export const numbersOf = perProcess(
     }),
 );
 
-export interface Sender {
+interface Sender {
   /** As the request names it. */
   readonly from: string | undefined;
   readonly to: string | undefined;
@@ -130,5 +132,63 @@ export const chatNumbers = endpoint({
         business_id: businessId,
       })),
     };
+  },
+});
+
+const ChatTemplate = named('ChatTemplate', 'A template of the chat app.', {
+  name: text(undefined, { example: 'order_update' }),
+  status: text(
+    'Only `approved` templates can be sent. Others are `pending`, `rejected`, `paused`, `disabled`, or another state that the provider names.',
+    { example: 'approved' },
+  ),
+  language: text('Language code, for example `en_US`.', { example: 'en_US' }),
+});
+
+const ChatTemplates = named('ChatTemplates', {
+  templates: z.array(ChatTemplate).meta({
+    description: 'As the provider last reported.',
+    example: [
+      { name: 'order_update', status: 'approved', language: 'en_US' },
+      { name: 'sale', status: 'pending', language: 'hi' },
+    ],
+  }),
+  next_cursor: text('Extension. Only of a page: pass it as `cursor` for the next one. Null on the last one.')
+    .nullable()
+    .optional(),
+  has_more: flag('Extension. Only of a page.').optional(),
+});
+
+const LIST = 'chatapp_templates';
+
+function isPlace(text: string): text is string {
+  return /^[^\s:]{1,512}:[\w-]{1,35}$/.test(text);
+}
+
+export const chatappTemplates = endpoint({
+  id: 'chatappTemplates',
+  call: 'chatapp.templates',
+  method: 'get',
+  path: '/v2/chatapp/templates',
+  tag: 'Chat-app',
+  summary: 'Templates of the chat-app channel',
+  description:
+    'All of them; with several business accounts those of the default number, which a send without `from` takes, or those of the number that `from` names. Counts as one request for each 500 templates. Extension: with `limit` or `cursor` it answers a page, which has `next_cursor` and `has_more` too.',
+  scopes: ['read'],
+  test: 'same',
+  query: { ...pageOfWhole(LIST, isPlace), from: templatesOfNumber },
+  answer: ChatTemplates,
+  async handle(gateway, { caller, query }) {
+    const { db } = gateway;
+    const problems = new FieldProblems();
+    const number = await numberMeant(gateway, caller.account._id, query.from, problems);
+    if (problems.count > 0) return invalid(problems);
+    // Without a number there is no business account, and nothing can be sent.
+    const businessOf = (account: AccountId) => ({ account, business: number?.businessId ?? '' });
+    return readWhole<z.infer<typeof ChatTemplate>>(caller.account._id, query, {
+      list: LIST,
+      placeOf: ({ name, language }) => `${name}:${language}`,
+      count: (account) => countListed(db, businessOf(account)),
+      read: (account, after, limit) => readTemplateStatuses(db, businessOf(account), after, limit),
+    });
   },
 });

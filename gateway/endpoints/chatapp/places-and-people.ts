@@ -1,22 +1,18 @@
 import type { ChatContact, Place } from '../../../shared/messages/document/chat-message.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
-import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { done, endpoint } from '../../api/endpoint.ts';
 import {
-  Fault,
   type Fields,
   list,
+  matching,
   number,
   object,
   optional,
   required,
-  string,
   type Values,
 } from '../../http/fields/field.ts';
 import { type Rule, request } from '../../http/fields/request.ts';
 import { degrees, EXTENSIONS, replyTo, text, to } from './fields.ts';
-import { ANSWERS, ChatAnswer, FREE_FORM } from './free-form.ts';
-import { type Asked, chatSend, REFUSALS } from './send.ts';
+import { freeForm } from './free-form.ts';
 
 /** A location, and contacts: what phones show as a map and as cards. */
 
@@ -35,41 +31,25 @@ const addressNeedsName: Rule<typeof PLACE> = (_given, has, problems) => {
 
 const LOCATION = request({ to, ...PLACE, reply_to: replyTo, ...EXTENSIONS }, [], [addressNeedsName]);
 
-export const chatappSendLocation = endpoint({
+export const chatappSendLocation = freeForm({
   id: 'chatappSendLocation',
   call: 'chatapp.sendLocation',
-  method: 'post',
   path: '/v2/chatapp/send-location',
-  tag: 'Chat-app',
   summary: 'Send a location',
-  description: `Extension. ${FREE_FORM}`,
-  scopes: ['send'],
-  test: 'apart',
   body: LOCATION,
-  ownProblems: true,
-  answer: ChatAnswer,
-  problems: ['session_closed', ...REFUSALS],
   examples: {
-    body: {
-      shop: {
-        ...{ to: '919876543210', latitude: 12.9758, longitude: 77.6045 },
-        ...{ name: 'Demo Shop', address: 'MG Road, Bengaluru' },
-      },
+    shop: {
+      ...{ to: '919876543210', latitude: 12.9758, longitude: 77.6045 },
+      ...{ name: 'Demo Shop', address: 'MG Road, Bengaluru' },
     },
-    answer: ANSWERS,
   },
-  newId: ({ clock }) => newId('msg', clock.now().getTime()),
-  action: (deps) =>
-    chatSend(deps, {
-      order({ read }: Asked<typeof LOCATION.fields>) {
-        const { latitude, longitude, name, address, reply_to: answered } = read.given;
-        if (latitude === undefined || longitude === undefined) return { read, content: undefined };
-        const degreesOf = { latitude: degrees(latitude), longitude: degrees(longitude) };
-        const location: Place = { ...degreesOf, ...defined({ name, address }) };
-        return { read, replyTo: answered, content: { kind: 'location', location } };
-      },
-      result: ({ _id }) => done({ message_id: _id }),
-    }),
+  order({ read }) {
+    const { latitude, longitude, name, address, reply_to: answered } = read.given;
+    if (latitude === undefined || longitude === undefined) return { content: undefined };
+    const degreesOf = { latitude: degrees(latitude), longitude: degrees(longitude) };
+    const location: Place = { ...degreesOf, ...defined({ name, address }) };
+    return { replyTo: answered, content: { kind: 'location', location } };
+  },
 });
 
 /** WhatsApp takes 5 in one message ("Contacts messages"), and of each what a card of a phone holds. */
@@ -95,10 +75,11 @@ const CONTACT = {
     phone: required(text({ description: 'As it is shown, such as +91 98765 43210.', maxLength: 64 })),
     type,
     wa_id: optional(
-      string(
-        { description: 'The same number as digits, country code first.', pattern: '^[1-9][0-9]{6,14}$' },
-        (given) =>
-          /^[1-9]\d{6,14}$/.test(given) ? given : new Fault('invalid_phone', 'It must be digits, country code first.'),
+      matching(
+        'The same number as digits, country code first.',
+        /^[1-9][0-9]{6,14}$/,
+        'digits, country code first',
+        'invalid_phone',
       ),
     ),
   }),
@@ -122,11 +103,7 @@ const CONTACT = {
   org: optional(
     object({ company: word('Company.'), department: word('Department.'), title: word('What one does there.') }),
   ),
-  birthday: optional(
-    string({ description: 'YYYY-MM-DD.', pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }, (given) =>
-      /^\d{4}-\d{2}-\d{2}$/.test(given) ? given : new Fault('invalid_value', 'It must be a date like 1990-12-31.'),
-    ),
-  ),
+  birthday: optional(matching('YYYY-MM-DD.', /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, 'a date like 1990-12-31')),
 };
 
 const CONTACTS = request({
@@ -142,45 +119,29 @@ const CONTACTS = request({
   ...EXTENSIONS,
 });
 
-export const chatappSendContacts = endpoint({
+export const chatappSendContacts = freeForm({
   id: 'chatappSendContacts',
   call: 'chatapp.sendContacts',
-  method: 'post',
   path: '/v2/chatapp/send-contacts',
-  tag: 'Chat-app',
   summary: 'Send contacts',
-  description: `Extension. ${FREE_FORM}`,
-  scopes: ['send'],
-  test: 'apart',
   body: CONTACTS,
-  ownProblems: true,
-  answer: ChatAnswer,
-  problems: ['session_closed', ...REFUSALS],
   examples: {
-    body: {
-      courier: {
-        to: '919876543210',
-        contacts: [
-          {
-            name: { first_name: 'Ravi', last_name: 'Kumar' },
-            phones: [{ phone: '+91 98765 00001', type: 'WORK', wa_id: '919876500001' }],
-            org: { company: 'Demo Couriers' },
-          },
-        ],
-      },
+    courier: {
+      to: '919876543210',
+      contacts: [
+        {
+          name: { first_name: 'Ravi', last_name: 'Kumar' },
+          phones: [{ phone: '+91 98765 00001', type: 'WORK', wa_id: '919876500001' }],
+          org: { company: 'Demo Couriers' },
+        },
+      ],
     },
-    answer: ANSWERS,
   },
-  newId: ({ clock }) => newId('msg', clock.now().getTime()),
-  action: (deps) =>
-    chatSend(deps, {
-      order({ read }: Asked<typeof CONTACTS.fields>) {
-        const { contacts, reply_to: answered } = read.given;
-        const content = contacts && ({ kind: 'contacts', contacts: contacts.map(contactOf) } as const);
-        return { read, replyTo: answered, content };
-      },
-      result: ({ _id }) => done({ message_id: _id }),
-    }),
+  order({ read }) {
+    const { contacts, reply_to: answered } = read.given;
+    const content = contacts && ({ kind: 'contacts', contacts: contacts.map(contactOf) } as const);
+    return { replyTo: answered, content };
+  },
 });
 
 /** In the provider's shape, which is the request's; the shown name is made of the parts when it is left out. */

@@ -1,7 +1,7 @@
 import type { ProductSection } from '../../../shared/messages/document/chat-message.ts';
 import type { TemplateComponents } from '../../../shared/templates/chat/chat-template.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
-import { Fault, type Kind, list, object, optional, required, string, type Values } from '../../http/fields/field.ts';
+import { type Kind, list, matching, object, optional, required, type Values } from '../../http/fields/field.ts';
 import { text } from './fields.ts';
 
 /** Products of the catalog that the provider has of the account: in messages, and in templates. */
@@ -11,9 +11,7 @@ export const SECTIONS_MAX = 10;
 const PRODUCTS_MAX = 30;
 
 export function digits(description: string): Kind<string> {
-  return string({ description, pattern: '^[0-9]{1,32}$' }, (value) =>
-    /^\d{1,32}$/.test(value) ? value : new Fault('invalid_value', 'It must be 1 to 32 digits.'),
-  );
+  return matching(description, /^[0-9]{1,32}$/, '1 to 32 digits');
 }
 
 /** As the catalog has it; the provider calls it content id, or retailer id. */

@@ -5,8 +5,6 @@ import {
   type ListSection,
 } from '../../../shared/messages/document/chat-message.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
-import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { done, endpoint } from '../../api/endpoint.ts';
 import { isObject, type JsonObject } from '../../http/context.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
 import {
@@ -22,11 +20,9 @@ import {
   withDefault,
 } from '../../http/fields/field.ts';
 import { type Given, type Rule, request } from '../../http/fields/request.ts';
-import { EXTENSIONS, replyTo, text, to } from './fields.ts';
-import { askOfFrame, FRAME, frameOf } from './frame.ts';
-import { ANSWERS, ChatAnswer, FREE_FORM } from './free-form.ts';
+import { askOfFrame, EXTENSIONS, FRAME, frameOf, replyTo, text, to } from './fields.ts';
+import { FREE_FORM, freeForm } from './free-form.ts';
 import { digits, noteSections, productId, productIds, productSection, SECTIONS_MAX, sectionTitle } from './products.ts';
-import { type Asked, chatSend, REFUSALS } from './send.ts';
 
 /** Messages that are answered by a touch, beside reply buttons. Limits: WhatsApp's ("Interactive list messages" and so on). */
 
@@ -166,65 +162,50 @@ const INTERACTIVE = request(
   [fieldsFitType, sectionsFitType, flowIsOne],
 );
 
-export const chatappSendInteractive = endpoint({
+export const chatappSendInteractive = freeForm({
   id: 'chatappSendInteractive',
   call: 'chatapp.sendInteractive',
-  method: 'post',
   path: '/v2/chatapp/send-interactive',
-  tag: 'Chat-app',
   summary: 'Send a list, a link, a flow, a request for a location, or products',
   description: `Extension. ${FREE_FORM} \`list\`: up to ten rows to choose from. \`url\`: a button that opens an address. \`flow\`: a form of WhatsApp Flows. \`location_request\`: a button by which the customer sends the location. \`contact_request\`: one by which a customer who shows no number gives it; from then on the number and the user id are one customer. \`product\`, \`product_list\`, \`catalog\`: of the catalog that the provider has of you. What the customer chooses comes as \`message.received\`: of type \`interactive\` (its \`interactive\` has your ids), \`location\`, \`contacts\` or \`order\`.`,
-  scopes: ['send'],
-  test: 'apart',
   body: INTERACTIVE,
-  ownProblems: true,
-  answer: ChatAnswer,
-  problems: ['session_closed', 'url_not_allowed', ...REFUSALS],
+  problems: ['url_not_allowed'],
   examples: {
-    body: {
-      list: {
-        to: '919876543210',
-        type: 'list',
-        body: 'How should we send it?',
-        button: 'Choose',
-        sections: [
-          {
-            rows: [
-              { id: 'express', title: 'Express', description: '1 to 2 days' },
-              { id: 'post', title: 'Post', description: '3 to 5 days' },
-            ],
-          },
-        ],
-      },
-      url: {
-        to: '919876543210',
-        type: 'url',
-        body: 'Your parcel is on its way.',
-        button: 'Track it',
-        url: 'https://example.com/track/1234',
-      },
-      location_request: { to: '919876543210', type: 'location_request', body: 'Where should we bring it?' },
-      contact_request: { to: '919876543210', type: 'contact_request', body: 'Which number may we call?' },
-      product: { to: '919876543210', type: 'product', catalog_id: '194836987003835', product_id: 'sku-1' },
+    list: {
+      to: '919876543210',
+      type: 'list',
+      body: 'How should we send it?',
+      button: 'Choose',
+      sections: [
+        {
+          rows: [
+            { id: 'express', title: 'Express', description: '1 to 2 days' },
+            { id: 'post', title: 'Post', description: '3 to 5 days' },
+          ],
+        },
+      ],
     },
-    answer: ANSWERS,
+    url: {
+      to: '919876543210',
+      type: 'url',
+      body: 'Your parcel is on its way.',
+      button: 'Track it',
+      url: 'https://example.com/track/1234',
+    },
+    location_request: { to: '919876543210', type: 'location_request', body: 'Where should we bring it?' },
+    contact_request: { to: '919876543210', type: 'contact_request', body: 'Which number may we call?' },
+    product: { to: '919876543210', type: 'product', catalog_id: '194836987003835', product_id: 'sku-1' },
   },
-  newId: ({ clock }) => newId('msg', clock.now().getTime()),
-  action: (deps) =>
-    chatSend(deps, {
-      order({ caller, read }: Asked<typeof INTERACTIVE.fields>) {
-        const { given, problems } = read;
-        const account = caller.account._id;
-        const frame = frameOf(given, account, deps.mediaUrl, problems);
-        const content = problems.count > 0 ? undefined : contentOf(given);
-        return {
-          ...{ read, replyTo: given.reply_to },
-          content: content && { ...content, ...frame },
-          ...askOfFrame(frame, account, deps.mediaUrl, problems),
-        };
-      },
-      result: ({ _id }) => done({ message_id: _id }),
-    }),
+  order({ caller, read: { given, problems } }, { mediaUrl }) {
+    const account = caller.account._id;
+    const frame = frameOf(given, account, mediaUrl, problems);
+    const content = problems.count > 0 ? undefined : contentOf(given);
+    return {
+      replyTo: given.reply_to,
+      content: content && { ...content, ...frame },
+      ...askOfFrame(frame, account, mediaUrl, problems),
+    };
+  },
 });
 
 /** The content without its frame. Call it only for a request without problems: then its type has all that it needs. Pure. */

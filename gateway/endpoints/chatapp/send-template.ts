@@ -28,9 +28,19 @@ import type { UrlCheck } from '../../http/fields/public-url.ts';
 import { type Given, request } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
 import { PROBLEMS } from '../../http/problem.ts';
-import { EXTENSIONS, text, to } from './fields.ts';
-import { checkValues, type Entry, fillTemplate, saysParamsOnly } from './fill-template.ts';
-import { extensionProblem } from './media-format.ts';
+import { EXTENSIONS, extensionProblem, text, to } from './fields.ts';
+import {
+  checkButtons,
+  checkHeader,
+  checkOffer,
+  checkValues,
+  type Entry,
+  fillTemplate,
+  type GivenCard,
+  type GivenHeader,
+  saysParamsOnly,
+  TEMPLATE_EXTENSIONS,
+} from './fill-template.ts';
 import { numbersOf } from './numbers.ts';
 import { checkProducts, type GivenProducts } from './products.ts';
 import {
@@ -43,19 +53,11 @@ import {
   DRY_RUN_EXAMPLE,
   REFUSALS,
 } from './send.ts';
-import {
-  checkButtons,
-  checkHeader,
-  checkOffer,
-  type GivenCard,
-  type GivenHeader,
-  TEMPLATE_EXTENSIONS,
-} from './template-fields.ts';
-import { checkCount, PARAMS_MAX, wantedParams } from './template-positions.ts';
+import { checkCount, PARAMS_MAX, wantedParams } from './template-params.ts';
 
 /**
  * Limits: the Graph API takes names of up to 512 characters, language codes are far shorter than 32, and an address has
- * at most 2,048 characters. What a text may have depends on its place in the template (template-values.ts).
+ * at most 2,048 characters. What a text may have depends on its place in the template (template-params.ts).
  */
 export const TEMPLATE = request({
   to,
@@ -77,7 +79,6 @@ export const TEMPLATE = request({
 
 type TemplateSend = Asked<typeof TEMPLATE.fields>;
 
-/** A business can begin a conversation only with a template. */
 export const chatappSend = endpoint({
   id: 'chatappSend',
   call: 'chatapp.send',
@@ -165,19 +166,19 @@ export function templateSend(deps: Gateway, code?: CodeSend) {
         const account = liveAccountOf(caller.account._id);
         const isTest = isTestAccount(caller.account._id);
         const { to: recipient, template: name, language, params } = read.given;
-        if (name === undefined || language === undefined) return { read, content: undefined };
+        if (name === undefined || language === undefined) return { content: undefined };
         if (provider === undefined && params && isTest) {
           // A newcomer's first test needs neither a provider nor its templates.
-          return { read, content: { kind: 'template', name, language, params } };
+          return { content: { kind: 'template', name, language, params } };
         }
-        if (provider === undefined) return { read, content: undefined };
+        if (provider === undefined) return { content: undefined };
         // The specification's field for it is only the name: it is the one of the business account of the number.
         const template = await findChatTemplate(db, { account, business: provider.businessId }, name, language);
         if (template === undefined) {
-          return { read, content: undefined, refused: await notFound(deps, provider, name, language) };
+          return { content: undefined, refused: await notFound(deps, provider, name, language) };
         }
         const unusable = refusedTemplate(template);
-        if (unusable?.problem[0] === 'template_not_supported') return { read, content: undefined, refused: unusable };
+        if (unusable?.problem[0] === 'template_not_supported') return { content: undefined, refused: unusable };
         // The provider would refuse it (131062).
         if (template.category === 'authentication' && recipient !== undefined && isCustomerUserId(recipient)) {
           read.problems.add('to', 'number_needed', await numberNeeded(db, caller.account._id, recipient));
@@ -208,12 +209,12 @@ function orderOf(template: ChatTemplateDocument, { caller, json, read }: Templat
     checkOffer(offerExpiresAt, components, problems);
   }
   const cards = fillCards({ components, given, json, account }, urlCheck, problems);
-  if (params === undefined || !counted) return { read, content: undefined };
+  if (params === undefined || !counted) return { content: undefined };
   const entries = wanted.map((param, i): Entry => ({ param, value: params[i] ?? '', field: `params[${i}]` }));
   checkValues(entries, components, problems);
   const own = mediaOf(account, entries, components, header);
   if (own !== undefined) checkMedia(own, urlCheck, problems);
-  if (problems.count > 0) return { read, content: undefined };
+  if (problems.count > 0) return { content: undefined };
   const part = fillTemplate(entries, components, defined({ header, buttons, products }));
   const filled = { ...part, ...defined({ offerExpiresAt, cards: cards?.filled }) };
   const content: ChatContent = {
@@ -224,9 +225,9 @@ function orderOf(template: ChatTemplateDocument, { caller, json, read }: Templat
     ...(saysParamsOnly(filled) ? {} : { filled }),
   };
   const media = [own, ...(cards?.media ?? [])].filter((one) => one !== undefined);
-  if (media.length === 0) return { read, content };
+  if (media.length === 0) return { content };
   return {
-    ...{ read, content },
+    content,
     askNetwork: async () => {
       for (const one of media) await checkMediaHost(one, urlCheck, problems);
     },
@@ -262,7 +263,6 @@ function fillCards({ components, given, json, account }: AskedCards, urlCheck: U
 }
 
 interface CardPlace {
-  /** Its name in the request. */
   readonly at: string;
   readonly account: AccountId;
   readonly products: GivenProducts | undefined;
@@ -361,7 +361,6 @@ async function refusedRecipient(
 
 /** The file in a template's header, and the request's field that has its address. */
 interface HeaderMedia {
-  /** Whose it is. */
   readonly account: AccountId;
   readonly format: MediaHeader;
   readonly url: string;

@@ -1,23 +1,28 @@
 import assert from 'node:assert/strict';
+import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { endsByItself } from '../../../shared/carriers/providers/graph-error.ts';
-import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
+import { chatMessageKey, type ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
 import type {
+  Answered,
   BusinessNumber,
   ChatContent,
   ChatMessageDocument,
+  InboundMessageDocument,
 } from '../../../shared/messages/document/chat-message.ts';
 import { creditsOf } from '../../../shared/money/accounts/prices.ts';
 import type { ChatAcceptOutcome } from '../../../shared/money/conversations/accept-outcome.ts';
 import { endChatAttempt, findAcceptedChat } from '../../../shared/money/conversations/accepted.ts';
 import type { ChatDraft } from '../../../shared/money/conversations/draft.ts';
 import { wouldOpen } from '../../../shared/money/conversations/open.ts';
+import { readNames } from '../../../shared/money/conversations/person.ts';
 import { keysOf } from '../../../shared/money/ledger/spending.ts';
 import { wouldRefuse } from '../../../shared/money/payment/debit.ts';
 import { isoDate, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import {
+  type AccountId,
   isTestAccount,
   liveAccountOf,
   type MessageId,
@@ -27,9 +32,10 @@ import { type Call, type Gateway, type OnceAction, refused, type Shown } from '.
 import { id, named, success, whole } from '../../api/shapes.ts';
 import type { ProblemAnswer } from '../../http/answer.ts';
 import type { Caller } from '../../http/context.ts';
+import type { FieldProblems } from '../../http/field-problems.ts';
 import type { Fields } from '../../http/fields/field.ts';
 import { invalidUrlRequest } from '../../http/fields/public-url.ts';
-import { type Given, type ReadRequest, whole as wholeOf } from '../../http/fields/request.ts';
+import { type ReadRequest, whole as wholeOf } from '../../http/fields/request.ts';
 import { notAccepted, type Refused } from '../../http/idempotency/action.ts';
 import { refusal } from '../../http/payment-refusal.ts';
 import { PROBLEMS, type ProblemSlug } from '../../http/problem.ts';
@@ -42,7 +48,6 @@ import {
   withinRecipientLimit,
 } from '../limits/recipients.ts';
 import { explainCode } from '../messages/explain/explain.ts';
-import { findAnswered } from './answered.ts';
 import { FALLBACK_REFUSALS, FallbackDryRun, fallbackDryRun, orderFallback } from './fallback.ts';
 import type { ChatFields } from './fields.ts';
 import { noSuchNumber, numberFor, numbersOf, TEST_NUMBER } from './numbers.ts';
@@ -72,7 +77,6 @@ export function answerOr<Shape extends z.ZodType>(name: string, result: string, 
 
 export const DRY_RUN_EXAMPLE = { status: 'success', dry_run: true, credits_used: 0, credits_required: 2 };
 
-/** The problems of all sends. */
 export const REFUSALS = [
   'chatapp_not_configured',
   'insufficient_credits',
@@ -113,8 +117,6 @@ export interface CodeSend {
 }
 
 export interface ChatOrder {
-  /** The request's values and problems. All sends use the common fields in the same way. */
-  readonly read: ReadRequest<ChatFields>;
   /** Undefined only when there are problems or the request is refused. */
   readonly content: ChatContent | undefined;
   readonly replyTo?: MessageId | undefined;
@@ -125,7 +127,7 @@ export interface ChatOrder {
 }
 
 /** A send of the chat-app channel, and what is foreseen of one. */
-export interface ChatSendAction<Body extends Fields> extends OnceAction<MessageId, Asked<Body>> {
+interface ChatSendAction<Body extends Fields> extends OnceAction<MessageId, Asked<Body>> {
   /** Makes all checks that a send makes, also whether the account could pay now. Stores and charges nothing. */
   foresee(asked: Asked<Body>, id: MessageId): Promise<Refused | Foreseen>;
 }
@@ -185,13 +187,15 @@ export function chatSend<Body extends Fields & ChatFields>(
     const { caller } = asked;
     const account = caller.account._id;
     const own = (await numbers.get(liveAccountOf(account))) ?? [];
-    const { from, to: recipient }: Given<ChatFields> = asked.read.given;
+    // All sends use the common fields in the same way.
+    const read: ReadRequest<ChatFields> = asked.read;
+    const { from, to: recipient } = read.given;
     const isTest = isTestAccount(account);
     const provider = await numberFor(db, account, own, { from, to: recipient, inSession: anytime === undefined });
     // Tests need no number.
     const number = provider?._id ?? (isTest && own.length === 0 ? TEST_NUMBER : undefined);
     const order = await orderOf(asked, provider, number);
-    const { given, problems } = order.read;
+    const { given, problems } = read;
     if (number === undefined && own.length > 0) problems.add('from', 'invalid_value', noSuchNumber(own));
     if (given.to !== undefined && given.to === number) {
       problems.add('to', 'invalid_value', 'It is the number of the business itself.');
@@ -200,7 +204,7 @@ export function chatSend<Body extends Fields & ChatFields>(
       given.to === undefined || order.replyTo === undefined || number === undefined
         ? undefined
         : await findAnswered(db, account, given.to, number, 'reply_to', order.replyTo, problems);
-    const instead = await orderFallback(deps, caller, order.read);
+    const instead = await orderFallback(deps, caller, read);
     if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
     // No provider gets a test message.
     const stopped = isTest ? undefined : refusedByProvider(provider);
@@ -212,7 +216,7 @@ export function chatSend<Body extends Fields & ChatFields>(
 
     const { content } = order;
     assert(content !== undefined && number !== undefined, 'there is content and a number, or a problem');
-    const { to, reference, valid_until: validUntil, dry_run: dry } = wholeOf(order.read);
+    const { to, reference, valid_until: validUntil, dry_run: dry } = wholeOf(read);
     const fallback = instead?.kind === 'fallback' ? instead.fallback : undefined;
     const more = defined({ replyTo, reference, fallback, verification });
     const draft: ChatDraft = { _id: id, from: number, to, content, validUntil, ...more, ...keysOf(caller.caps) };
@@ -288,4 +292,65 @@ function chatRefusal(outcome: NotAccepted, id: MessageId): readonly [ProblemSlug
     outcome.kind,
     { detail, extra: { session_closed_at: closedAt === undefined ? null : isoTimestamp(closedAt) } },
   ];
+}
+
+type Found =
+  | Pick<InboundMessageDocument, 'direction' | 'to' | 'from' | 'upstreamId'>
+  | Pick<ChatMessageDocument, 'direction' | 'to' | 'from' | 'parts'>;
+
+/**
+ * The message between this customer and this number of the account that a request refers to by `field`. Undefined, with a problem, when there is none, or
+ * when the provider does not have it yet. One read, and another one if it was written under another name of the same person.
+ */
+export async function findAnswered(
+  db: Db,
+  account: AccountId,
+  to: string,
+  number: BusinessNumber,
+  field: string,
+  message: MessageId,
+  problems: FieldProblems,
+): Promise<Answered | undefined> {
+  const found = await findChatMessage(db, account, message);
+  if (found === undefined || found.number !== number || !(await isWith(db, account, found, to))) {
+    problems.add(
+      field,
+      'invalid_value',
+      `The account has no chat-app message with this id between \`to\` and its number ${number}.`,
+    );
+    return undefined;
+  }
+  const { upstreamId } = found;
+  if (upstreamId === undefined) problems.add(field, 'invalid_value', 'The provider has not taken this message yet.');
+  return upstreamId === undefined ? undefined : { message, upstreamId };
+}
+
+/** `customer`: null when the provider did not say who wrote. `upstreamId`: undefined until the provider has taken it. */
+interface ChatMessage {
+  readonly direction: 'in' | 'out';
+  readonly number: BusinessNumber;
+  readonly customer: string | null;
+  readonly upstreamId: string | undefined;
+}
+
+/** Undefined when the account has no such message of the chat-app channel. */
+export async function findChatMessage(db: Db, account: AccountId, _id: MessageId): Promise<ChatMessage | undefined> {
+  const found = await db
+    .collection<InboundMessageDocument | ChatMessageDocument>('messages')
+    .findOne<Found>(
+      { _id, account, channel: 'chatapp' },
+      { projection: { direction: 1, to: 1, from: 1, upstreamId: 1, 'parts.key': 1 } },
+    );
+  if (found === null) return undefined;
+  if (found.direction === 'in') {
+    return { direction: 'in', number: found.to, customer: found.from, upstreamId: found.upstreamId };
+  }
+  const { to, from } = found;
+  const key = found.parts?.find((part) => part.key !== undefined)?.key;
+  return { direction: 'out', number: from, customer: to, upstreamId: key?.slice(chatMessageKey(account, '').length) };
+}
+
+async function isWith(db: Db, account: AccountId, { customer }: ChatMessage, to: string): Promise<boolean> {
+  if (customer === to || customer === null) return customer === to;
+  return (await readNames(db, account, [to])).get(to)?.includes(customer) === true;
 }

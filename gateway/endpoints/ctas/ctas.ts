@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { CTA_KINDS, CTA_MAX, type CtaDocument, homeOfCtas, readCta } from '../../../shared/carriers/cta.ts';
 import type { NumberRules } from '../../../shared/money/accounts/number-check.ts';
-import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isCtaId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
@@ -9,12 +8,11 @@ import { id, named, pageShape, success, text, time } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
 import { required, string } from '../../http/fields/field.ts';
-import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound, perEntries } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
-import { type Accepted, type Refused, refusedLate } from '../../http/idempotency/action.ts';
-import { quotaProblem } from '../../http/quota-problem.ts';
+import type { Accepted, Refused } from '../../http/idempotency/action.ts';
 import { ACCOUNT_REFUSALS, openAccountOf } from '../accounts/account.ts';
-import { DECISION, DECISIONS, reasonToReject } from '../approvals/decisions.ts';
+import { DECISION, DECISIONS, reasonToReject } from '../approvals/approvals.ts';
 import { ACCOUNT_IN_PATH, AccountIdText } from '../operators/fields.ts';
 import {
   CtaExists,
@@ -44,7 +42,6 @@ const Cta = named('Cta', 'A link, an app or a callback number of the account, an
   decided_at: time().nullable(),
 });
 
-/** A CTA as its account sees it. */
 function ctaRecord({ _id, kind, value, status, reason, createdAt, decidedAt }: CtaDocument): Shown<typeof Cta> {
   return {
     ...{ cta_id: _id, kind, value, state: status, reason: reason ?? null },
@@ -52,9 +49,6 @@ function ctaRecord({ _id, kind, value, status, reason, createdAt, decidedAt }: C
     decided_at: decidedAt === undefined ? null : isoTimestamp(decidedAt),
   };
 }
-
-/** This many entries of a page count as one request. */
-const ENTRIES_PER_REQUEST = 250;
 
 export const ctas = endpoint({
   id: 'ctas',
@@ -68,7 +62,7 @@ export const ctas = endpoint({
   scopes: ['read', 'manage'],
   test: 'same',
   query: { limit, cursor: cursorOf('ctas', (text): text is string => text.length <= 2 * CTA_MAX) },
-  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  reads: perEntries(250),
   answer: pageShape('CtaPage', Cta, 'By value.'),
   async handle({ db }, { caller, query: { limit, cursor } }) {
     const found = await listCtaPage(db, caller.account._id, cursor ?? '', limit + 1);
@@ -98,7 +92,6 @@ function readWritten(
   return invalid(problems);
 }
 
-/** It counts when an operator has approved it. */
 export const requestCta = endpoint({
   id: 'requestCta',
   call: 'ctas.request',
@@ -115,11 +108,9 @@ export const requestCta = endpoint({
   examples: { body: { link: { value: 'https://acme.in/offers' } } },
   newId: ({ clock }) => newId('cta', clock.now().getTime()),
   action: (deps) => ({
-    async act({ caller, body, read: { problems } }, { id, payBy }) {
+    async act({ caller, body, read: { problems } }, { id }) {
       const { db, clock } = deps;
       const account = caller.account._id;
-      const late = refusedLate(clock, payBy);
-      if (late !== undefined) return late;
       const cta = readWritten(body.value, caller.account, problems);
       if (cta.kind === 'refused') return cta;
       try {
@@ -132,9 +123,9 @@ export const requestCta = endpoint({
         });
         return asked(made);
       } catch (error) {
-        const refusal = refusalOf(error);
-        const known = error instanceof CtaExists ? await findCta(db, account, cta.value) : undefined;
-        return known?._id === id ? asked(known) : refusal;
+        if (!isRefusal(error)) throw error;
+        const known = await findCta(db, account, cta.value);
+        return known?._id === id ? asked(known) : refused('cta_exists');
       }
     },
     async recover(account, id) {
@@ -149,16 +140,9 @@ function asked(made: CtaDocument): Accepted {
 }
 
 function isRefusal(error: unknown): boolean {
-  return error instanceof CtaExists || error instanceof QuotaReached;
+  return error instanceof CtaExists;
 }
 
-function refusalOf(error: unknown): Refused {
-  if (error instanceof QuotaReached) return { kind: 'refused', problem: quotaProblem(error) };
-  if (error instanceof CtaExists) return refused('cta_exists');
-  throw error;
-}
-
-/** Texts with it are compared without it within seconds. */
 export const removeOwnCta = endpoint({
   id: 'removeCta',
   call: 'ctas.remove',
@@ -218,7 +202,8 @@ export const giveCta = endpoint({
       });
       return done({ account_id: account._id, ...ctaRecord(made) });
     } catch (error) {
-      return refusalOf(error);
+      if (!isRefusal(error)) throw error;
+      return refused('cta_exists');
     }
   },
 });

@@ -1,5 +1,5 @@
 import { CTA_MAX, homeOfCtas, readCta } from '../../../shared/carriers/cta.ts';
-import { QUOTAS, QuotaReached } from '../../../shared/money/accounts/quotas.ts';
+import { QUOTAS } from '../../../shared/money/accounts/quotas.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { isBlank, wordOf } from '../../../shared/platform/sheets/cell.ts';
 import { parseSheet, TITLE_ROWS_MAX } from '../../../shared/platform/sheets/parse.ts';
@@ -11,8 +11,6 @@ import type { GatewayDeps } from '../../http/deps.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
 import { boolean, required, string, withDefault } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
-import { type Refused, refusedLate } from '../../http/idempotency/action.ts';
-import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
 import { ACCOUNT_REFUSALS, openAccountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH } from '../operators/fields.ts';
 import { type Giver, type ImportedCtas, importCtas, type NewCta } from '../sms/ctas/cta-store.ts';
@@ -81,10 +79,10 @@ async function doImport(
   deps: GatewayDeps,
   requester: Requester,
   { giver, given, dryRun }: Import,
-): Promise<Shown<typeof ImportedShape> | Refused> {
+): Promise<Shown<typeof ImportedShape>> {
   const { db, clock } = deps;
   const work = () => importCtas(db, clock, giver, given, dryRun);
-  const made: ImportedCtas | QuotaReached = await (dryRun
+  const { created, known, approved }: ImportedCtas = await (dryRun
     ? work()
     : changeAudited(deps, requester, {
         action: 'cta.import',
@@ -92,11 +90,7 @@ async function doImport(
         account: giver.account,
         make: work,
         madeOf: (done) => done,
-        isRefusal: (error) => error instanceof QuotaReached,
-      })
-  ).catch(quotaReached);
-  if (made instanceof QuotaReached) return { kind: 'refused', problem: quotaProblem(made) };
-  const { created, known, approved } = made;
+      }));
   return done({ dry_run: dryRun, imported: created, known, approved });
 }
 
@@ -118,15 +112,12 @@ export const importOwnCtas = endpoint({
   examples: EXAMPLES,
   newId: ({ clock }) => newId('req', clock.now().getTime()),
   action: (deps) => ({
-    async act({ caller, body: { csv, dry_run: dryRun }, read: { problems } }, { payBy }) {
-      const late = refusedLate(deps.clock, payBy);
-      if (late !== undefined) return late;
+    async act({ caller, body: { csv, dry_run: dryRun }, read: { problems } }) {
       const given = readCtaCsv(csv, homeOfCtas(caller.account), problems);
       if (given === undefined) return invalid(problems);
       const giver = { account: caller.account._id, requested: true };
-      const answer = await doImport(deps, caller, { giver, given, dryRun });
-      if ('kind' in answer) return answer;
-      return { kind: dryRun ? 'dry_run' : 'accepted', body: answer };
+      const body = await doImport(deps, caller, { giver, given, dryRun });
+      return { kind: dryRun ? 'dry_run' : 'accepted', body };
     },
     /** Importing once more registers nothing twice. */
     async recover() {

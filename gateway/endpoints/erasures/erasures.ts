@@ -18,10 +18,10 @@ import { id, named, pageShape, success, text, time, whole } from '../../api/shap
 import { changeAudited } from '../../http/audited.ts';
 import type { Requester } from '../../http/context.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
-import { Fault, required, string } from '../../http/fields/field.ts';
+import { matching, required } from '../../http/fields/field.ts';
 import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
-import { type Accepted, refusedLate } from '../../http/idempotency/action.ts';
+import type { Accepted } from '../../http/idempotency/action.ts';
 
 /** A person who asks to be forgotten: everything that was stored of a number goes, of one account or of all. */
 
@@ -40,13 +40,11 @@ const Erasure = named('Erasure', "A person's number that is erased, or will be."
 });
 
 const number = required(
-  string(
-    {
-      description: "The customer's number, country code first, or the user id of a chat-app customer without a number.",
-      pattern: CUSTOMER_FORM.source,
-    },
-    (value) =>
-      CUSTOMER_FORM.test(value) ? value : new Fault('invalid_phone', 'It must be 8 to 15 digits, country code first.'),
+  matching(
+    "The customer's number, country code first, or the user id of a chat-app customer without a number.",
+    CUSTOMER_FORM,
+    '8 to 15 digits, country code first',
+    'invalid_phone',
   ),
 );
 
@@ -80,11 +78,9 @@ export const erase = endpoint({
   problems: ['quota_reached'],
   examples: { body: { customer: { number: '919876543210' } } },
   action: (deps) => ({
-    async act({ caller, body }, { id, payBy }) {
-      const { db, clock } = deps;
+    async act({ caller, body }, { id }) {
+      const { db } = deps;
       const account = caller.account._id;
-      const late = refusedLate(clock, payBy);
-      if (late !== undefined) return late;
       if ((await countUnfinished(db, account)) >= ERASURES_MAX) return refused('quota_reached', TOO_MANY);
       const complete = (await completionFor(db, account))(body.number);
       return begin(deps, caller, id, complete, account);
@@ -118,9 +114,7 @@ export const eraseEverywhere = endpoint({
   answer: success('OperatorErasureResult', Erasure.shape),
   examples: { body: { person: { number: '919876543210' } } },
   action: (deps) => ({
-    async act({ requester, body }, { id, payBy }) {
-      return refusedLate(deps.clock, payBy) ?? begin(deps, requester, id, body.number);
-    },
+    act: ({ requester, body }, { id }) => begin(deps, requester, id, body.number),
     recover: (_owner, id) => begun(deps.db, undefined, id),
   }),
 });

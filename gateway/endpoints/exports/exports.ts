@@ -13,8 +13,6 @@ import { changeAudited } from '../../http/audited.ts';
 import type { Requester } from '../../http/context.ts';
 import type { Values } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
-import { refusedLate } from '../../http/idempotency/action.ts';
-import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
 import { MESSAGE_FILTER, messageFilter, withCountryCode } from '../messages/messages.ts';
 import { type ExportDocument, exportFile, exportsIn, findExport, insertExport, listExports } from './run.ts';
 
@@ -58,16 +56,13 @@ export const startExport = endpoint({
   examples: { body: { failed: { state: 'failed', created_from: '2026-11-01T00:00:00+05:30' } } },
   newId: ({ clock }) => newId('exp', clock.now().getTime()),
   action: (deps) => ({
-    async act({ caller, body }, { id, payBy }) {
-      const late = refusedLate(deps.clock, payBy);
-      if (late !== undefined) return late;
+    async act({ caller, body }, { id }) {
       const filter = withCountryCode(messageFilter(body), caller.account);
       const begun = await changeAudited(deps, caller, {
         ...{ action: 'messages.export', subject: { kind: 'export', id } },
-        make: () => insertExport(deps, caller.account._id, { _id: id, by: byOf(caller), filter }).catch(quotaReached),
-        madeOf: (made) => ('quota' in made ? undefined : asAudited(body)),
+        make: () => insertExport(deps, caller.account._id, { _id: id, by: byOf(caller), filter }),
+        madeOf: () => asAudited(body),
       });
-      if ('quota' in begun) return refused(...quotaProblem(begun));
       exportsIn(deps).run(begun);
       return { kind: 'accepted', body: done(exportRecord(begun, true)) };
     },

@@ -28,7 +28,6 @@ import { type MessageSummary, viewOf } from '../messages/views.ts';
 export interface ExportDocument {
   readonly _id: ExportId;
   readonly account: AccountId;
-  /** Who asked for it: `user usr_…`, `key …`. */
   readonly by: string;
   readonly place: number;
   readonly filter: MessageFilter;
@@ -41,7 +40,6 @@ export interface ExportDocument {
   readonly rows: number;
   readonly pieces: number;
   readonly bytes: number;
-  /** There were more than a file has. */
   readonly cut?: true;
   /** When it last got on. */
   readonly at: Date;
@@ -121,7 +119,6 @@ export async function listExports(db: Db, account: AccountId): Promise<readonly 
   return found.sort((a, b) => (a._id < b._id ? 1 : -1));
 }
 
-/** The file's text, piece by piece. */
 export async function* exportFile(db: Db, { _id, pieces }: ExportDocument): AsyncGenerator<string> {
   yield csvHead(COLUMNS);
   for (let number = 0; number < pieces; number++) {

@@ -6,6 +6,7 @@ import {
   type ConversationDocument,
   conversationKey,
   isSessionOpen,
+  SESSION_MS,
   sessionUntil,
 } from '../../../shared/money/conversations/conversation.ts';
 import {
@@ -18,17 +19,16 @@ import {
   readCustomers,
   sessionOf,
 } from '../../../shared/money/conversations/person.ts';
-import { listMarketingStops } from '../../../shared/money/conversations/store.ts';
+import { conversationCollection, listMarketingStops } from '../../../shared/money/conversations/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { Customer } from '../../api/event-shapes.ts';
 import { flag, named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
-import { cursorOf, limit, pageOf, pageOfFound } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOf, pageOfFound, perEntries } from '../../http/fields/query.ts';
 import { listMessages } from '../messages/message-list.ts';
 import { type TextRules, textRulesFor } from '../messages/texts.ts';
-import { listInbox } from './inbox-store.ts';
 import { readSaid, WRITTEN } from './texts.ts';
 
 /** The customers who wrote on the chat-app channel, and how long they may be written to freely. */
@@ -84,7 +84,6 @@ const InboxCustomer = named('InboxCustomer', 'A customer who wrote, or was writt
   }),
 });
 
-/** A parameter of both lists. */
 export const ofNumber = optional(
   string({ description: 'Only what was written between customers and this number of the account.' }, (number) =>
     isBusinessNumber(number)
@@ -92,9 +91,6 @@ export const ofNumber = optional(
       : new Fault('invalid_phone', 'It must be a number of the account: digits, country code first.'),
   ),
 );
-
-/** This many customers of a page count as one request: each takes a look at its last message. */
-const CUSTOMERS_PER_REQUEST = 10;
 
 export const inbox = endpoint({
   id: 'inbox',
@@ -108,7 +104,7 @@ export const inbox = endpoint({
   scopes: ['read'],
   test: 'apart',
   query: { number: ofNumber, limit, cursor: cursorOf('inbox', isPlace) },
-  reads: ({ limit }) => Math.ceil(limit / CUSTOMERS_PER_REQUEST),
+  reads: perEntries(10),
   answer: pageShape('InboxPage', InboxCustomer),
   async handle({ db, clock }, { caller, query: { number: wanted, limit, cursor } }) {
     const account = caller.account._id;
@@ -181,7 +177,6 @@ function recipientOf({ number, user_id }: CustomerRecord, { names: [first = ''] 
   return number ?? user_id ?? first;
 }
 
-/** What each customer wrote last to each number. */
 async function lastMessages(
   db: Db,
   account: AccountId,
@@ -231,9 +226,6 @@ const MarketingStop = named(
   },
 );
 
-/** This many entries of a page count as one request. */
-const ENTRIES_PER_REQUEST = 250;
-
 export const marketingStops = endpoint({
   id: 'marketingStops',
   call: 'chatapp.marketingStops',
@@ -245,7 +237,7 @@ export const marketingStops = endpoint({
     'Extension. Customers of the chat-app channel who told the provider to get no marketing of the account, by number. Marketing templates to them are refused with 403 `marketing_opted_out`, until they resume them in the chat app. A page counts as one request for each 250 of `limit`.',
   scopes: ['read', 'manage'],
   query: { limit, cursor: cursorOf('marketing-stops', (text): text is string => CUSTOMER_FORM.test(text)) },
-  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  reads: perEntries(250),
   answer: pageShape('MarketingStopPage', MarketingStop),
   async handle({ db }, { caller, query: { limit, cursor } }) {
     const found = await listMarketingStops(db, caller.account._id, cursor, limit + 1);
@@ -255,4 +247,46 @@ export const marketingStops = endpoint({
 
 function stopRecord({ customer, marketing }: ConversationDocument): Shown<typeof MarketingStop> {
   return { customer, since: isoTimestamp(marketing?.at ?? new Date(0)) };
+}
+
+/** The index is named: no plan walks the customers of other accounts. */
+const INDEX = 'inbox';
+
+/** A customer's place in the list: the time of the last message, then the number. */
+interface InboxPlace {
+  readonly atMs: number;
+  readonly customer: string;
+}
+
+/** Up to `limit` customers who wrote, the one who wrote last first, behind `after`. */
+function listInbox(
+  db: Db,
+  account: AccountId,
+  after: InboxPlace | undefined,
+  limit: number,
+): Promise<ConversationDocument[]> {
+  const at = new Date(after?.atMs ?? 0);
+  const rest =
+    after === undefined
+      ? { lastInboundAt: { $exists: true } }
+      : {
+          lastInboundAt: { $lte: at },
+          $or: [{ lastInboundAt: { $lt: at } }, { _id: { $lt: conversationKey(account, after.customer) } }],
+        };
+  return conversationCollection(db)
+    .find({ account, ...rest })
+    .sort({ lastInboundAt: -1, _id: -1 })
+    .hint(INDEX)
+    .limit(limit)
+    .batchSize(limit + 1)
+    .toArray();
+}
+
+/** How many customers may be written to freely now, up to `most`. */
+export function countOpenSessions(db: Db, account: AccountId, now: Date, most: number): Promise<number> {
+  const since = new Date(now.getTime() - SESSION_MS);
+  return conversationCollection(db).countDocuments(
+    { account, lastInboundAt: { $gt: since } },
+    { hint: INDEX, limit: most },
+  );
 }

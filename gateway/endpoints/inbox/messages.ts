@@ -5,8 +5,8 @@ import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
 import { CostlyRead, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { named, pageFields, text } from '../../api/shapes.ts';
-import { Fault, optional, string } from '../../http/fields/field.ts';
-import { cursorOf, limit, pageOf } from '../../http/fields/query.ts';
+import { matching, optional } from '../../http/fields/field.ts';
+import { cursorOf, limit, pageOf, perEntries } from '../../http/fields/query.ts';
 import { listMessages, listMessagesWith } from '../messages/message-list.ts';
 import { messageRecord, personAsked, THREAD_PER_REQUEST } from '../messages/messages.ts';
 import { Message, OF_ITS_KIND } from '../messages/shapes.ts';
@@ -14,8 +14,6 @@ import { SAID, type TextRules, textRulesFor } from '../messages/texts.ts';
 import type { MessageSummary } from '../messages/views.ts';
 import { InboxPerson, ofNumber, personRecord } from './inbox.ts';
 import { readSaid, WRITTEN } from './texts.ts';
-
-/** Messages from customers, with what they wrote. */
 
 const InboxMessage = z
   .strictObject({
@@ -32,7 +30,6 @@ const InboxMessage = z
     allOf: OF_ITS_KIND,
   });
 
-/** What examples show. */
 const RECEIVED = {
   message_id: 'msg_01m82n0a4c6g1yzr3k8w5qv2hx',
   to: '918000000001',
@@ -88,7 +85,6 @@ export const inboxThread = endpoint({
   },
 });
 
-/** Messages as lists show them, with their texts. */
 async function withTexts(
   db: Db,
   account: AccountId,
@@ -99,8 +95,6 @@ async function withTexts(
   const said = await readSaid(db, account, ids, rules);
   return messages.map((message) => ({ ...messageRecord(message), ...said.get(message._id) }));
 }
-
-const SMS_PER_REQUEST = 100;
 
 export const receivedSms = endpoint({
   id: 'receivedSms',
@@ -115,18 +109,17 @@ export const receivedSms = endpoint({
   test: 'apart',
   query: {
     number: optional(
-      string(
-        { description: 'Only what was written to this number of the account.', pattern: '^[0-9]{3,15}$' },
-        (number) =>
-          /^\d{3,15}$/.test(number)
-            ? number
-            : new Fault('invalid_phone', 'It must be a number of the account, 3 to 15 digits.'),
+      matching(
+        'Only what was written to this number of the account.',
+        /^[0-9]{3,15}$/,
+        'a number of the account, 3 to 15 digits',
+        'invalid_phone',
       ),
     ),
     limit,
     cursor: cursorOf('received-sms', isMessageId),
   },
-  reads: ({ limit }) => Math.ceil(limit / SMS_PER_REQUEST),
+  reads: perEntries(100),
   answer: named(
     'ReceivedSmsPage',
     pageFields(z.array(InboxMessage).meta({ example: [{ ...RECEIVED, to: '919000000001', channel: 'sms' }] })),

@@ -11,6 +11,7 @@ import type {
 } from '../../../shared/messages/document/chat-message.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
+import type { Shown } from '../../api/endpoint.ts';
 import { flag, text } from '../../api/shapes.ts';
 import { beginning } from '../../http/fields/field.ts';
 import { saidOf, type TextRules, type WithText } from '../messages/texts.ts';
@@ -20,7 +21,6 @@ const SHOWN_MAX = 4_096;
 /** Messages of one read. A text may have 64 KB: 500 of them at once held the event loop for 100 ms. */
 const TOGETHER = 32;
 
-/** What is shown of what was written. */
 export const WRITTEN = {
   body: text().optional(),
   body_cut: flag().optional(),
@@ -39,17 +39,12 @@ export const WRITTEN = {
   ).optional(),
 };
 
-/** What was written, and in which group; of a template which one was sent, with its values. */
-interface Said {
-  readonly body?: string;
-  readonly body_cut?: true;
-  readonly choices?: readonly string[];
-  readonly reply_to?: MessageId;
-  readonly group_id?: string;
+/** What was written; of a template which one was sent, with its values. */
+type Said = Shown<z.ZodObject<typeof WRITTEN>> & {
   readonly template?: string;
   readonly language?: string;
   readonly params?: readonly string[];
-}
+};
 
 interface Content extends WithText, Pick<ChatMessageDocument, '_id' | 'replyTo'> {
   readonly content?: WithText['content'] & {

@@ -19,7 +19,7 @@ import { done, endpoint, type Gateway, refused, type Shown } from '../../api/end
 import { decimal, named, success, text, time, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { Requester } from '../../http/context.ts';
-import { choice, number, optional, required, withDefault } from '../../http/fields/field.ts';
+import { choice, number, optional, required, type Values, withDefault } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
 import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from '../accounts/account.ts';
@@ -352,13 +352,7 @@ function holdRecord({ prefix, state, since, seen, released }: HoldDocument): Sho
   };
 }
 
-function capsOf({
-  spend_per_day: day,
-  spend_per_month: month,
-}: {
-  readonly spend_per_day?: number | undefined;
-  readonly spend_per_month?: number | undefined;
-}): Caps | undefined {
+function capsOf({ spend_per_day: day, spend_per_month: month }: Values<typeof CAPS>): Caps | undefined {
   return day === undefined && month === undefined ? undefined : defined({ day, month });
 }
 

@@ -10,10 +10,8 @@ import type { LogRecord } from '../../../shared/messages/settlement/message-log.
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { findAccount } from '../../../shared/money/accounts/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { parseContent } from '../../../shared/templates/sms/pattern.ts';
-import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/sms/slot.ts';
 import { findTemplate, readPausedTemplates } from '../../../shared/templates/sms/store.ts';
-import { foldLineBreaks } from '../../../shared/templates/sms/template.ts';
+import { comparedPattern } from '../../../shared/templates/sms/template.ts';
 import type { Gateway, Shown } from '../../api/endpoint.ts';
 import { ctaCheckOf, ctaWords } from '../sms/ctas/check.ts';
 import { carriersOf, scrubFactsOf } from '../sms/scrubbing/facts.ts';
@@ -119,8 +117,7 @@ async function missingIn(
 ): Promise<readonly string[]> {
   if (account.ctaCheck === undefined || shown !== 'whole' || typeof text !== 'string') return [];
   const found = template === undefined ? undefined : await findTemplate(gateway.db, account._id, template);
-  const parsed = found && parseContent(foldLineBreaks(found.content), DEFAULT_SLOT_LIMITS, found.slots);
-  const pattern = parsed?.kind === 'pattern' ? parsed.pattern : undefined;
+  const pattern = found && comparedPattern(found, {});
   return ((await ctaCheckOf(gateway, account, pattern))?.(text) ?? []).map(ctaWords);
 }
 

@@ -9,7 +9,17 @@ import { isDay, isoDate } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, isAccountId } from '../../../shared/platform/runtime/ids.ts';
 import type { Shown } from '../../api/endpoint.ts';
 import { named, text } from '../../api/shapes.ts';
-import { Fault, type Field, type Kind, list, object, optional, required, string } from '../../http/fields/field.ts';
+import {
+  Fault,
+  type Field,
+  type Kind,
+  list,
+  matching,
+  object,
+  optional,
+  required,
+  string,
+} from '../../http/fields/field.ts';
 import { ONE_LINE } from '../../http/fields/message-fields.ts';
 import type { ReadRequest } from '../../http/fields/request.ts';
 import { PROBLEMS } from '../../http/problem.ts';
@@ -24,11 +34,6 @@ export function line(description: string, most: number): Kind<string> {
   return string({ description, minLength: 1, maxLength: most, pattern: ONE_LINE }, (text) =>
     isLine(text, most) ? text.trim() : fault,
   );
-}
-
-export function matching(description: string, pattern: RegExp, form: string): Kind<string> {
-  const fault = new Fault('invalid_value', `It must be ${form}.`);
-  return string({ description, pattern: pattern.source }, (text) => (pattern.test(text) ? text : fault));
 }
 
 const COUNTRY = string({ description: 'Two letters (ISO 3166-1).', pattern: '^[A-Z]{2}$' }, (text) =>

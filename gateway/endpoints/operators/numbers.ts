@@ -19,10 +19,10 @@ import { phoneDigits } from '../../../shared/platform/sheets/cell.ts';
 import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
 import { named, pageShape, success, text, time } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { Fault, optional, required, string } from '../../http/fields/field.ts';
+import { Fault, matching, optional, required, string } from '../../http/fields/field.ts';
 import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
-import { AccountIdText, accountId, checkOpenAccount, country, matching } from './fields.ts';
+import { AccountIdText, accountId, checkOpenAccount, country } from './fields.ts';
 
 /** Numbers that handsets write to, and whose they are. */
 

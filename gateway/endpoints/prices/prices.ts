@@ -9,10 +9,10 @@ import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { named, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { choice, Fault, list, number, object, optional, required, string } from '../../http/fields/field.ts';
+import { choice, Fault, list, matching, number, object, optional, required, string } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from '../accounts/account.ts';
-import { ACCOUNT_IN_PATH, matching } from '../operators/fields.ts';
+import { ACCOUNT_IN_PATH } from '../operators/fields.ts';
 
 /** What an account pays. Operators set it; the account reads it. */
 

@@ -12,10 +12,10 @@ import { done, endpoint, invalid } from '../../api/endpoint.ts';
 import { flag, success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
-import { boolean, choice, type Kind, number, optional } from '../../http/fields/field.ts';
+import { boolean, choice, type Kind, matching, number, optional } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { ACCOUNT_REFUSALS, openAccountOf } from '../accounts/account.ts';
-import { accountId, matching } from '../operators/fields.ts';
+import { accountId } from '../operators/fields.ts';
 import { NUMBER_IN_PATH, numberAsked, OperatorProvider, shownProvider } from './providers.ts';
 
 const graphId = (description: string) => matching(description, GRAPH_ID, '1 to 64 letters, digits, _ and -');

@@ -15,10 +15,10 @@ import { parseSheet, type Row, TITLE_ROWS_MAX } from '../../../shared/platform/s
 import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
 import { named, success, text, time } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { optional, required, string } from '../../http/fields/field.ts';
+import { matching, optional, required, string } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from '../accounts/account.ts';
-import { ACCOUNT_IN_PATH, currency, matching } from '../operators/fields.ts';
+import { ACCOUNT_IN_PATH, currency } from '../operators/fields.ts';
 
 /** What the provider of an account's chat-app number takes from the operator. */
 

@@ -22,10 +22,10 @@ import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { done, endpoint, type Gateway, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, named, pageShape, success, text, time, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { choice, list, optional, required, string, withDefault } from '../../http/fields/field.ts';
+import { choice, list, matching, optional, required, string, withDefault } from '../../http/fields/field.ts';
 import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
-import { AccountIdText, accountId, matching, reason } from '../operators/fields.ts';
+import { AccountIdText, accountId, reason } from '../operators/fields.ts';
 import { customer } from '../opt-ins/customer.ts';
 import { postToProvider, providerPoster, readProviderAnswer } from './post-to-provider.ts';
 

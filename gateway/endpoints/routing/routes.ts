@@ -23,6 +23,7 @@ import {
   choice,
   Fault,
   list,
+  matching,
   number,
   object,
   optional,
@@ -31,14 +32,7 @@ import {
   withDefault,
 } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
-import {
-  accountId,
-  DaytimeShape,
-  daytimeField,
-  daytimeRecord,
-  matching,
-  NO_SUCH_ACCOUNT,
-} from '../operators/fields.ts';
+import { accountId, DaytimeShape, daytimeField, daytimeRecord, NO_SUCH_ACCOUNT } from '../operators/fields.ts';
 import { explainRoute, groupsText, matchText } from './explain.ts';
 
 /** Which carriers take which messages. */

@@ -9,7 +9,7 @@ import { type AccountId, idTime, isScheduleId, type ScheduleId } from '../../../
 import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, id, named, success, text, time, whole } from '../../api/shapes.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
-import { cursorOf, limit, mergePage, pageOfFound } from '../../http/fields/query.ts';
+import { cursorOf, limit, mergePage, pageOfFound, perEntries } from '../../http/fields/query.ts';
 import type { Rule } from '../../http/fields/request.ts';
 import { MessageId } from '../messages/shapes.ts';
 import { ScheduledFor } from '../sms/schedule.ts';
@@ -36,9 +36,6 @@ const Schedule = named('Schedule', {
   message_id: MessageId.optional(),
   batch_id: id('bat', 'Id of the batch.').optional(),
 });
-
-/** This many entries of a page count as one request. */
-const ENTRIES_PER_REQUEST = 100;
 
 /** Where a schedule stands in both lists. */
 type Place = Pick<ScheduleDocument, 'at' | '_id'>;
@@ -88,7 +85,7 @@ export const schedules = endpoint({
   test: 'apart',
   query: QUERY,
   queryRules: [cursorOfThisList],
-  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  reads: perEntries(100),
   answer: named('SchedulePage', 'Schedules.', {
     data: z.array(Schedule).meta({
       example: [
@@ -171,7 +168,6 @@ function isPlace(text: string): text is PlaceText {
   return Object.hasOwn(LISTS, list) && /^\d{1,15}$/.test(atMs) && isScheduleId(id) && more.length === 0;
 }
 
-/** Another account's schedule is answered like one that does not exist. */
 export const scheduleState = endpoint({
   id: 'scheduleState',
   call: 'schedules.get',
@@ -194,7 +190,6 @@ export const scheduleState = endpoint({
   },
 });
 
-/** "Cancel result". A repeated request is answered with 200 and refunds nothing. */
 export const cancelSchedule = endpoint({
   id: 'cancelSchedule',
   call: 'schedules.cancel',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   createSender,
+  decideSender,
   findSender,
   findSenderById,
   isSenderForm,
@@ -10,20 +11,21 @@ import {
   SenderExists,
 } from '../../../shared/carriers/sender.ts';
 import type { Route } from '../../../shared/messages/document/message.ts';
-import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isSenderId, newId } from '../../../shared/platform/runtime/ids.ts';
-import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
+import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
 import { id, named, pageShape, success, text, time } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { choice, list, required } from '../../http/fields/field.ts';
+import { choice, Fault, list, optional, required, string, withDefault } from '../../http/fields/field.ts';
 import { sender } from '../../http/fields/message-fields.ts';
-import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound, perEntries } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
-import { type Accepted, type Refused, refusedLate } from '../../http/idempotency/action.ts';
-import { quotaProblem } from '../../http/quota-problem.ts';
+import type { Accepted, Refused } from '../../http/idempotency/action.ts';
+import { ACCOUNT_REFUSALS, openAccountOf } from '../accounts/account.ts';
+import { DECISION, DECISIONS, reasonToReject } from '../approvals/approvals.ts';
+import { ACCOUNT_IN_PATH, AccountIdText } from '../operators/fields.ts';
 
-/** The senders that an account asked for or was given. */
+/** The senders that an account asked for or was given, and what operators decide about them. */
 
 const ROUTES = ['transactional', 'promotional'] as const satisfies readonly Route[];
 
@@ -39,9 +41,6 @@ const AccountSender = named('AccountSender', 'A sender of the account and its ap
   decided_at: time().nullable(),
 });
 
-/** This many entries of a page count as one request. */
-const ENTRIES_PER_REQUEST = 250;
-
 export const senders = endpoint({
   id: 'senders',
   call: 'senders.list',
@@ -54,7 +53,7 @@ export const senders = endpoint({
   scopes: ['read', 'manage'],
   test: 'same',
   query: { limit, cursor: cursorOf('senders', (text): text is string => isSenderForm(text)) },
-  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  reads: perEntries(250),
   answer: pageShape('SenderPage', AccountSender, 'Senders, by name.'),
   async handle({ db }, { caller, query: { limit, cursor } }) {
     const found = await listSenderPage(db, caller.account._id, cursor ?? '', limit + 1);
@@ -62,7 +61,6 @@ export const senders = endpoint({
   },
 });
 
-/** It can be used when an operator has approved it. */
 export const requestSender = endpoint({
   id: 'requestSender',
   call: 'senders.request',
@@ -82,11 +80,9 @@ export const requestSender = endpoint({
   examples: { body: { sender: { sender: 'HARKRA', routes: ['transactional'] } } },
   newId: ({ clock }) => newId('snd', clock.now().getTime()),
   action: (deps) => ({
-    async act({ caller, body }, { id, payBy }) {
+    async act({ caller, body }, { id }) {
       const { db, clock } = deps;
       const account = caller.account._id;
-      const late = refusedLate(clock, payBy);
-      if (late !== undefined) return late;
       const routes = ROUTES.filter((route) => body.routes.includes(route));
       const wanted = { _id: id, account, sender: body.sender, routes, status: 'submitted', requested: true } as const;
       try {
@@ -95,11 +91,10 @@ export const requestSender = endpoint({
           subject: { kind: 'sender', id },
           make: () => createSender(db, clock, wanted),
           madeOf: senderRecord,
-          isRefusal: (error) => error instanceof SenderExists || error instanceof QuotaReached,
+          isRefusal: (error) => error instanceof SenderExists,
         });
         return asked(made);
       } catch (error) {
-        if (error instanceof QuotaReached) return { kind: 'refused', problem: quotaProblem(error) };
         if (!(error instanceof SenderExists)) throw error;
         const known = await findSender(db, account, body.sender);
         return known?._id === id ? asked(known) : exists(known);
@@ -127,7 +122,6 @@ const NO_SENDER = {
   detail: 'Check the sender_id: the account has no such sender. `GET /v2/account/senders` lists them.',
 };
 
-/** Messages that wait with it are refused and refunded. */
 export const removeSender = endpoint({
   id: 'removeSender',
   call: 'senders.remove',
@@ -160,7 +154,6 @@ export const removeSender = endpoint({
   },
 });
 
-/** A sender as its account sees it. */
 function senderRecord(found: SenderDocument): Shown<typeof AccountSender> {
   const { _id, sender, routes, status, reason, createdAt, decidedAt } = found;
   return {
@@ -173,3 +166,115 @@ function senderRecord(found: SenderDocument): Shown<typeof AccountSender> {
     decided_at: decidedAt === undefined ? null : isoTimestamp(decidedAt),
   };
 }
+
+const SenderName = text(undefined, { example: 'HARKRA' });
+
+export const giveSender = endpoint({
+  id: 'giveSender',
+  method: 'post',
+  path: '/v2/admin/accounts/{account_id}/senders',
+  tag: 'Operators',
+  summary: 'Give an account a sender',
+  description: 'Extension. It may use it within seconds, unless it is `submitted`: then it waits for a decision.',
+  scopes: ['admin:support'],
+  params: ACCOUNT_IN_PATH,
+  body: request({
+    sender: required(sender),
+    routes: withDefault(
+      list(choice(ROUTES), { description: 'The routes it may be used on. Absent: both.', minItems: 1, maxItems: 2 }),
+      ROUTES,
+    ),
+    status: withDefault(choice(['approved', 'submitted'], 'Whether the operators have approved it.'), 'approved'),
+  }),
+  answer: success('GivenSender', {
+    account_id: AccountIdText,
+    sender_id: id('snd', undefined, 'snd_01m7znjn7hdb5pft3awkb6pgvz'),
+    sender: SenderName,
+    routes: z.array(z.enum(ROUTES)).meta({ example: ['transactional'] }),
+    state: z.enum(['approved', 'submitted']),
+  }),
+  problems: [...ACCOUNT_REFUSALS, 'sender_exists'],
+  examples: { body: { example: { sender: 'HARKRA' } } },
+  async handle(deps, { requester, params, body: { sender, routes, status } }) {
+    const { db, clock } = deps;
+    const account = await openAccountOf(db, params.account_id);
+    if ('kind' in account) return account;
+    const { _id: owner } = account;
+    try {
+      const made = await changeAudited(deps, requester, {
+        action: 'sender.create',
+        subject: { kind: 'sender', id: `${owner}:${sender}` },
+        account: owner,
+        make: () => createSender(db, clock, { account: owner, sender, routes, status }),
+        madeOf: (one) => one,
+        isRefusal: (error) => error instanceof SenderExists,
+      });
+      return done({ account_id: owner, sender_id: made._id, sender, routes, state: status });
+    } catch (error) {
+      if (error instanceof SenderExists) return refused('sender_exists');
+      throw error;
+    }
+  },
+});
+
+export const senderDecision = endpoint({
+  id: 'decideSender',
+  method: 'post',
+  path: '/v2/admin/accounts/{account_id}/senders/{sender}/decision',
+  tag: 'Operators',
+  summary: 'Approve or reject a sender',
+  description: 'Extension. The account may use it, or not, within seconds.',
+  scopes: ['admin:support'],
+  params: { ...ACCOUNT_IN_PATH, sender: SenderName.describe('The sender, as recipients see it.') },
+  body: request(
+    {
+      ...DECISION,
+      sender_id: optional(
+        string(
+          {
+            description:
+              'The `sender_id` that was read. One that the account has asked for since is not decided then. Needed to approve what the account asked for itself.',
+            pattern: '^snd_[0-9a-hjkmnp-tv-z]{26}$',
+          },
+          (text) => (isSenderId(text) ? text : new Fault('invalid_value', 'It must be a sender_id as GET shows it.')),
+        ),
+      ),
+    },
+    [],
+    [reasonToReject],
+  ),
+  answer: success('SenderDecisionResult', {
+    account_id: AccountIdText,
+    sender: SenderName,
+    decision: z.enum(DECISIONS),
+    reason: text().nullable(),
+  }),
+  problems: [...ACCOUNT_REFUSALS, 'sender_not_found', 'sender_changed'],
+  examples: { body: { example: { decision: 'approved' } } },
+  async handle(deps, { requester, params, body, read: { problems } }) {
+    const { db, clock } = deps;
+    const account = await openAccountOf(db, params.account_id);
+    if ('kind' in account) return account;
+    const { decision, reason, sender_id: id } = body;
+    const name = params.sender;
+    const found = await findSender(db, account._id, name);
+    if (found === undefined) return refused('sender_not_found');
+    if (decision === 'approved' && found.requested === true && id === undefined) {
+      const detail = 'The account asked for it itself: name the sender_id that you read.';
+      problems.add('sender_id', 'missing_field', detail);
+      return invalid(problems);
+    }
+    if (id !== undefined && id !== found._id) return refused('sender_changed');
+    const before = { status: found.status, reason: found.reason ?? null };
+    const decided = await changeAudited(deps, requester, {
+      action: decision === 'approved' ? 'sender.approve' : 'sender.reject',
+      subject: { kind: 'sender', id: `${account._id}:${name}` },
+      account: account._id,
+      read: async () => before,
+      make: () => decideSender(db, clock, account._id, name, decision, reason, found._id),
+      madeOf: (made) => (made ? { status: decision, reason: reason ?? null } : before),
+    });
+    if (!decided) return refused('sender_changed');
+    return done({ account_id: account._id, sender: name, decision, reason: reason ?? null });
+  },
+});

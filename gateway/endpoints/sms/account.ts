@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
 import { readBalance, type Balance as StoredBalance } from '../../../shared/money/accounts/store.ts';
-import { countApproved, readApprovedTexts } from '../../../shared/templates/sms/approved-store.ts';
-import { isDltId } from '../../../shared/templates/sms/template-form.ts';
+import { countApproved, readApprovedTexts } from '../../../shared/templates/sms/store.ts';
+import { isDltId } from '../../../shared/templates/sms/template.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { flag, named, text, whole } from '../../api/shapes.ts';
 import { pageOfWhole, readWhole } from '../../api/whole-list.ts';
@@ -19,7 +19,6 @@ const Balance = named('Balance', {
   }),
 });
 
-/** "Balance record". */
 export const balance = endpoint({
   id: 'balance',
   call: 'account.balance',

@@ -12,10 +12,8 @@ import type { Route } from '../../../shared/messages/document/message.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import { nextTurn, turnOver } from '../../../shared/platform/runtime/turns.ts';
-import { parseContent } from '../../../shared/templates/sms/pattern.ts';
-import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/sms/slot.ts';
 import { listTemplates } from '../../../shared/templates/sms/store.ts';
-import { foldLineBreaks, placeBeforeFolding } from '../../../shared/templates/sms/template.ts';
+import { comparedPattern, comparedText, placeBeforeFolding } from '../../../shared/templates/sms/template.ts';
 import { asLiveAccount } from '../../access/account.ts';
 import { perProcess } from '../../api/endpoint.ts';
 import type { Caller } from '../../http/context.ts';
@@ -24,10 +22,8 @@ import { fieldRefusal } from '../../http/field-problems.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
 import { PROBLEMS } from '../../http/problem.ts';
 import { ApprovedTemplates } from './matching/approved-templates.ts';
-import { matchTemplate } from './matching/match.ts';
+import { captureSlots, type IndexedTemplate, matchTemplate } from './matching/match.ts';
 import { explainMismatch, type Mismatch } from './matching/mismatch.ts';
-import { captureSlots } from './matching/reach.ts';
-import type { IndexedTemplate } from './matching/template-index.ts';
 
 /** What a message keeps of its template. Both members are absent without DLT, unless the request names a template. */
 export interface TemplateIds {
@@ -55,10 +51,9 @@ export class Approvals {
   readonly #templates: ApprovedTemplates;
   readonly #senders: FreshCache<SenderKey, SenderDocument>;
 
-  constructor(deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'> & { readonly templates: ApprovedTemplates }) {
-    const { db, clock, config } = deps;
+  constructor({ db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>) {
     this.#db = db;
-    this.#templates = deps.templates;
+    this.#templates = new ApprovedTemplates({ db, clock, freshMs: config.keyCacheMs });
     this.#senders = new FreshCache({
       freshMs: config.keyCacheMs,
       maxEntries: REMEMBERED_SENDERS,
@@ -128,13 +123,9 @@ export class Approvals {
     for (const status of ['rejected', 'submitted'] as const) {
       for (const found of await listTemplates(this.#db, account._id, status, undefined, UNAPPROVED_MAX)) {
         if (turnOver()) await nextTurn();
-        const { dltId, name, content, slots, reason } = found;
-        const parsed = parseContent(
-          account.lineBreaks === 'exact' ? content : foldLineBreaks(content),
-          DEFAULT_SLOT_LIMITS,
-          slots,
-        );
-        if (parsed.kind === 'malformed' || captureSlots(parsed.pattern, text) === undefined) continue;
+        const { dltId, name, reason } = found;
+        const pattern = comparedPattern(found, account);
+        if (pattern === undefined || captureSlots(pattern, text) === undefined) continue;
         const [said] = predictRefusals({ template: { dltId, status, ...defined({ reason }) } });
         if (said === undefined) return undefined;
         const detail = `The text matches only a template that may not be sent. ${said.cause} ${said.advice}`;
@@ -161,7 +152,7 @@ export class Approvals {
     // Against thousands of templates either takes milliseconds.
     if (turnOver()) await nextTurn();
     // Only for the comparison: what is sent is the text as it was given.
-    const compared = account.lineBreaks === 'exact' ? text : foldLineBreaks(text);
+    const compared = comparedText(text, account);
     const template = matchTemplate(own, compared);
     if (template !== undefined) return approveTemplate(account, template);
     const others = await this.#templates.ofAccount(account);
@@ -200,7 +191,4 @@ function templateMismatch(mismatch: Mismatch): Refused {
   return { kind: 'refused', problem: ['template_mismatch', answer] };
 }
 
-export const approvalsOf = perProcess(({ db, clock, config }) => {
-  const templates = new ApprovedTemplates({ db, clock, limits: DEFAULT_SLOT_LIMITS, freshMs: config.keyCacheMs });
-  return new Approvals({ db, clock, config, templates });
-});
+export const approvalsOf = perProcess((gateway) => new Approvals(gateway));

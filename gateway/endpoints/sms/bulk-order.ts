@@ -1,29 +1,38 @@
 import assert from 'node:assert/strict';
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
 import type { Routable, RouteTable } from '../../../shared/carriers/routing/table.ts';
-import { type BatchDocument, type BatchEntry, ENTRIES_MAX, ENTRIES_PER_CHUNK } from '../../../shared/messages/batch.ts';
+import {
+  type BatchContent,
+  type BatchDocument,
+  type BatchEntry,
+  ENTRIES_MAX,
+  ENTRIES_PER_CHUNK,
+} from '../../../shared/messages/batch.ts';
 import type { Route } from '../../../shared/messages/document/message.ts';
 import { laneOf, pathOf } from '../../../shared/messages/document/routing.ts';
+import type { Encoding } from '../../../shared/messages/sms-plan.ts';
 import { type PriceList, smsPrice } from '../../../shared/money/accounts/prices.ts';
 import { keysOf } from '../../../shared/money/ledger/spending.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId, BatchId } from '../../../shared/platform/runtime/ids.ts';
 import { inSlices } from '../../../shared/platform/runtime/turns.ts';
-import type { Pattern } from '../../../shared/templates/sms/pattern.ts';
+import { type Pattern, renderTemplate } from '../../../shared/templates/sms/pattern.ts';
 import type { Gateway, Shown } from '../../api/endpoint.ts';
 import { named, whole as wholeNumber } from '../../api/shapes.ts';
 import type { Caller } from '../../http/context.ts';
-import { invalidRequest } from '../../http/field-problems.ts';
+import { type FieldProblems, invalidRequest } from '../../http/field-problems.ts';
 import { boolean, Fault, longList, object, optional, required, string, withDefault } from '../../http/fields/field.ts';
 import {
   dryRun,
   messageOrTemplate,
   messageText,
   NO_TEMPLATE,
+  type PlannedText,
   params,
   paramsNeedTemplate,
   recipient,
   reference,
+  renderText,
   route,
   sender,
   templateId,
@@ -32,12 +41,10 @@ import { type ReadRequest, type Rule, whole } from '../../http/fields/request.ts
 import type { Refused } from '../../http/idempotency/action.ts';
 import { beyondLimits } from '../limits/recipients.ts';
 import { approvalsOf } from './approvals.ts';
-import { type BulkContent, plainContent, planTemplate } from './bulk-content.ts';
 import { ctaCheckOf, MissingCtas } from './ctas/check.ts';
-import type { Held } from './daytime.ts';
-import { DRY_RUN, type Foreseen, noRoute } from './message-order.ts';
-import { optedOutEntries, optedOutOf, placeOf } from './opted-out.ts';
-import type { NewBatch } from './unpaid-store.ts';
+import type { IndexedTemplate } from './matching/match.ts';
+import { DRY_RUN, type Foreseen, type Held, noRoute, optedOutEntries, optedOutOf, placeOf } from './message-order.ts';
+import type { NewBatch } from './paid-batch-store.ts';
 
 const LENGTH = { minItems: 1, maxItems: ENTRIES_MAX };
 const PRIORITIES = ['normal', 'low'] as const;
@@ -313,4 +320,94 @@ export function bulkDryRun(
     ...foreseen,
     ...defined({ duplicates, skipped }),
   };
+}
+
+/** The texts of a batch, and the encoding and segments of the longest one. */
+interface BulkContent {
+  readonly content: BatchContent;
+  readonly encoding: Encoding;
+  readonly segments: number;
+  segmentsOf(entry: BatchEntry): number;
+  textOf(entry: BatchEntry): string;
+}
+
+function plainContent({ text, plan: { encoding, segments } }: PlannedText): BulkContent {
+  return {
+    content: { kind: 'text', text, encoding, segments },
+    encoding,
+    segments,
+    segmentsOf: () => segments,
+    textOf: () => text,
+  };
+}
+
+/** The parts of a request that determine the texts. */
+interface Given {
+  /** Present if recipients can have params of their own. */
+  readonly recipients?: readonly BatchEntry[];
+  /** Used for every recipient without params of its own. */
+  readonly params?: readonly string[];
+}
+
+/**
+ * Renders every text once to check that it can be sent. The worker renders it again later from the same pattern.
+ * Reports every param that does not fit and every text that is too long. Undefined when there are such problems.
+ */
+async function planTemplate(
+  { dltId, pattern }: Pick<IndexedTemplate, 'dltId' | 'pattern'>,
+  entries: readonly BatchEntry[],
+  given: Given,
+  maxSegments: number,
+  problems: FieldProblems,
+): Promise<BulkContent | undefined> {
+  const before = problems.count;
+  const alike = entries.every(({ params }) => params === undefined);
+  const withoutParams = entries.some(({ params }) => params === undefined);
+  let shared: PlannedText | undefined;
+  if (given.params === undefined && given.recipients !== undefined && pattern.slots.length > 0) {
+    addMissingParams(entries, problems);
+  } else if (given.params !== undefined || withoutParams) {
+    // Checked even if no entry uses them.
+    shared = renderText(pattern, given.params ?? [], 'params', maxSegments, problems);
+  }
+  let { encoding, segments } = shared?.plan ?? { encoding: 'GSM7' as Encoding, segments: 0 };
+  const own = new Map<BatchEntry, number>();
+  const usual = shared?.plan.segments ?? 0;
+  const segmentsOf = (entry: BatchEntry): number => own.get(entry) ?? usual;
+  const textOf = ({ params = given.params ?? [] }: BatchEntry): string => {
+    const rendered = renderTemplate(pattern, params);
+    return rendered.kind === 'text' ? rendered.text : '';
+  };
+  await inSlices(entries, (entry, index) => {
+    const { params } = entry;
+    if (params === undefined) return;
+    const planned = renderText(pattern, params, `recipients[${index}].params`, maxSegments, problems);
+    if (planned?.plan.encoding === 'UCS2') encoding = 'UCS2';
+    if (planned !== undefined) own.set(entry, planned.plan.segments);
+    segments = Math.max(segments, planned?.plan.segments ?? 0);
+  });
+  if (problems.count > before) return undefined;
+  if (alike && shared !== undefined) {
+    return {
+      content: { kind: 'text', text: shared.text, encoding, segments, dltId },
+      encoding,
+      segments,
+      segmentsOf,
+      textOf,
+    };
+  }
+  return {
+    content: { kind: 'template', dltId, pattern, params: given.params ?? [] },
+    encoding,
+    segments,
+    segmentsOf,
+    textOf,
+  };
+}
+
+function addMissingParams(entries: readonly BatchEntry[], problems: FieldProblems): void {
+  for (const [index, { params }] of entries.entries()) {
+    if (params !== undefined) continue;
+    problems.add(`recipients[${index}].params`, 'missing_field', 'Give it here, or for all recipients in `params`.');
+  }
 }

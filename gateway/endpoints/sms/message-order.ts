@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
+import type { Db } from 'mongodb';
 import { z } from 'zod';
+import { blocks, isExempt, readRecipientScopes } from '../../../shared/carriers/opt-outs/store.ts';
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
+import { type Daytimes, daytimeOpenings, daytimeWords, NEVER } from '../../../shared/carriers/routing/daytime.ts';
 import { routedOf } from '../../../shared/carriers/routing/table.ts';
+import type { BatchEntry } from '../../../shared/messages/batch.ts';
 import { type PromotionalHours, promotionalDeferral } from '../../../shared/messages/document/daytime.ts';
 import type { MessageDraft } from '../../../shared/messages/document/draft.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { HOURS_LANE, laneOf, PRIORITIES, type Priority } from '../../../shared/messages/document/routing.ts';
 import { planText, unicodeCharacters } from '../../../shared/messages/sms-plan.ts';
 import { creditsOf, pricedAt, smsPrice } from '../../../shared/money/accounts/prices.ts';
@@ -11,6 +16,7 @@ import { keysOf } from '../../../shared/money/ledger/spending.ts';
 import { wouldRefuse } from '../../../shared/money/payment/debit.ts';
 import { isoDate, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
+import { inSlices } from '../../../shared/platform/runtime/turns.ts';
 import { scopeMissing } from '../../access/scopes.ts';
 import type { Gateway, Shown } from '../../api/endpoint.ts';
 import { named, text, whole as wholeNumber } from '../../api/shapes.ts';
@@ -32,15 +38,13 @@ import {
   templateId,
 } from '../../http/fields/message-fields.ts';
 import { type ReadRequest, type Rule, whole } from '../../http/fields/request.ts';
-import type { Refused, Verdict } from '../../http/idempotency/action.ts';
+import type { Problem, Refused, Verdict } from '../../http/idempotency/action.ts';
 import { type ResultId, refusal } from '../../http/payment-refusal.ts';
 import { PROBLEMS, type ProblemSlug } from '../../http/problem.ts';
 import { beyondLimits, type PlaceOf, RECIPIENT_LIMITS, tooManyNow } from '../limits/recipients.ts';
 import { Encoding } from '../messages/shapes.ts';
 import { approvalsOf } from './approvals.ts';
 import { ctaCheckOf, MissingCtas } from './ctas/check.ts';
-import type { Held } from './daytime.ts';
-import { optedOutOf } from './opted-out.ts';
 import { PredictedRefusal, type predicted } from './scrubbing/facts.ts';
 
 /** What accepts SMS shares, besides what the gateway is built from. */
@@ -142,7 +146,6 @@ export interface MessageOrder {
   readonly held: Held;
 }
 
-/** Checks a request for one message. */
 export async function orderMessage(
   gateway: Gateway,
   { who, account, scopes, caps }: Caller,
@@ -269,4 +272,97 @@ export function noRoute(fields: readonly string[]): readonly [ProblemSlug, Probl
   const many = `No carrier delivers to ${count} of the recipients. Leave them out: \`errors\` lists ${count > listed.length ? `the first ${listed.length}` : 'them'}.`;
   const detail = count === 1 ? `${fields[0]}: ${PROBLEMS.no_route.advice}` : many;
   return ['no_route', { detail, errors: listed, extra: { errors_count: count } }];
+}
+
+/** Whom a request sends to, and the daytimes of account and route for each. */
+export interface Held {
+  readonly lane: number;
+  readonly recipients: readonly string[];
+  readonly placeOf: PlaceOf;
+  daytimesOf(index: number): Daytimes;
+}
+
+/** When messages may be sent. */
+interface Validity {
+  readonly at: Date;
+  readonly validUntil: Date;
+}
+
+/**
+ * When the last of the messages may leave, if some must wait for the recipient's daytime. Those that would expire before refuse the
+ * request. Costs nothing where neither account nor route has a daytime.
+ */
+export async function daytimeOf(
+  { lane, recipients, placeOf, daytimesOf }: Held,
+  { at, validUntil }: Validity,
+): Promise<Refused | { readonly kind: 'held'; readonly until?: Date }> {
+  const openingOf = daytimeOpenings(at);
+  const problems = new FieldProblems();
+  let until: Date | undefined;
+  await inSlices(recipients, (to, index) => {
+    const daytimes = daytimesOf(index);
+    const opening = openingOf(daytimes, { to, lane });
+    if (opening === undefined) return;
+    if (until === undefined || opening > until) until = opening;
+    if (opening < validUntil) return;
+    const where = countryOf(to);
+    const hours = daytimeWords(daytimes);
+    const detail =
+      opening === NEVER
+        ? `Messages to ${where} may be sent from ${hours} there, and that is at no time so in all of its time zones. Ask your service provider for longer hours.`
+        : `Messages to ${where} may be sent from ${hours} there, next on ${isoTimestamp(opening)}. Give a later \`valid_until\`: it would expire before.`;
+    problems.add(placeOf(index), 'out_of_range', detail);
+  });
+  if (problems.count > 0) return { kind: 'refused', problem: invalidRequest(problems) };
+  return until === undefined ? { kind: 'held' } : { kind: 'held', until };
+}
+
+const QUERY_MAX = 1_000;
+const NOBODY: ReadonlySet<string> = new Set();
+
+/**
+ * The recipients who have opted out of such messages (`sending`) of the account. Costs one query per thousand recipients. Accounts
+ * that never had an opt-out (`optOuts`, at most 4 s old) cost nothing. Rejects with the store's error.
+ */
+export async function optedOutOf(
+  db: Db,
+  { _id, optOuts, optOutExempt }: Caller['account'],
+  sending: Pick<MessageDocument, 'sender' | 'route' | 'lane'>,
+  recipients: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (optOuts !== true || isExempt(sending, optOutExempt)) return NOBODY;
+  const found = new Set<string>();
+  for (let start = 0; start < recipients.length; start += QUERY_MAX) {
+    const scopes = await readRecipientScopes(db, _id, recipients.slice(start, start + QUERY_MAX));
+    for (const [customer, of] of scopes) if (blocks(of, sending.sender)) found.add(customer);
+  }
+  return found;
+}
+
+/**
+ * The 403 for a batch. It lists the entries of recipients who have opted out, up to a limit. `list` is the caller's name of the
+ * list.
+ */
+export async function optedOutEntries(
+  entries: readonly BatchEntry[],
+  out: ReadonlySet<string>,
+  list: EntryList,
+): Promise<Problem> {
+  const problems = new FieldProblems();
+  await inSlices(entries, ({ to }, i) => {
+    if (!out.has(to)) return;
+    problems.add(placeOf(list, i), 'recipient_opted_out', 'This customer has opted out.');
+  });
+  const [, { errors = [], extra = {} }] = invalidRequest(problems);
+  const detail =
+    problems.count === entries.length
+      ? 'All recipients have opted out, so there is nobody to send to.'
+      : `${problems.count} of ${entries.length} recipients have opted out. Remove them, or send \`skip_opted_out: true\`.`;
+  return ['recipient_opted_out', { detail, errors, extra }];
+}
+
+type EntryList = 'to' | 'recipients';
+
+export function placeOf(list: EntryList, index: number): string {
+  return list === 'to' ? `to[${index}]` : `recipients[${index}].to`;
 }

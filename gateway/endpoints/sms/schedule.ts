@@ -37,9 +37,9 @@ import {
   newBatch,
   orderBulk,
 } from './bulk-order.ts';
-import { daytimeOf } from './daytime.ts';
 import {
   DRY_RUN,
+  daytimeOf,
   deferral,
   dryRun,
   MESSAGE_FIELDS,
@@ -50,7 +50,7 @@ import {
   REFUSALS,
   SendDryRun,
 } from './message-order.ts';
-import { payForBatch } from './paid-batches.ts';
+import { payForBatch } from './paid-batch-store.ts';
 import { predicted } from './scrubbing/facts.ts';
 
 const SCHEDULE_MESSAGE = request(

@@ -22,9 +22,8 @@ import {
   orderBulk,
   SKIPPED,
 } from './bulk-order.ts';
-import { daytimeOf } from './daytime.ts';
-import { CREDITS_USED, DEFERRED_UNTIL, deferral, dryRun, REFUSALS } from './message-order.ts';
-import { findPaidBatch, payForBatch } from './paid-batches.ts';
+import { CREDITS_USED, DEFERRED_UNTIL, daytimeOf, deferral, dryRun, REFUSALS } from './message-order.ts';
+import { findPaidBatch, payForBatch } from './paid-batch-store.ts';
 import { predicted } from './scrubbing/facts.ts';
 
 const BulkResult = success('BulkResult', 'A batch was accepted.', {

@@ -14,7 +14,7 @@ import { decimal, flag, named, text, time, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { number, required } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
-import { countOpenSessions } from '../inbox/inbox-store.ts';
+import { countOpenSessions } from '../inbox/inbox.ts';
 import { balanceRecord } from '../sms/account.ts';
 import { Condition, conditionRecord } from '../traffic/conditions.ts';
 

@@ -48,8 +48,13 @@ import { AFTER_SECONDS, below, placeOf } from '../chatapp/fallback.ts';
 import { EXTENSIONS, text } from '../chatapp/fields.ts';
 import { ChatDryRun } from '../chatapp/send.ts';
 import { chatappSend, TEMPLATE, templateSend } from '../chatapp/send-template.ts';
-import { recipientsOver } from '../limits/recipient-hours.ts';
-import { type AroundPayment, countedWithin, type HourlyLimit, mayBeSent } from '../limits/recipients.ts';
+import {
+  type AroundPayment,
+  countedWithin,
+  type HourlyLimit,
+  mayBeSent,
+  recipientsOver,
+} from '../limits/recipients.ts';
 import { MessageId } from '../messages/shapes.ts';
 import { RECIPIENT, REFUSALS, SendDryRun } from '../sms/message-order.ts';
 import { SEND_BODY, sendOne } from '../sms/send.ts';

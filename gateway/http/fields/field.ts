@@ -160,6 +160,17 @@ export function string<Value>(schema: Schema, parse: (text: string, reading: Rea
     });
 }
 
+/** `form` ends the sentence `It must be …`. */
+export function matching(
+  description: string,
+  pattern: RegExp,
+  form: string,
+  code: Fault['code'] = 'invalid_value',
+): Kind<string> {
+  const fault = new Fault(code, `It must be ${form}.`);
+  return string({ description, pattern: pattern.source }, (text) => (pattern.test(text) ? text : fault));
+}
+
 export function choice<const Value extends string>(values: readonly Value[], description?: string): Kind<Value> {
   const fault = new Fault('invalid_value', `It must be one of ${values.join(', ')}.`);
   return string(

@@ -8,8 +8,7 @@ import {
 import { ROUTES } from '../../../shared/messages/document/routing.ts';
 import { planText, type TextPlan } from '../../../shared/messages/sms-plan.ts';
 import { numberProblem } from '../../../shared/money/accounts/number-check.ts';
-import type { Pattern } from '../../../shared/templates/sms/pattern.ts';
-import { renderTemplate } from '../../../shared/templates/sms/render.ts';
+import { type Pattern, renderTemplate } from '../../../shared/templates/sms/pattern.ts';
 import type { FieldProblems } from '../field-problems.ts';
 import { boolean, choice, Fault, type Kind, list, optional, string, withDefault } from './field.ts';
 import type { Given, Rule } from './request.ts';

@@ -56,6 +56,11 @@ export function readsPer(entriesPerRequest: number): (query: { readonly limit: n
 /** The number of entries on a page. */
 export const limit: Field<number> = otherwise(entries('Entries of a page.', LIMIT_DEFAULT), () => LIMIT_DEFAULT);
 
+/** For `reads` of an endpoint: so many entries of a page count as one request. */
+export function perEntries(count: number): (query: { readonly limit: number }) => number {
+  return ({ limit: most }) => Math.ceil(most / count);
+}
+
 /** `shown`: the default that the contract shows. */
 export function entries(description: string, shown?: number): Kind<number> {
   return wholeOf(description, 1, LIMIT_MAX, shown);

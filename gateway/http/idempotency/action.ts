@@ -59,7 +59,7 @@ export interface Action<Id extends string> {
   /**
    * Makes sure that an attempt that had to pay before `payBy` never succeeds from now on; false while it may. Called before
    * `recover` when the store's time says that it is over: that time may go back at a failover. Left out by actions that no
-   * account pays for: they look at the time themselves, right before they write.
+   * account pays for: the time is looked at before `act`.
    */
   end?(account: AccountId, id: Id, payBy: Date): Promise<boolean>;
   /**
@@ -74,9 +74,10 @@ export interface Action<Id extends string> {
 }
 
 /**
- * Refuses an attempt whose time (`payBy`) is over, because another request with the same Idempotency-Key may have begun by now. For
- * actions that no account pays for; they call it right before they write. Undefined while there is time. A write that comes late
- * nevertheless does no harm: it has the attempt's own id, or repeats what was written.
+ * Refuses an attempt whose time (`payBy`) is over, because another request with the same Idempotency-Key may have begun by now. Of
+ * actions that no account pays for it is asked before `act` (api/mount.ts); those that ask the network first ask again before they
+ * write. Undefined while there is time. A write that comes late nevertheless does no harm: it has the attempt's own id, or repeats what
+ * was written.
  */
 export function refusedLate(clock: Clock, payBy: Attempt<string>['payBy']): Refused | undefined {
   if (payBy === undefined || clock.now() < payBy) return undefined;

@@ -4,8 +4,7 @@ import type { SenderDocument } from '../../carriers/sender.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 import { finishNamed } from './request-store.ts';
-import type { TemplateDocument } from './template.ts';
-import type { TemplateRequestDocument } from './template-request.ts';
+import type { TemplateDocument, TemplateRequestDocument } from './template.ts';
 
 /** What waits for an operator's decision. */
 export type Waiting = SenderDocument | CtaDocument | TemplateDocument | TemplateRequestDocument;
@@ -39,7 +38,6 @@ const CHUNK = 24;
 /** How far the things of one account are counted, of each kind. */
 const COUNTED_MAX = 1_000;
 
-/** One account's turn. */
 export interface Turn {
   readonly account: AccountId;
   /** Its oldest, of all kinds together. */
@@ -128,7 +126,6 @@ function sizeOf(oldest: ReadonlyMap<AccountId, readonly Waiting[]>): number {
   return [...oldest.values()].reduce((sum, own) => sum + own.length, 0);
 }
 
-/** A place in the list of one account. */
 export interface AgePlace {
   readonly at: Date;
   readonly id: string;

@@ -1,4 +1,4 @@
-import { SLOT_WORDS, type Slot, type SlotLimits, type SlotRule, type SlotType, slotOf } from './slot.ts';
+import { isOfType, SLOT_MEANING, SLOT_WORDS, type Slot, type SlotRule, type SlotType, slotOf } from './slot.ts';
 
 /** A parsed template: `Hi {#var#}!` is a literal, a slot and a literal. */
 export interface Pattern {
@@ -7,9 +7,6 @@ export interface Pattern {
   readonly slots: readonly Slot[];
   /** Total length of the literals, in code units. */
   readonly literalLength: number;
-  /** Shortest and longest text that can match, in code units. */
-  readonly minLength: number;
-  readonly maxLength: number;
 }
 
 export type PatternPart =
@@ -17,13 +14,13 @@ export type PatternPart =
   /** `index` counts slots from 0. */
   | { readonly kind: 'slot'; readonly index: number; readonly slot: Slot };
 
-export interface ContentFault {
+interface ContentFault {
   /** Index of the code unit where the fault begins. */
   readonly at: number;
   readonly detail: string;
 }
 
-export type ParsedContent =
+type ParsedContent =
   | { readonly kind: 'pattern'; readonly pattern: Pattern }
   | { readonly kind: 'malformed'; readonly faults: readonly ContentFault[] };
 
@@ -36,7 +33,7 @@ const FAULTS_MAX = 20;
  * Parses a content. A slot is `{#word#}` with a known word; its case must match. Text that looks like a slot but is none is a
  * fault, because such a typo would never match anything. `rules` say what a `{#var#}` holds, by slot order.
  */
-export function parseContent(content: string, limits: SlotLimits, rules: readonly SlotRule[] = []): ParsedContent {
+export function parseContent(content: string, rules: readonly SlotRule[] = []): ParsedContent {
   const faults: ContentFault[] = lengthFaults(content);
   const parts: PatternPart[] = [];
   const slots: Slot[] = [];
@@ -55,7 +52,7 @@ export function parseContent(content: string, limits: SlotLimits, rules: readonl
     }
     endLiteral(at);
     literalStart = at + token.length;
-    const slot = settle(type, limits, rules[slots.length]);
+    const slot = settle(type, rules[slots.length]);
     parts.push({ kind: 'slot', index: slots.length, slot });
     slots.push(slot);
   }
@@ -63,7 +60,10 @@ export function parseContent(content: string, limits: SlotLimits, rules: readonl
   if (rules.length > slots.length) {
     faults.push({ at: content.length, detail: `There are ${slots.length} slots, but rules for ${rules.length}.` });
   }
-  return faults.length > 0 ? { kind: 'malformed', faults } : { kind: 'pattern', pattern: measure(parts, slots) };
+  const literalLength = parts.reduce((sum, part) => sum + (part.kind === 'literal' ? part.text.length : 0), 0);
+  return faults.length > 0
+    ? { kind: 'malformed', faults }
+    : { kind: 'pattern', pattern: { parts, slots, literalLength } };
 }
 
 /**
@@ -98,18 +98,47 @@ function lengthFaults(content: string): ContentFault[] {
     : [{ at: half, detail: 'Half a character (a lone surrogate), probably of an emoji that was cut: type it again.' }];
 }
 
-function settle(type: SlotType, limits: SlotLimits, rule: SlotRule | undefined): Slot {
+function settle(type: SlotType, rule: SlotRule | undefined): Slot {
   // A typed slot in the text is the operator's own; the side table only applies to `{#var#}`.
-  return type === 'var' && rule !== undefined ? slotOf(rule.type, limits, rule.max) : slotOf(type, limits, undefined);
+  return type === 'var' && rule !== undefined ? slotOf(rule.type, rule.max) : slotOf(type);
 }
 
-function measure(parts: readonly PatternPart[], slots: readonly Slot[]): Pattern {
-  const literalLength = parts.reduce((sum, part) => sum + (part.kind === 'literal' ? part.text.length : 0), 0);
-  return {
-    parts,
-    slots,
-    literalLength,
-    minLength: slots.reduce((sum, slot) => sum + slot.min, literalLength),
-    maxLength: slots.reduce((sum, slot) => sum + slot.max, literalLength),
-  };
+type Rendered =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'invalid'; readonly problems: readonly ParamProblem[] };
+
+interface ParamProblem {
+  /** Index in the params; absent when the problem is about all of them. */
+  readonly index?: number;
+  readonly code: 'wrong_count' | 'too_long' | 'wrong_type';
+  readonly detail: string;
+}
+
+/** Fills the slots in order. Lists every problem of every param. A returned text matches the pattern. */
+export function renderTemplate(pattern: Pattern, params: readonly string[]): Rendered {
+  const problems: ParamProblem[] = [];
+  if (params.length !== pattern.slots.length) {
+    const detail = `Give one param for each slot of the template: ${pattern.slots.length}, not ${params.length}.`;
+    problems.push({ code: 'wrong_count', detail });
+  }
+  for (const [index, slot] of pattern.slots.entries()) {
+    const value = params[index];
+    if (value !== undefined) problems.push(...problemsOf(index, slot, value));
+  }
+  if (problems.length > 0) return { kind: 'invalid', problems };
+  const pieces = pattern.parts.map((part) => (part.kind === 'literal' ? part.text : (params[part.index] ?? '')));
+  return { kind: 'text', text: pieces.join('') };
+}
+
+function problemsOf(index: number, slot: Slot, value: string): ParamProblem[] {
+  const problems: ParamProblem[] = [];
+  if (value.length > slot.max) {
+    const detail = `It has ${value.length} characters; the slot takes ${slot.max}.`;
+    problems.push({ index, code: 'too_long', detail });
+  }
+  if (!isOfType(slot.type, value)) {
+    const detail = `The slot is {#${slot.type}#} and takes ${SLOT_MEANING[slot.type]}.`;
+    problems.push({ index, code: 'wrong_type', detail });
+  }
+  return problems;
 }

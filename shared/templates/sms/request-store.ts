@@ -3,8 +3,7 @@ import { QuotaReached, withinQuota } from '../../money/accounts/quotas.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type AccountId, isTemplateRequestId, type TemplateRequestId } from '../../platform/runtime/ids.ts';
 import { createTemplate, findTemplate, type Maker, TemplateExists } from './store.ts';
-import { ALL_ANNOUNCED, type TemplateDocument } from './template.ts';
-import type { TemplateRequestDocument } from './template-request.ts';
+import { ALL_ANNOUNCED, type TemplateDocument, type TemplateRequestDocument } from './template.ts';
 
 export type NewTemplateRequest = Omit<
   TemplateRequestDocument,

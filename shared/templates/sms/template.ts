@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
+import { isSenderForm } from '../../carriers/sender.ts';
 import type { Route } from '../../messages/document/message.ts';
 import type { AccountId, TemplateRequestId } from '../../platform/runtime/ids.ts';
+import { isExponential } from '../../platform/sheets/cell.ts';
+import { CONTENT_MAX, type Pattern, parseContent } from './pattern.ts';
 import type { SlotRule } from './slot.ts';
 
 /**
@@ -36,7 +39,7 @@ export interface TemplateDocument {
   readonly place?: number;
   /** When it was approved first. Since then only operators decide about it, because messages that wait may have its text. */
   readonly approvedAt?: Date;
-  /** The request that it was before it had its id (template-request.ts). */
+  /** The request that it was before it had its id. */
   readonly request?: TemplateRequestId;
   /** Decisions that webhooks have not got yet (shared/events/catalogue.ts). */
   readonly unannounced?: readonly UnannouncedDecision[];
@@ -70,15 +73,10 @@ export const MAY_BECOME = {
   rejected: ['submitted', 'approved'],
 } as const satisfies Record<string, readonly TemplateStatus[]>;
 
-export type NewTemplate = Pick<TemplateDocument, 'dltId' | 'name' | 'senders' | 'routes' | 'content'> & {
-  readonly entityId?: string | undefined;
-  readonly slots?: readonly SlotRule[] | undefined;
-  readonly status: TemplateStatus;
-  readonly reason?: string | undefined;
-  readonly category?: TemplateCategory | undefined;
-  readonly requested?: true | undefined;
-  readonly request?: TemplateRequestId | undefined;
-  readonly unannounced?: readonly UnannouncedDecision[] | undefined;
+export type NewTemplate = Pick<TemplateDocument, 'dltId' | 'name' | 'senders' | 'routes' | 'content' | 'status'> & {
+  readonly [Name in 'entityId' | 'slots' | 'reason' | 'category' | 'requested' | 'request' | 'unannounced']?:
+    | TemplateDocument[Name]
+    | undefined;
 };
 
 /** What another export can say otherwise. */
@@ -97,7 +95,6 @@ export function templateKey(account: AccountId, dltId: string): TemplateKey {
   return `${account}:${dltId}`;
 }
 
-/** What an approval is about. */
 export type TemplateText = Pick<TemplateDocument, 'content' | 'senders' | 'routes' | 'entityId'>;
 
 /**
@@ -126,6 +123,24 @@ export function foldLineBreaks(text: string): string {
   return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
 }
 
+/** How an account has texts compared. */
+export interface ComparedBy {
+  readonly lineBreaks?: 'any' | 'exact';
+}
+
+export function comparedText(text: string, { lineBreaks }: ComparedBy): string {
+  return lineBreaks === 'exact' ? text : foldLineBreaks(text);
+}
+
+/** Undefined for content that no text matches. */
+export function comparedPattern(
+  { content, slots }: Pick<TemplateDocument, 'content' | 'slots'>,
+  by: ComparedBy,
+): Pattern | undefined {
+  const parsed = parseContent(comparedText(content, by), slots);
+  return parsed.kind === 'pattern' ? parsed.pattern : undefined;
+}
+
 /** The index in `text` of what is at `at` in its folded form. */
 export function placeBeforeFolding(text: string, at: number): number {
   let place = 0;
@@ -133,7 +148,87 @@ export function placeBeforeFolding(text: string, at: number): number {
   return place;
 }
 
-/** Whether two texts are one template. */
 export function sameText(one: string, other: string, exact = false): boolean {
   return one === other || (!exact && foldLineBreaks(one) === foldLineBreaks(other));
+}
+
+/**
+ * A template that an account asked for and that has no id of an operator yet. With its id it becomes a template of the status
+ * `submitted`.
+ */
+export interface TemplateRequestDocument
+  extends Pick<
+    TemplateDocument,
+    | 'account'
+    | 'name'
+    | 'senders'
+    | 'routes'
+    | 'entityId'
+    | 'content'
+    | 'category'
+    | 'reason'
+    | 'createdAt'
+    | 'decidedAt'
+  > {
+  readonly _id: TemplateRequestId;
+  readonly status: 'requested' | 'rejected';
+  /** Its place among the account's requests (quotas.ts). */
+  readonly place: number;
+  /** Set when the request has its id and becomes a template: whoever reads it finishes that. */
+  readonly dltId?: string;
+  readonly unannounced?: readonly UnannouncedDecision[];
+}
+
+interface TemplateFault {
+  readonly field: 'dltId' | 'name' | 'senders' | 'routes' | 'entityId' | 'content';
+  readonly detail: string;
+}
+
+export const NAME_MAX = 200;
+const OWN_NAME_MAX = 40;
+/** Most senders of one template. */
+export const SENDERS_MAX = 100;
+
+/** Template and PE ids: 19 digits mostly, 10 to 20 have been seen. */
+export function isDltId(text: string): boolean {
+  return /^[0-9]{10,20}$/.test(text);
+}
+
+export function templateFaults(template: NewTemplate): TemplateFault[] {
+  const { dltId, name, senders, routes, entityId, content, slots } = template;
+  const faults: TemplateFault[] = [];
+  const add = (field: TemplateFault['field'], detail: string): void => {
+    faults.push({ field, detail });
+  };
+  if (!isDltId(dltId)) add('dltId', idDetail(dltId));
+  if (name === '' || name.length > NAME_MAX) add('name', `It must have 1 to ${NAME_MAX} characters.`);
+  if (senders.length === 0 || senders.length > SENDERS_MAX) add('senders', `It must name 1 to ${SENDERS_MAX} senders.`);
+  for (const sender of senders) {
+    if (!isSenderForm(sender)) add('senders', `${JSON.stringify(sender.slice(0, 20))} is no sender.`);
+  }
+  if (routes.length === 0) add('routes', 'It must name a route.');
+  if (entityId !== undefined && !isDltId(entityId)) add('entityId', idDetail(entityId));
+  const parsed = parseContent(content, slots);
+  if (parsed.kind === 'malformed') {
+    for (const { at, detail } of parsed.faults)
+      add('content', `At character ${Math.min(at, CONTENT_MAX) + 1}: ${detail}`);
+  }
+  return faults;
+}
+
+/** What people call a template to which nobody gave a name: the beginning of its text, on one line. */
+export function nameOfText(content: string): string {
+  const line = content.replaceAll(/\s+/g, ' ').trim();
+  const start = [...line].slice(0, OWN_NAME_MAX).join('');
+  return start === line ? line : `${start.trimEnd()}…`;
+}
+
+/** By the operators' header rules, promotional headers are digits and all others have letters; a brand's header may differ. */
+export function routesOfSenders(senders: readonly string[]): readonly Route[] {
+  return senders.every((sender) => /^[0-9]+$/.test(sender)) ? ['promotional'] : ['transactional'];
+}
+
+function idDetail(id: string): string {
+  const hint = isExponential(id) ? ' A spreadsheet has rounded it: export the column as text.' : '';
+  return `${JSON.stringify(id.slice(0, 30))} is not 10 to 20 digits.${hint}`;
 }

@@ -4,12 +4,14 @@ import { decideSender } from '../../../shared/carriers/sender.ts';
 import { QUOTAS, type Quota } from '../../../shared/money/accounts/quotas.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
-import type { ChatTemplateRequestDocument } from '../../../shared/templates/chat/template-request.ts';
+import { type ChatTemplateRequestDocument, chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
 import { rejectTemplateRequest } from '../../../shared/templates/sms/request-store.ts';
 import { decideTemplate } from '../../../shared/templates/sms/store.ts';
-import { type TemplateDocument, templateKey } from '../../../shared/templates/sms/template.ts';
-import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
+import {
+  type TemplateDocument,
+  type TemplateRequestDocument,
+  templateKey,
+} from '../../../shared/templates/sms/template.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeProvider, ownerOf } from '../../support/chatapp.ts';
 import { makeKey, openGateway, TEST_CONFIG } from '../../support/gateway.ts';

@@ -10,7 +10,7 @@ import { createSender } from '../../../shared/carriers/sender.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, type BatchId, batchMessageIds, optOutId } from '../../../shared/platform/runtime/ids.ts';
-import { importTemplates } from '../../../shared/templates/sms/import-store.ts';
+import { importTemplates } from '../../../shared/templates/sms/import-csv.ts';
 import { makeTemplate } from '../../shared/templates/sms/make.ts';
 import { makeBatch, payBatch } from '../../support/batches.ts';
 import { builtProgram } from '../../support/built.ts';

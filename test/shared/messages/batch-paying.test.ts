@@ -1,5 +1,4 @@
-import { findPaidBatch } from '../../../gateway/endpoints/sms/paid-batches.ts';
-import { storeUnpaid } from '../../../gateway/endpoints/sms/unpaid-store.ts';
+import { findPaidBatch, storeUnpaid } from '../../../gateway/endpoints/sms/paid-batch-store.ts';
 import { type BatchState, chunksOf } from '../../../shared/messages/batch.ts';
 import { countBatch } from '../../../shared/messages/batch-progress.ts';
 import { batchCollection, readChunk } from '../../../shared/messages/batch-store.ts';

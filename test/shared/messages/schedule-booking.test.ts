@@ -1,4 +1,4 @@
-import { findPaidBatch } from '../../../gateway/endpoints/sms/paid-batches.ts';
+import { findPaidBatch } from '../../../gateway/endpoints/sms/paid-batch-store.ts';
 import type { BatchDocument } from '../../../shared/messages/batch.ts';
 import { type Booking, bookedSchedule, scheduledBatchId } from '../../../shared/messages/schedule.ts';
 import { cancelSchedule } from '../../../shared/money/payment/cancel-schedule.ts';

@@ -12,7 +12,6 @@ import { unpackLines } from '../../../shared/messages/queue/queue-document.ts';
 import { queueOf } from '../../../shared/messages/queue/queue-store.ts';
 import { type AccountId, batchMessageIds, queueId } from '../../../shared/platform/runtime/ids.ts';
 import { parseContent } from '../../../shared/templates/sms/pattern.ts';
-import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/sms/slot.ts';
 import { makeReserved, splitNext } from '../../../workers/batches/split.ts';
 import { makeBatch, makeEntries, payBatch } from '../../support/batches.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -71,7 +70,7 @@ describe('batches worker', () => {
 
     it('a template in threads: each text with its own params, encoding and segments', async () => {
       const account = await makeAccount(store.db, 1_000);
-      const parsed = parseContent('Hi {#var#}, code {#numeric#}', DEFAULT_SLOT_LIMITS);
+      const parsed = parseContent('Hi {#var#}, code {#numeric#}');
       if (parsed.kind !== 'pattern') throw new Error('malformed');
       const content = {
         kind: 'template',

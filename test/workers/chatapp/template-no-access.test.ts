@@ -1,8 +1,7 @@
 import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
+import { type ChatTemplateRequestDocument, chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
 import { replaceListed } from '../../../shared/templates/chat/store.ts';
-import type { ChatTemplateRequestDocument } from '../../../shared/templates/chat/template-request.ts';
 import { judgeTemplateAnswer } from '../../../workers/chatapp/provider/template-answer.ts';
 import { ownerOf } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,6 +1,5 @@
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
-import type { ChatTemplateRequestDocument } from '../../../shared/templates/chat/template-request.ts';
+import { type ChatTemplateRequestDocument, chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
 import { ownerOf } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey } from '../../support/gateway.ts';

@@ -1,4 +1,4 @@
-import { CallbackStore } from '../../../gateway/endpoints/chatapp-callbacks/callback-store.ts';
+import { partStore } from '../../../gateway/endpoints/chatapp-callbacks/callback.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import type { ChatTemplateDocument } from '../../../shared/templates/chat/chat-template.ts';
 import { listChatTemplates, replaceChatTemplates } from '../../../shared/templates/chat/store.ts';
@@ -79,13 +79,13 @@ describe('chatapp worker: copies of the templates', () => {
       const stored = async () => (await listChatTemplates(world.store.db, account.id))[0];
       await eventually(async () => (await stored()) !== undefined, 'the first copy');
       aheadMs = 60_000;
-      const keep = new CallbackStore(world.store.db);
+      const keep = partStore(world.store.db);
       const provider = { _id: account.number, account: account.id, phoneNumberId: '1055', businessId: '2055' };
       for (const [event, time] of posts) {
         const value = { event, message_template_name: 'hello', message_template_language: 'en' };
         const changes = [{ field: 'message_template_status_update', value }];
         const { parts } = await readAlone({ entry: [{ id: '2055', time, changes }] }, provider);
-        for (const part of parts) await keep.keep(part);
+        for (const part of parts) await keep(part);
         await eventually(
           async () => (await world.store.db.collection('chat_inbox').countDocuments({ due: { $exists: true } })) === 0,
           'it is worked off',

@@ -8,12 +8,14 @@ import { newId, type TemplateRequestId } from '../../../shared/platform/runtime/
 import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
 import {
   dropRequest,
+  findChatTemplate,
   findChatTemplateRequests,
   forgetTemplate,
+  noteChatTemplate,
   refuseRequest,
+  replaceChatTemplates,
   wishChatTemplate,
-} from '../../../shared/templates/chat/request-store.ts';
-import { findChatTemplate, noteChatTemplate, replaceChatTemplates } from '../../../shared/templates/chat/store.ts';
+} from '../../../shared/templates/chat/store.ts';
 import {
   createTemplateRequest,
   giveDltId,
@@ -23,7 +25,7 @@ import {
   resubmitRequest,
 } from '../../../shared/templates/sms/request-store.ts';
 import { createTemplate, decideTemplate, findTemplate } from '../../../shared/templates/sms/store.ts';
-import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
+import type { TemplateRequestDocument } from '../../../shared/templates/sms/template.ts';
 import { announceTemplates } from '../../../workers/maintenance/announce.ts';
 import { makeTemplate } from '../../shared/templates/sms/make.ts';
 import { makeChatTemplate, ownerOf, TEST_BOX } from '../../support/chatapp.ts';

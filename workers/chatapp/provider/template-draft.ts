@@ -1,5 +1,10 @@
-import type { TemplateButton, TemplateComponents } from '../../../shared/templates/chat/chat-template.ts';
-import type { CodeDraft, DraftExamples, TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
+import type {
+  CodeDraft,
+  DraftExamples,
+  TemplateButton,
+  TemplateComponents,
+  TemplateDraft,
+} from '../../../shared/templates/chat/chat-template.ts';
 
 /** What a new template has beside its components, and of it what an edit changes. */
 interface Head {

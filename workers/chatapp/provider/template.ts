@@ -3,13 +3,14 @@ import {
   BUTTON_TYPES,
   type ChatTemplateDocument,
   chatTemplateId,
+  isNumber,
   MEDIA_HEADERS,
   type TemplateButton,
   type TemplateComponents,
   type TemplateHeader,
   type TemplateOwner,
+  variablesIn,
 } from '../../../shared/templates/chat/chat-template.ts';
-import { isNumber, variablesIn } from '../../../shared/templates/chat/variables.ts';
 
 /** Why an entry of the list is not a template that can be kept. */
 export interface Unreadable {

@@ -1,5 +1,13 @@
-import { homeOfCtas } from '../../../../shared/carriers/cta.ts';
+import {
+  coveringLink,
+  homeOfCtas,
+  isShort,
+  type Link,
+  numberValue,
+  readLink,
+} from '../../../../shared/carriers/cta.ts';
 import { CTA_RULE } from '../../../../shared/carriers/scrub-rules.ts';
+import { inCountry, isInternational } from '../../../../shared/money/accounts/number-check.ts';
 import { FreshCache } from '../../../../shared/platform/runtime/fresh-cache.ts';
 import { type AccountId, liveAccountOf } from '../../../../shared/platform/runtime/ids.ts';
 import type { Pattern } from '../../../../shared/templates/sms/pattern.ts';
@@ -9,9 +17,8 @@ import { perProcess } from '../../../api/endpoint.ts';
 import type { Caller } from '../../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../../http/field-problems.ts';
 import type { Refused } from '../../../http/idempotency/action.ts';
-import { captureSlots } from '../matching/reach.ts';
+import { captureSlots } from '../matching/match.ts';
 import { readApprovedCtas } from './cta-store.ts';
-import { type FoundCta, findCtas, type SlotSpan } from './find-ctas.ts';
 
 /**
  * Compares the links and numbers of texts with what the account registered, before any debit. Of accounts with `ctaCheck` alone: then a
@@ -31,7 +38,7 @@ const registeredOf = perProcess(
 );
 
 /** The links and numbers of a text that are not registered. */
-export type CtaCheck = (text: string) => readonly FoundCta[];
+type CtaCheck = (text: string) => readonly FoundCta[];
 
 /** `pattern`: of the template of the texts. Undefined for an account whose texts nobody looks at. Rejects with the store's error. */
 export async function ctaCheckOf(
@@ -82,7 +89,6 @@ const TRAITS: Readonly<Record<NonNullable<FoundCta['trait']>, string>> = {
 
 const { codes: CODES, advice: ADVICE } = CTA_RULE;
 
-/** Collects what is missing in the texts of a request. */
 export class MissingCtas {
   readonly #problems = new FieldProblems();
   readonly #found = new Map<string, FoundCta>();
@@ -94,7 +100,6 @@ export class MissingCtas {
     }
   }
 
-  /** A sentence for each. */
   words(): readonly string[] {
     return [...this.#found.values()].map(ctaWords);
   }
@@ -117,3 +122,118 @@ export class MissingCtas {
 
 /** More are not told of by a dry run. */
 const LISTED_MAX = 5;
+
+/** A link or a number in a text. */
+interface FoundCta {
+  readonly kind: 'link' | 'number';
+  /** As the text has it, cut to some length. */
+  readonly written: string;
+  /** What could be registered so that it is covered (`CtaDocument.value`), the most general first. */
+  readonly covering: readonly string[];
+  /** What people should know of a link: it hides where it leads, its letters are not those that it seems to have, it names no host. */
+  readonly trait?: 'short' | 'punycode' | 'address';
+}
+
+/** What a slot of the template holds, where its type says so. */
+interface SlotSpan {
+  readonly start: number;
+  readonly end: number;
+  /** `number`: a callback number (`{#cbn#}`). `none`: digits that nobody calls (`{#numeric#}`, `{#alphanumeric#}`). */
+  readonly holds: 'number' | 'none';
+}
+
+/** More of one text are not looked at. */
+const FOUND_MAX = 20;
+const WRITTEN_MAX = 120;
+
+/**
+ * The links and numbers of a text that a phone would show as such. A link has a scheme, or begins with `www.`, or is a host with a path or
+ * with an ending that phones know. Addresses of mail are none. A number is one of a numbering plan (of `home`, or with a plus sign), or of
+ * India's series 1800, 1860, 140 and 160; what a slot is for decides before that.
+ */
+export function findCtas(text: string, home: string, slots: readonly SlotSpan[] = []): readonly FoundCta[] {
+  const links = [...linksOf(text)].slice(0, FOUND_MAX);
+  const found: FoundCta[] = links.map(({ written, link }) => ({
+    kind: 'link',
+    written: written.slice(0, WRITTEN_MAX),
+    covering: coveringLink(link),
+    ...traitOf(link),
+  }));
+  const taken: readonly SlotSpan[] = [
+    ...links.map(({ at, written }) => ({ start: at, end: at + written.length, holds: 'none' as const })),
+    ...slots,
+  ];
+  for (const written of numbersOf(text, home, taken)) {
+    if (found.length >= FOUND_MAX) break;
+    found.push({ kind: 'number', written, covering: [numberValue(written, home)] });
+  }
+  return found;
+}
+
+function traitOf({ host, isAddress }: Link): Pick<FoundCta, 'trait'> {
+  if (isAddress) return { trait: 'address' };
+  if (isShort(host)) return { trait: 'short' };
+  return /(^|\.)xn--/.test(host) ? { trait: 'punycode' } : {};
+}
+
+/** A scheme and all behind it, or a host that stands by itself. Every repetition is bounded, so reading stays linear. */
+const LINK =
+  /(?<![\p{L}\p{N}+.-])[a-z][a-z0-9+.-]{0,20}:\/\/[^\s<>"“”]{1,500}|(?<![\p{L}\p{N}\p{M}@._%+-])(?:[\p{L}\p{N}\p{M}_-]{1,63}[.．。]){1,8}(?:xn--[a-z0-9-]{2,59}|[\p{L}\p{M}]{2,24}|\d{1,3}(?=[/?#:]))(?![\p{L}\p{N}\p{M}@])(?::\d{1,5})?(?:[/?#][^\s<>"“”]{0,500})?/giu;
+/** What ends a sentence or a bracket, behind a link. */
+const BEHIND = /[.,;:!?'’)\]}|।*_~]+$/u;
+/** Endings of hosts that phones make links of without a path. Others are words with a full stop between them, as `left.Thank`. */
+const ENDINGS: ReadonlySet<string> = new Set(
+  [
+    'com net org info biz in co io ai app dev me ly gl gd to cc tv xyz online site shop store live link page click top club vip',
+    'gov edu bank finance money health care education academy travel world today tech cloud digital us uk eu ru cn ae sg pro mobi',
+    'asia fun icu one ltd india ink bz भारत ভারত భారత్ இந்தியா рф 中国',
+  ].flatMap((line) => line.split(' ')),
+);
+
+function* linksOf(text: string): Generator<{ readonly at: number; readonly written: string; readonly link: Link }> {
+  for (const { 0: whole, index } of text.matchAll(LINK)) {
+    const written = whole.replace(BEHIND, '');
+    const hasScheme = written.includes('://');
+    const [host = ''] = written.split(/[/?#:]/, 1);
+    const ending =
+      host
+        .split(/[.．。]/)
+        .at(-1)
+        ?.toLowerCase() ?? '';
+    const isLink =
+      hasScheme || /[/?#]/.test(written) || /^www\./i.test(host) || ENDINGS.has(ending) || ending.startsWith('xn--');
+    const link = isLink ? readLink(written) : undefined;
+    if (link !== undefined) yield { at: index, written, link };
+  }
+}
+
+/** Groups of digits with one space, hyphen or bracket between them. */
+const DIGITS = /(?<![\p{L}\p{N}.,/@#_-])\+?\(?\d{2,16}(?:[ ()-]{1,2}\d{2,15}){0,7}(?![\p{L}\p{N}_@]|[.,/]\d)/gu;
+
+function* numbersOf(text: string, home: string, taken: readonly SlotSpan[]): Generator<string> {
+  for (const { 0: whole, index } of text.matchAll(DIGITS)) {
+    const slot = taken.find(({ start, end }) => start < index + whole.length && index < end);
+    if (slot?.holds === 'none') continue;
+    if (slot?.holds === 'number' || isPhone(whole, home)) yield whole;
+    else yield* whole.split(/ +/).filter((one) => isPhone(one, home)); // two numbers, or an amount and a number
+  }
+  for (const { start, end, holds } of taken) {
+    // A short code is a number where the slot says so.
+    const value = holds === 'number' ? text.slice(start, end) : '';
+    if (/^\d$|^\D*$/.test(value) || [...value.matchAll(DIGITS)].length > 0) continue;
+    yield value;
+  }
+}
+
+/** MSG91 ("How to Whitelist URLs and Callback Numbers on DLT"): toll-free from 1800 and 1860 with 8 to 11 digits, 140 and 160 with 10. */
+const INDIAN_SERIES = /^(1800|1860)\d{4,7}$|^1[46]0\d{7}$/;
+/** A mobile number; a landline has its 0 or its country code, else it may be any ten digits. */
+const INDIAN = /^(91|0)?[6-9]\d{9}$|^(91|0)[1-9]\d{9}$/;
+
+function isPhone(written: string, home: string): boolean {
+  const digits = written.replaceAll(/\D/g, '');
+  if (digits.length < 8 || digits.length > 15) return false;
+  if (written.startsWith('+')) return isInternational(digits);
+  if (home === 'IN' && INDIAN_SERIES.test(digits)) return true;
+  return (home !== 'IN' || INDIAN.test(digits)) && inCountry(digits, home) !== undefined;
+}

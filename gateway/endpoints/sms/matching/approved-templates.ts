@@ -3,16 +3,13 @@ import type { Route } from '../../../../shared/messages/document/message.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import type { Clock } from '../../../../shared/platform/runtime/clock.ts';
 import { nextTurn, turnOver } from '../../../../shared/platform/runtime/turns.ts';
-import { type ApprovedTemplate, readApproved, readVersion } from '../../../../shared/templates/sms/approved-store.ts';
-import { parseContent } from '../../../../shared/templates/sms/pattern.ts';
-import type { SlotLimits } from '../../../../shared/templates/sms/slot.ts';
-import { foldLineBreaks } from '../../../../shared/templates/sms/template.ts';
-import { type IndexedTemplate, TemplateIndex } from './template-index.ts';
+import { type ApprovedTemplate, readApproved, readVersion } from '../../../../shared/templates/sms/store.ts';
+import { comparedPattern } from '../../../../shared/templates/sms/template.ts';
+import { type IndexedTemplate, TemplateIndex } from './match.ts';
 
 export interface ApprovedTemplatesOptions {
   readonly db: Db;
   readonly clock: Clock;
-  readonly limits: SlotLimits;
   /** How long a process trusts what it read. An approval or a rejection takes effect within this time. */
   readonly freshMs: number;
 }
@@ -83,7 +80,7 @@ export class ApprovedTemplates {
   }
 
   async #refresh(key: string, account: TemplateOwner, sender?: string, route?: Route): Promise<TemplateIndex> {
-    const { db, clock, limits } = this.#options;
+    const { db, clock } = this.#options;
     const nowMs = clock.monotonicMs();
     const version = await readVersion(db, account._id);
     const kept = this.#kept.get(key);
@@ -95,7 +92,7 @@ export class ApprovedTemplates {
     const index = new TemplateIndex();
     for await (const template of readApproved(db, account._id, sender, route)) {
       if (turnOver()) await nextTurn();
-      const indexed = toIndexed(template, limits, account);
+      const indexed = toIndexed(template, account);
       if (indexed !== undefined) index.add(indexed);
     }
     this.#keep(key, { version, index, readAtMs: nowMs, checkedAtMs: nowMs });
@@ -126,13 +123,8 @@ function nameOf({ _id, lineBreaks }: TemplateOwner): string {
 }
 
 /** Undefined for malformed content. `templateFaults` refuses such templates, and no text could match one. */
-function toIndexed(
-  template: ApprovedTemplate,
-  limits: SlotLimits,
-  { lineBreaks }: TemplateOwner,
-): IndexedTemplate | undefined {
-  const { dltId, name, senders, entityId, content, slots } = template;
-  const parsed = parseContent(lineBreaks === 'exact' ? content : foldLineBreaks(content), limits, slots);
-  if (parsed.kind === 'malformed') return undefined;
-  return { dltId, name, senders, pattern: parsed.pattern, ...(entityId === undefined ? {} : { entityId }) };
+function toIndexed(template: ApprovedTemplate, account: TemplateOwner): IndexedTemplate | undefined {
+  const { dltId, name, senders, entityId } = template;
+  const pattern = comparedPattern(template, account);
+  return pattern && { dltId, name, senders, pattern, ...(entityId === undefined ? {} : { entityId }) };
 }

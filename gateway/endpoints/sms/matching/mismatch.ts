@@ -1,8 +1,16 @@
-import { SLOT_MEANING } from '../../../../shared/templates/sms/slot.ts';
-import { type Difference, differenceOf, differenceWork, excerpt } from './difference.ts';
-import { matchTemplate } from './match.ts';
-import { quoted } from './quoted.ts';
-import { type IndexedTemplate, type TemplateIndex, WORD } from './template-index.ts';
+import { UNSEEN } from '../../../../shared/messages/sms-plan.ts';
+import type { Pattern, PatternPart } from '../../../../shared/templates/sms/pattern.ts';
+import { isOfType, SLOT_MEANING, SLOT_VALUES, type Slot } from '../../../../shared/templates/sms/slot.ts';
+import {
+  captureSlots,
+  forwardReach,
+  type IndexedTemplate,
+  matchTemplate,
+  type Positions,
+  slotEnds,
+  type TemplateIndex,
+  WORD,
+} from './match.ts';
 
 /** The codes with which a carrier's DLT scrubbing refuses such texts (shared/carriers/scrub-rules.ts). */
 const SCRUB_CODES = {
@@ -160,4 +168,180 @@ function slotDiffers(template: IndexedTemplate, difference: Exclude<Difference, 
     found,
     slot: { number, type: slot.type, length: value.length, max: slot.max },
   };
+}
+
+/** Why a text is not an instance of one template. Positions are indices of code units in the text. */
+type Difference =
+  | SlotDifference
+  | {
+      readonly kind: 'text_differs';
+      /** The first place where the text fits no reading of the template. */
+      readonly at: number;
+      /** `expected` is what the template has there (empty: the template has ended); `found` is what the text has. */
+      readonly expected: string;
+      readonly found: string;
+    };
+
+interface SlotDifference {
+  readonly kind: 'slot_too_long' | 'slot_wrong_type';
+  readonly at: number;
+  /** Counts slots from 0. */
+  readonly index: number;
+  readonly slot: Slot;
+  readonly value: string;
+}
+
+/**
+ * If a literal of at least this length follows after a slot's maximum, the slot's value is too long. Otherwise the text just
+ * differs.
+ */
+const TELLING_LENGTH = 4;
+/**
+ * A web address, email address or phone number may exceed its limit by this many code units and still be read as one
+ * value.
+ */
+const SHAPE_OVER_MAX = 400;
+
+/**
+ * The simplest explanation of why the text does not match. Tried in this order: values are too long, values have the wrong type, and else
+ * the first place that differs. Meaningless for a text that matches. Its cost: `differenceWork`.
+ */
+function differenceOf(pattern: Pattern, text: string): Difference {
+  return (
+    wrongSlot(pattern, text, (slot) => withoutLimit(slot, text)) ??
+    wrongSlot(pattern, text, () => ({ type: 'var', min: 0, max: text.length })) ??
+    firstDifference(pattern, text)
+  );
+}
+
+/**
+ * An upper bound of what `differenceOf` costs, in steps of some 20 ns: parts × code units. A shape (a web address, an
+ * email address, a phone number) is read from each code unit to its end up to three times, and once beyond its limit.
+ */
+function differenceWork({ parts }: Pattern, text: string): number {
+  const perCodeUnit = parts.reduce((sum, part) => sum + 1 + (isShape(part) ? shapeSteps(part.slot) : 0), 0);
+  return perCodeUnit * (text.length + 1);
+}
+const SHAPE_STEPS_A_PART = 40;
+
+function shapeSteps({ max }: Slot): number {
+  return (3 * max + SHAPE_OVER_MAX) / SHAPE_STEPS_A_PART;
+}
+
+function isShape(part: PatternPart): part is PatternPart & { kind: 'slot' } {
+  return part.kind === 'slot' && SLOT_VALUES[part.slot.type].kind === 'shape';
+}
+
+/** The first slot that does not take its value, if the text fits the template with freer slots in place of its own. */
+function wrongSlot(pattern: Pattern, text: string, freer: (slot: Slot) => Slot): SlotDifference | undefined {
+  const parts = pattern.parts.map(
+    (part): PatternPart => (part.kind === 'slot' ? { ...part, slot: freer(part.slot) } : part),
+  );
+  const values = captureSlots({ ...pattern, parts }, text);
+  if (values === undefined) return undefined;
+  let start = 0;
+  for (const part of pattern.parts) {
+    const value = part.kind === 'literal' ? part.text : (values[part.index] ?? '');
+    const end = start + value.length;
+    if (part.kind === 'slot') {
+      const tooLong = value.length > part.slot.max;
+      const kind = tooLong ? 'slot_too_long' : 'slot_wrong_type';
+      if (tooLong || !isOfType(part.slot.type, value)) return slotDifference(kind, { ...part, start, end }, text);
+    }
+    start = end;
+  }
+  return undefined;
+}
+
+function firstDifference(pattern: Pattern, text: string): Difference {
+  const before = forwardReach(pattern, text);
+  // Part i is the first one that the text cannot pass. If it can pass all parts, the text goes on after the template's end.
+  const reachable = before.findLastIndex((positions) => positions.includes(1));
+  const starts = before[reachable] ?? new Uint8Array(1);
+  const part = pattern.parts[reachable];
+  if (part?.kind === 'slot') {
+    const start = starts.lastIndexOf(1);
+    const end = Math.min(text.length, start + EXCERPT_MAX);
+    return slotDifference('slot_wrong_type', { ...part, start, end }, text);
+  }
+  const literal = part?.text ?? '';
+  const previous = pattern.parts[reachable - 1];
+  if (previous?.kind === 'slot' && literal.length >= TELLING_LENGTH) {
+    const start = before[reachable - 1]?.indexOf(1) ?? -1;
+    const end = start === -1 ? -1 : text.indexOf(literal, start + previous.slot.max + 1);
+    const isOneValue = end !== -1 && slotEnds(withoutLimit(previous.slot, text), text, start).includes(end);
+    if (isOneValue) return slotDifference('slot_too_long', { ...previous, start, end }, text);
+  }
+  const { start, length } = bestPlace(literal, text, starts);
+  const differs = start + length;
+  const at = characterStart(text, differs);
+  const expected = excerpt(literal, Math.max(0, length - (differs - at)));
+  return { kind: 'text_differs', at, expected, found: excerpt(text, at) };
+}
+
+/**
+ * The position of `starts` where the literal fits best, and how many code units of its beginning are there. A slot
+ * may end at any of the positions, so the beginning alone says little: code units that agree later count too.
+ */
+function bestPlace(literal: string, text: string, starts: Positions): { start: number; length: number } {
+  let best = { start: starts.lastIndexOf(1), length: 0 };
+  let bestScore = 0;
+  for (const [start, isIn] of starts.entries()) {
+    if (!isIn) continue;
+    const looked = Math.min(literal.length, text.length - start, LOOKED_AT);
+    let length = 0;
+    let score = 0;
+    for (let i = 0; i < looked; i++) {
+      if (text.charCodeAt(start + i) !== literal.charCodeAt(i)) continue;
+      score += length === i ? 2 : 1;
+      if (length === i) length++;
+    }
+    if (score > bestScore) {
+      best = { start, length };
+      bestScore = score;
+    }
+  }
+  const { start } = best;
+  let { length } = best;
+  while (length < literal.length && start + length < text.length && text[start + length] === literal[length]) length++;
+  return { start, length };
+}
+/** Most code units of a literal that are compared at each place. */
+const LOOKED_AT = 48;
+
+function withoutLimit(slot: Slot, text: string): Slot {
+  const isShape = SLOT_VALUES[slot.type].kind === 'shape';
+  return { ...slot, max: isShape ? slot.max + SHAPE_OVER_MAX : text.length };
+}
+
+function slotDifference(
+  kind: SlotDifference['kind'],
+  { index, slot, start, end }: { index: number; slot: Slot; start: number; end: number },
+  text: string,
+): SlotDifference {
+  const at = characterStart(text, start);
+  const isInside = characterStart(text, end) < end;
+  return { kind, at, index, slot, value: text.slice(at, isInside ? end + 1 : end) };
+}
+
+/** `at`, or the index before it where it is inside a surrogate pair: emoji often differ in their second half only. */
+function characterStart(text: string, at: number): number {
+  return (text.codePointAt(at - 1) ?? 0) > 0xffff ? at - 1 : at;
+}
+
+const EXCERPT_MAX = 20;
+
+/** Up to 20 code units, never half of a character. */
+function excerpt(text: string, from: number): string {
+  return text.slice(from, characterStart(text, from + EXCERPT_MAX));
+}
+
+/** The text as JSON, with what nobody sees as its number: a no-break space is `\u00a0`. */
+export function quoted(text: string): string {
+  return JSON.stringify(text).replaceAll(UNSEEN, (character) =>
+    character
+      .split('')
+      .map((codeUnit) => `\\u${codeUnit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
 }

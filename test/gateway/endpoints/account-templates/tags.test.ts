@@ -1,12 +1,11 @@
 import request from 'supertest';
-import { propose, type Tag } from '../../../../gateway/endpoints/account-templates/tags/propose.ts';
-import { sampleTexts } from '../../../../gateway/endpoints/account-templates/tags/sample.ts';
+import { propose, sampleTexts, type Tag } from '../../../../gateway/endpoints/account-templates/propose-tags.ts';
 import { createSender } from '../../../../shared/carriers/sender.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { hourName } from '../../../../shared/messages/statistics-hour.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { lowestId } from '../../../../shared/platform/runtime/ids.ts';
-import { importTemplateCsv } from '../../../../shared/templates/sms/export/import-csv.ts';
+import { importTemplateCsv } from '../../../../shared/templates/sms/import-csv.ts';
 import { createTemplate, findTemplate } from '../../../../shared/templates/sms/store.ts';
 import { makeTemplate } from '../../../shared/templates/sms/make.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
@@ -73,10 +72,10 @@ describe('tags of what was sent', () => {
   for (const [what, values, tag, percent = 100] of CASES) {
     it(`${what}: ${tag ?? 'none'}`, async () => {
       // An operator whose slots are long, so that the borders of the tags show.
-      const template = { content: 'For {#var#}', slots: [{ type: 'var' as const, max: 200 }], exactLineBreaks: true };
+      const template = { content: 'For {#var#}', slots: [{ type: 'var' as const, max: 200 }] };
       const sent = values.map((value) => ({ id: 'msg_1', text: `For ${value}` }));
 
-      const { slots, messages } = await propose(template, sent, percent / 100, 'IN');
+      const { slots, messages } = await propose(template, { lineBreaks: 'exact' }, sent, percent / 100, 'IN');
 
       expect(slots.map((slot) => slot.tag)).to.deep.equal([tag]);
       expect(messages).to.equal(values.length);
@@ -91,7 +90,7 @@ describe('tags of what was sent', () => {
       { id: 'msg_1', text: 'Hello Asha' },
     ];
 
-    const made = await propose({ content, exactLineBreaks: false }, sent, 0.5, 'IN');
+    const made = await propose({ content }, {}, sent, 0.5, 'IN');
 
     expect(made.content).to.equal('Hi {#alphanumeric#}, {#numeric#} points,\nsee {#var#}{#var#}.');
     expect(made.slots.map(({ index, tag, touches }) => [index, tag, touches])).to.deep.equal([
@@ -107,10 +106,15 @@ describe('tags of what was sent', () => {
     const template = {
       content: '{#var#} of {#number#}: {#var#}',
       slots: [{ type: 'cbn' as const }],
-      exactLineBreaks: true,
     };
 
-    const made = await propose(template, [{ id: 'msg_1', text: '1800985673 of 2: 3' }], 1, 'IN');
+    const made = await propose(
+      template,
+      { lineBreaks: 'exact' },
+      [{ id: 'msg_1', text: '1800985673 of 2: 3' }],
+      1,
+      'IN',
+    );
 
     expect(made.content).to.equal('{#cbn#} of {#number#}: {#numeric#}');
     expect(made.refused).to.deep.equal([]);

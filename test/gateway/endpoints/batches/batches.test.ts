@@ -7,8 +7,9 @@ import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { batchMessageIds, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { splitNext } from '../../../../workers/batches/split.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
-import { makeBatch, payBatch, startBatchWorker, storeBatch } from '../../../support/batches.ts';
-import { makeAccount } from '../../../support/make.ts';
+import { makeBatch, payBatch, payUnmarked, startBatchWorker, storeBatch } from '../../../support/batches.ts';
+import { makeKey } from '../../../support/gateway.ts';
+import { makeAccount, makeMessage } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { writeOutAll } from '../../../support/queue.ts';
 
@@ -201,4 +202,197 @@ describe('/v2/batches/{id}', () => {
       expect((await now(theirs)).state).to.equal('paid');
     });
   });
+});
+
+describe('GET /v2/batches', () => {
+  const site = accountAtGateway(30_000);
+
+  const ask = (query: Readonly<Record<string, string>> = {}, as = site.key): request.Test =>
+    request(site.url)
+      .get(`/v2/batches?${new URLSearchParams(query)}`)
+      .set('Authorization', `Bearer ${as}`);
+  const idsOf = ({ body }: request.Response): unknown[] =>
+    body.data.map((entry: { batch_id: string }) => entry.batch_id);
+  const left = ({ headers }: request.Response) => Number(/r=(\d+)/.exec(String(headers.ratelimit))?.[1]);
+
+  it('newest first with progress, in pages; none that is not paid, and none that waits for its schedule', async () => {
+    const batches = [makeBatch(site.account, 3), makeBatch(site.account, 2), makeBatch(site.account, 4)];
+    for (const batch of batches) await payBatch(site.db, batch);
+    await batchCollection(site.db).insertMany([
+      makeBatch(site.account, 1),
+      { ...makeBatch(site.account, 1), state: 'booked' },
+    ]);
+    const [oldest, middle, newest] = batches.map(({ _id }) => _id);
+
+    const whole = await ask();
+    const first = await ask({ limit: '2' });
+    const second = await ask({ limit: '2', cursor: first.body.next_cursor });
+
+    expect(idsOf(whole)).to.deep.equal([newest, middle, oldest]);
+    expect(whole.body.data[0]).to.deep.include({
+      state: 'processing',
+      sender: 'HARKRA',
+      route: 'transactional',
+      total: 4,
+      progress: 0,
+      counts: { queued: 4, sent: 0, delivered: 0, failed: 0, expired: 0, rejected: 0 },
+      credits_used: 4,
+    });
+    expect([first, second].flatMap(idsOf)).to.deep.equal([newest, middle, oldest]);
+    expect(second.body).to.include({ has_more: false, next_cursor: null });
+  });
+
+  it('counts 10,000 recipients a page at most, and says what it costs', async () => {
+    const small = makeBatch(site.account, 600);
+    const large = makeBatch(site.account, 9_500);
+    for (const batch of [small, large]) await payBatch(site.db, batch);
+    await batchCollection(site.db).updateMany({ account: site.account }, { $set: { state: 'split' } });
+
+    const before = left(await ask({ limit: '1', created_before: '2020-01-01T00:00:00Z' }));
+    const answer = await ask();
+
+    expect(answer.body.data.map(({ counts }: { counts?: object }) => counts !== undefined)).to.deep.equal([
+      true,
+      false,
+    ]);
+    expect(answer.body.data[1]).to.include({ total: 600 }).and.not.to.have.property('state');
+    expect(before - left(answer)).to.equal(11);
+  });
+
+  it('what is paid for and not marked yet in its place, also by time, and marks nothing', async () => {
+    const times = [1, 2, 3, 4, 5].map((hour) => new Date(Date.UTC(2026, 0, 1, hour)));
+    const batches = times.map((at) => makeBatch(site.account, 1, { _id: newId('bat', at.getTime()) }));
+    for (const [n, batch] of batches.entries()) await (n % 2 === 0 ? payUnmarked : payBatch)(site.db, batch);
+    const newestFirst = batches.map(({ _id }) => _id).toReversed();
+
+    for (const limit of ['1', '2', '3', '50']) {
+      const seen: unknown[] = [];
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const page: request.Response = await ask({ limit, ...(cursor && { cursor }) });
+        seen.push(...idsOf(page));
+        cursor = page.body.next_cursor;
+      }
+      expect(seen).to.deep.equal(newestFirst);
+    }
+    expect((await ask({ limit: '1' })).body.data[0]).to.include({ state: 'processing', total: 1 });
+    const [, second, , , last] = times.map((at) => at.toISOString());
+    const between = await ask({ created_from: String(second), created_before: String(last) });
+    expect(idsOf(between)).to.deep.equal(newestFirst.slice(1, 4));
+    expect(await batchCollection(site.db).countDocuments({ account: site.account, state: 'unpaid' })).to.equal(3);
+  });
+
+  it("never another account's", async () => {
+    const batch = makeBatch(site.account, 1);
+    await payBatch(site.db, batch);
+    const stranger = await makeKey(site.db, await makeAccount(site.db, 0));
+    const { body } = await ask({ limit: '1' });
+
+    expect(body.data).to.have.length(1);
+    expect(idsOf(await ask({}, stranger))).to.deep.equal([]);
+  });
+
+  it('400 for unknown filters and cursors of another list', async () => {
+    expectProblem(await ask({ state: 'stopped' }), 'invalid_request');
+    const cursor = Buffer.from(`messages:${newId('bat')}`).toString('base64url');
+    expectProblem(await ask({ cursor }), 'invalid_request');
+  });
+});
+
+describe('GET /v2/batches/{batch_id}/failures', () => {
+  const site = accountAtGateway(2_000);
+
+  const ask = (id: string, query = '', as = site.key): request.Test =>
+    request(site.url).get(`/v2/batches/${id}/failures${query}`).set('Authorization', `Bearer ${as}`);
+  const withMessages = async (...changes: Partial<MessageDocument>[]): Promise<BatchDocument> => {
+    const batch = makeBatch(site.account, changes.length);
+    await payBatch(site.db, batch);
+    const idOf = batchMessageIds(batch._id);
+    const at = new Date('2026-11-21T10:00:04Z');
+    await site.db.collection<MessageDocument>('messages').insertMany(
+      changes.map((change, i) =>
+        makeMessage({
+          ...{ _id: idOf(i), account: site.account, batch: batch._id, to: `91987654320${i}` },
+          ...(change.state === undefined || change.state === 'queued'
+            ? {}
+            : { history: [{ state: change.state as 'failed', at }] }),
+          ...change,
+        }),
+      ),
+    );
+    return batch;
+  };
+
+  it('who got nothing and why, in the order of the request, in pages', async () => {
+    const batch = await withMessages(
+      { state: 'failed', errorCode: '1', errorReason: 'The number does not exist' },
+      { state: 'delivered' },
+      { state: 'rejected', errorCode: 'cancelled', errorReason: 'It was stopped' },
+      {},
+      { state: 'expired', errorCode: 'validity_expired' },
+    );
+
+    const { body } = await ask(batch._id);
+    const first = await ask(batch._id, '?limit=2');
+    const second = await ask(batch._id, `?limit=2&cursor=${first.body.next_cursor}`);
+
+    expect(body.data.map(({ to, status }: { to: string; status: string }) => [to, status])).to.deep.equal([
+      ['919876543200', 'failed'],
+      ['919876543202', 'rejected'],
+      ['919876543204', 'expired'],
+    ]);
+    expect(body.data[0]).to.deep.include({
+      error_code: '1',
+      error_reason: 'The number does not exist',
+      explanation: {
+        cause: 'The number does not exist.',
+        advice: 'Remove the number from your list, or ask the recipient for the right one.',
+      },
+      ended_at: '2026-11-21T10:00:04+00:00',
+    });
+    expect([...first.body.data, ...second.body.data]).to.deep.equal(body.data);
+    expect(second.body.has_more).to.equal(false);
+  });
+
+  it('all of them as a file, with nothing that a spreadsheet runs', async () => {
+    const batch = await withMessages(
+      { state: 'failed', errorCode: '=1+1', errorReason: '@SUM(A1), "now"' },
+      { state: 'failed', errorCode: '-2', errorReason: '+cmd|x' },
+    );
+
+    const answer = await ask(batch._id, '?format=csv');
+
+    expect(answer.headers['content-type']).to.equal('text/csv; charset=utf-8');
+    expect(answer.headers['content-disposition']).to.equal(`attachment; filename="${batch._id}-failures.csv"`);
+    const [head, one = '', two = '', end] = answer.text.split('\r\n');
+    expect(head).to.equal('message_id,to,status,error_code,error_reason,cause,advice,ended_at');
+    expect(one).to.include(`,919876543200,failed,'=1+1,"'@SUM(A1), ""now""",`);
+    expect(two).to.include(",'-2,'+cmd|x,'+cmd|x.,");
+    expect(end).to.equal('');
+  });
+
+  it('a batch without failures has a file with its head alone', async () => {
+    const batch = await withMessages({ state: 'delivered' });
+
+    expect((await ask(batch._id, '?format=csv')).text.split('\r\n')).to.have.length(2);
+    expect((await ask(batch._id)).body.data).to.deep.equal([]);
+  });
+
+  it("404 for another account's batch, as for an unknown one", async () => {
+    const batch = await withMessages({ state: 'failed' });
+    const stranger = await makeKey(site.db, await makeAccount(site.db, 0));
+
+    for (const query of ['', '?format=csv']) {
+      expectProblem(await ask(batch._id, query, stranger), 'batch_not_found');
+      expectProblem(await ask(newId('bat'), query), 'batch_not_found');
+    }
+    expectProblem(await ask('bat_1'), 'batch_not_found');
+  });
+
+  for (const query of ['?format=xml', '?format=csv&limit=5', '?limit=0', '?cursor=abc', '?nope=1']) {
+    it(`400: ${query}`, async () => {
+      const batch = await withMessages({ state: 'failed' });
+
+      expectProblem(await ask(batch._id, query), 'invalid_request');
+    });
+  }
 });

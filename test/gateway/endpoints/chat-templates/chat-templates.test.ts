@@ -1,9 +1,12 @@
 import request from 'supertest';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
-import { chatTemplateId } from '../../../../shared/templates/chat/chat-template.ts';
-import { finishRequest, wishChatTemplate } from '../../../../shared/templates/chat/request-store.ts';
-import { replaceChatTemplates, replaceListed } from '../../../../shared/templates/chat/store.ts';
-import type { ChatTemplateRequestDocument } from '../../../../shared/templates/chat/template-request.ts';
+import { type ChatTemplateRequestDocument, chatTemplateId } from '../../../../shared/templates/chat/chat-template.ts';
+import {
+  finishRequest,
+  replaceChatTemplates,
+  replaceListed,
+  wishChatTemplate,
+} from '../../../../shared/templates/chat/store.ts';
 import { announceTemplates } from '../../../../workers/maintenance/announce.ts';
 import { makeChatTemplate, makeProvider, ownerOf } from '../../../support/chatapp.ts';
 import { makeKey, useGateway } from '../../../support/gateway.ts';

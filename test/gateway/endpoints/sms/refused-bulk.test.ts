@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { UNPAID_BYTES_MAX } from '../../../../gateway/endpoints/sms/unpaid-store.ts';
+import { UNPAID_BYTES_MAX } from '../../../../gateway/endpoints/sms/paid-batch-store.ts';
 import { batchCollection } from '../../../../shared/messages/batch-store.ts';
 import { setAccountStatus } from '../../../../shared/money/accounts/store.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';

@@ -1,7 +1,8 @@
 import request from 'supertest';
 import type { KeyClaimDocument } from '../../../../gateway/http/idempotency/key-store.ts';
+import type { ProblemSlug } from '../../../../gateway/http/problem.ts';
 import type { BatchDocument } from '../../../../shared/messages/batch.ts';
-import { setAccountStatus } from '../../../../shared/money/accounts/store.ts';
+import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { topUp } from '../../../../shared/money/ledger/change.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
@@ -10,7 +11,7 @@ import { DueTurns, releaseDue } from '../../../../workers/schedules/release.ts';
 import { openGateway } from '../../../support/gateway.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { schemaFault } from '../../../support/openapi.ts';
-import { expectFieldRefusal, expectProblem } from '../../../support/problem.ts';
+import { expectProblem } from '../../../support/problem.ts';
 import { DAY_MS, good, inDays, scheduleGateway } from '../../../support/schedule-gateway.ts';
 
 describe('POST /v2/schedule', () => {
@@ -177,11 +178,7 @@ describe('POST /v2/schedule', () => {
         ['schedule_time out_of_range'],
       ],
       ['the time is 36 days ahead', () => ({ ...good(), schedule_time: inDays(36) }), ['schedule_time out_of_range']],
-      ['to has a plus', () => ({ ...good(), to: '+919876543210' }), ['to invalid_phone']],
       ['to is an empty list', () => ({ ...good(), to: [] }), ['to wrong_count']],
-      ['the sender is bad', () => ({ ...good(), sender: '' }), ['sender invalid_sender']],
-      ['the message is too long', () => ({ ...good(), message: 'a'.repeat(1_531) }), ['message too_long']],
-      ['the route is unknown', () => ({ ...good(), route: 'otp' }), ['route invalid_value']],
       ['a typo', () => ({ ...good(), shedule_time: inDays(1) }), ['shedule_time unknown_field']],
       [
         'it is valid only until before its time',
@@ -232,39 +229,21 @@ describe('POST /v2/schedule', () => {
   });
 
   describe('403', () => {
-    it('insufficient_credits: charges and stores nothing', async () => {
-      const { account, key } = await makeCustomer(0);
+    const rows: readonly [slug: ProblemSlug, credits: number, overrides: Partial<AccountDocument>][] = [
+      ['insufficient_credits', 0, {}],
+      ['account_suspended', 1, { status: 'suspended' }],
+      ['credits_expired', 1, { expiryDate: '2020-01-01' }],
+      ['sender_not_allowed', 1, { senders: 'registered' }],
+    ];
+    for (const [slug, credits, overrides] of rows) {
+      it(`${slug}, of a dry run too: charges and stores nothing`, async () => {
+        const { account, key } = await makeCustomer(credits, ['send'], overrides);
 
-      expectProblem(await schedule(key, good()), 'insufficient_credits');
-      expect(await tracesOf(account)).to.equal(0);
-    });
-
-    it('insufficient_credits also of a dry run', async () => {
-      const { key } = await makeCustomer(0);
-
-      expectProblem(await schedule(key, { ...good(), dry_run: true }), 'insufficient_credits');
-    });
-
-    it('account_suspended', async () => {
-      const { account, key } = await makeCustomer(1);
-      await setAccountStatus(world.store.db, account, 'suspended');
-
-      expectProblem(await schedule(key, good()), 'account_suspended');
-      expect(await tracesOf(account)).to.equal(0);
-    });
-
-    it('credits_expired', async () => {
-      const { key } = await makeCustomer(1, ['send'], { expiryDate: '2020-01-01' });
-
-      expectProblem(await schedule(key, good()), 'credits_expired');
-    });
-
-    it('sender_not_allowed', async () => {
-      const { account, key } = await makeCustomer(1, ['send'], { senders: 'registered' });
-
-      expectFieldRefusal(await schedule(key, good()), 'sender_not_allowed', 'sender');
-      expect(await tracesOf(account)).to.equal(0);
-    });
+        expectProblem(await schedule(key, good()), slug);
+        expectProblem(await schedule(key, { ...good(), dry_run: true }), slug);
+        expect(await tracesOf(account)).to.equal(0);
+      });
+    }
 
     it('scope_missing: of a key that may not send, and of otp without that scope', async () => {
       const [reader, sender] = [await makeCustomer(1, ['read']), await makeCustomer(1, ['send'])];

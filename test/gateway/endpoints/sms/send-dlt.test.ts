@@ -1,3 +1,4 @@
+import type { Db } from 'mongodb';
 import type request from 'supertest';
 import { createSender } from '../../../../shared/carriers/sender.ts';
 import type { BatchDocument } from '../../../../shared/messages/batch.ts';
@@ -11,8 +12,36 @@ import { makeTemplate } from '../../../shared/templates/sms/make.ts';
 import { makeKey, TEST_CONFIG } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { expectFieldRefusal, expectProblem } from '../../../support/problem.ts';
-import { type Caller, dltCaller, ENTITY, ORDER_ID, OTP_ID } from './dlt-caller.ts';
 import { smsWorld } from './world.ts';
+
+const OTP_ID = '1107160000000000001';
+const ORDER_ID = '1107160000000000002';
+const ENTITY = '1101160000000000009';
+
+interface Caller {
+  readonly account: AccountId;
+  readonly key: string;
+}
+
+/** An account with DLT, a sender and two approved templates. */
+async function dltCaller(db: Db, overrides: Partial<AccountDocument> = {}): Promise<Caller> {
+  const account = await makeAccount(db, 5, { dlt: 'on', entityId: ENTITY, ...overrides });
+  await createSender(db, systemClock, {
+    account,
+    sender: 'HARKRA',
+    routes: ['transactional'],
+    status: 'approved',
+  });
+  const otp = makeTemplate({ dltId: OTP_ID, name: 'Code', content: 'Your code is {#var#}.' });
+  const order = makeTemplate({
+    dltId: ORDER_ID,
+    name: 'Order',
+    content: 'Order {#numeric#} for {#var#} has left',
+    entityId: '1101160000000000222',
+  });
+  for (const template of [otp, order]) await createTemplate(db, systemClock, account, template);
+  return { account, key: await makeKey(db, account) };
+}
 
 const GOOD = { to: '919876543210', message: 'Your code is 1234.', sender: 'HARKRA' };
 const BASE = { to: GOOD.to, sender: GOOD.sender };
@@ -331,5 +360,90 @@ describe('POST /v2/send of accounts with DLT', () => {
       expect((await bulk(key, { ...GOOD, dry_run: true })).body).to.include({ template_id: OTP_ID });
       await expectNothingDone(account);
     });
+  });
+});
+
+const ID = '1107160000000000077';
+const ASHA = { to: '919876543210', sender: 'HARKRA' };
+const FORMS = { 'CR LF': '\r\n', LF: '\n', CR: '\r' } as const;
+
+describe('line breaks of DLT texts', () => {
+  const { store, send, post } = smsWorld('/v2/send', { config: { ...TEST_CONFIG, keyCacheMs: 0 } });
+
+  async function caller(content: string, overrides: Partial<AccountDocument> = {}) {
+    const made = await dltCaller(store.db, overrides);
+    await createTemplate(store.db, systemClock, made.account, makeTemplate({ dltId: ID, content }));
+    return made;
+  }
+  const messageOf = (_id: MessageDocument['_id']) => store.db.collection<MessageDocument>('messages').findOne({ _id });
+
+  for (const [registered, ours] of Object.entries(FORMS)) {
+    for (const [sent, theirs] of Object.entries(FORMS)) {
+      it(`a text with ${sent} matches what is registered with ${registered}, and is sent as it was given`, async () => {
+        const { key } = await caller(`Dear {#var#},${ours}${ours}bye {#var#}`);
+        const message = `Dear Asha,${theirs}${theirs}bye${theirs === '\r' ? '' : theirs} now`.replace(
+          `bye${theirs}`,
+          'bye',
+        );
+
+        const { status, body, text } = await send(key, { ...ASHA, message });
+
+        expect(status, text).to.equal(200);
+        expect(await messageOf(body.message_id)).to.include({ template: ID, text: message });
+      });
+    }
+  }
+
+  it('where a text differs is told by its own places', async () => {
+    const { key } = await caller('Dear {#var#},\n\nbye now');
+
+    for (const lineBreak of ['\r\n', '\n']) {
+      const message = `Dear Asha,${lineBreak}${lineBreak}bye then`;
+      const { body } = await send(key, { ...ASHA, message });
+      const at = message.indexOf('then');
+      expect(body.mismatch).to.include({ at });
+      expect(body.detail).to.include(`At character ${at + 1} `);
+    }
+  });
+
+  it('a line break within a value counts as one character of it', async () => {
+    const { key } = await caller('Dear {#var#}, bye');
+
+    expect((await send(key, { ...ASHA, message: `Dear ${'x'.repeat(28)}\r\ny, bye` })).status).to.equal(200);
+    expectProblem(await send(key, { ...ASHA, message: `Dear ${'x'.repeat(29)}\r\ny, bye` }), 'template_mismatch');
+  });
+
+  it('a template is filled with LF, whatever the portal exported', async () => {
+    const { key } = await caller('Dear {#var#},\r\nbye');
+
+    const { body } = await send(key, { ...ASHA, template_id: ID, params: ['Asha'] });
+
+    expect(await messageOf(body.message_id)).to.include({ text: 'Dear Asha,\nbye' });
+  });
+
+  it('an account that wants them exact: only the registered form matches, and a template is filled as registered', async () => {
+    const { key } = await caller('Dear {#var#},\r\nbye', { lineBreaks: 'exact' });
+
+    expectProblem(await send(key, { ...ASHA, message: 'Dear Asha,\nbye' }), 'template_mismatch');
+    expect((await send(key, { ...ASHA, message: 'Dear Asha,\r\nbye' })).status).to.equal(200);
+    const { body } = await send(key, { ...ASHA, template_id: ID, params: ['Asha'] });
+    expect(await messageOf(body.message_id)).to.include({ text: 'Dear Asha,\r\nbye' });
+  });
+
+  it('many at once: matched and filled by the same rule', async () => {
+    const { key } = await caller('Dear {#var#},\r\nbye');
+    const to = ['919876543210'];
+
+    const given = await post('/v2/send-bulk', key, { to, sender: 'HARKRA', message: 'Dear you,\nbye', dry_run: true });
+    const filled = await post('/v2/send-bulk', key, {
+      to,
+      sender: 'HARKRA',
+      template_id: ID,
+      params: ['you'],
+      dry_run: true,
+    });
+
+    expect([given.status, filled.status]).to.deep.equal([200, 200]);
+    expect(filled.body.units).to.equal(given.body.units);
   });
 });

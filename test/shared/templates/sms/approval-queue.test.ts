@@ -3,8 +3,11 @@ import type { SenderDocument } from '../../../../shared/carriers/sender.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { readTurns, readWaitingOf, type Turn, type Waiting } from '../../../../shared/templates/sms/approval-queue.ts';
-import { type TemplateDocument, templateKey } from '../../../../shared/templates/sms/template.ts';
-import type { TemplateRequestDocument } from '../../../../shared/templates/sms/template-request.ts';
+import {
+  type TemplateDocument,
+  type TemplateRequestDocument,
+  templateKey,
+} from '../../../../shared/templates/sms/template.ts';
 import { lookedAt } from '../../../support/looked-at.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { openTestStore } from '../../../support/store.ts';

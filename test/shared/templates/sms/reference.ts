@@ -1,12 +1,8 @@
-import { type IndexedTemplate, TemplateIndex } from '../../../../gateway/endpoints/sms/matching/template-index.ts';
+import { type IndexedTemplate, TemplateIndex } from '../../../../gateway/endpoints/sms/matching/match.ts';
 import { type Pattern, parseContent } from '../../../../shared/templates/sms/pattern.ts';
-import {
-  DEFAULT_SLOT_LIMITS,
-  type Slot,
-  type SlotLimits,
-  type SlotRule,
-} from '../../../../shared/templates/sms/slot.ts';
-import { isOfType } from '../../../../shared/templates/sms/slot-value.ts';
+import { isOfType, type Slot, type SlotRule, type SlotType } from '../../../../shared/templates/sms/slot.ts';
+
+export type Limits = Readonly<Partial<Record<SlotType, number>>>;
 
 /** Reads a pattern literally: tries every length of every slot. That takes exponential time, but is so simple that it is easy to trust. */
 export function referenceMatches(pattern: Pattern, text: string, part = 0, at = 0): boolean {
@@ -27,17 +23,20 @@ export function fits(slot: Slot, text: string, start: number, end: number): bool
   return length >= slot.min && length <= slot.max && isOfType(slot.type, text.slice(start, end));
 }
 
-export function patternOf(content: string, limits: Partial<SlotLimits> = {}, rules: readonly SlotRule[] = []): Pattern {
-  const parsed = parseContent(content, { ...DEFAULT_SLOT_LIMITS, ...limits }, rules);
+/** `limits`: in place of the usual ones, for matchers that try every length. */
+export function patternOf(content: string, limits: Limits = {}, rules: readonly SlotRule[] = []): Pattern {
+  const parsed = parseContent(content, rules);
   if (parsed.kind === 'malformed') throw new Error(parsed.faults.map((fault) => fault.detail).join(' '));
-  return parsed.pattern;
+  const { slots, parts, ...rest } = parsed.pattern;
+  const limited = (slot: Slot): Slot => ({ ...slot, max: limits[slot.type] ?? slot.max });
+  return {
+    ...rest,
+    slots: slots.map(limited),
+    parts: parts.map((part) => (part.kind === 'slot' ? { ...part, slot: limited(part.slot) } : part)),
+  };
 }
 
-export function templateOf(
-  content: string,
-  dltId = '1107160000000000001',
-  limits: Partial<SlotLimits> = {},
-): IndexedTemplate {
+export function templateOf(content: string, dltId = '1107160000000000001', limits: Limits = {}): IndexedTemplate {
   return { dltId, name: `template ${dltId}`, senders: ['HARKRA'], pattern: patternOf(content, limits) };
 }
 

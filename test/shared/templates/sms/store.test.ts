@@ -1,13 +1,13 @@
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
-import { readApproved, readVersion } from '../../../../shared/templates/sms/approved-store.ts';
-import { importTemplateCsv } from '../../../../shared/templates/sms/export/import-csv.ts';
-import { importTemplates } from '../../../../shared/templates/sms/import-store.ts';
+import { importTemplateCsv, importTemplates } from '../../../../shared/templates/sms/import-csv.ts';
 import {
   createTemplate,
   decideTemplate,
   findTemplate,
   listTemplates,
+  readApproved,
+  readVersion,
   TemplateExists,
 } from '../../../../shared/templates/sms/store.ts';
 import { type TemplateText, templateVersion } from '../../../../shared/templates/sms/template.ts';

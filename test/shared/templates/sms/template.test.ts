@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { matchTemplate } from '../../../../gateway/endpoints/sms/matching/match.ts';
-import { CONTENT_MAX, parseContent } from '../../../../shared/templates/sms/pattern.ts';
-import { renderTemplate } from '../../../../shared/templates/sms/render.ts';
-import { DEFAULT_SLOT_LIMITS, SLOT_WORDS, type SlotType } from '../../../../shared/templates/sms/slot.ts';
-import { isOfType, SLOT_VALUES } from '../../../../shared/templates/sms/slot-value.ts';
-import { routesOfSenders, templateFaults } from '../../../../shared/templates/sms/template-form.ts';
+import { CONTENT_MAX, parseContent, renderTemplate } from '../../../../shared/templates/sms/pattern.ts';
+import { isOfType, SLOT_VALUES, SLOT_WORDS, type SlotType } from '../../../../shared/templates/sms/slot.ts';
+import { routesOfSenders, templateFaults } from '../../../../shared/templates/sms/template.ts';
 import { makeTemplate } from './make.ts';
 import { indexTemplates, patternOf, templateOf } from './reference.ts';
 
@@ -97,7 +95,7 @@ describe('templates/pattern', () => {
 
   for (const [content, at, detail] of MALFORMED) {
     it(`says where ${JSON.stringify(content.slice(0, 20))} is wrong`, () => {
-      const parsed = parseContent(content, DEFAULT_SLOT_LIMITS);
+      const parsed = parseContent(content);
 
       if (parsed.kind !== 'malformed') throw new Error('was taken');
       expect(parsed.faults[0]?.at).to.equal(at);
@@ -106,7 +104,7 @@ describe('templates/pattern', () => {
   }
 
   it('lists every fault', () => {
-    const parsed = parseContent('{#Var#} {#var#} {#x#} {#', DEFAULT_SLOT_LIMITS);
+    const parsed = parseContent('{#Var#} {#var#} {#x#} {#');
 
     expect(parsed.kind === 'malformed' && parsed.faults.map((fault) => fault.at)).to.deep.equal([0, 16, 22]);
   });
@@ -125,20 +123,14 @@ describe('templates/pattern', () => {
   });
 
   it('refuses rules for slots that are not there', () => {
-    const parsed = parseContent('{#var#}', DEFAULT_SLOT_LIMITS, [{ type: 'var' }, { type: 'url' }]);
+    const parsed = parseContent('{#var#}', [{ type: 'var' }, { type: 'url' }]);
 
     expect(parsed.kind === 'malformed' && parsed.faults[0]?.detail).to.match(/1 slots, but rules for 2/);
   });
 
-  it('measures what can match', () => {
-    const { literalLength, minLength, maxLength } = patternOf('ab{#var#}c{#numeric#}');
-
-    expect({ literalLength, minLength, maxLength }).to.deep.equal({ literalLength: 3, minLength: 4, maxLength: 73 });
-  });
-
   it('reads the worst content of full length at once', () => {
     for (const piece of ['{#', '#', '{ ', '{#var', '{#a']) {
-      expect(() => parseContent(piece.repeat(CONTENT_MAX / piece.length), DEFAULT_SLOT_LIMITS)).not.to.throw();
+      expect(() => parseContent(piece.repeat(CONTENT_MAX / piece.length))).not.to.throw();
     }
   });
 });

@@ -1,6 +1,6 @@
 import type { Answered, ChatContent } from '../../../../shared/messages/document/chat-message.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
-import type { CodeDraft } from '../../../../shared/templates/chat/template-request.ts';
+import type { CodeDraft } from '../../../../shared/templates/chat/chat-template.ts';
 import { sendPayload } from '../../../../workers/chatapp/provider/payload.ts';
 import { templatePayload } from '../../../../workers/chatapp/provider/template-draft.ts';
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { isGenuine, toldReceipts } from '../../../../gateway/endpoints/carrier-callbacks/told-receipts.ts';
+import { isGenuine, toldReceipts } from '../../../../gateway/endpoints/carrier-callbacks/callback.ts';
 import { readSettings } from '../../../../gateway/endpoints/carriers/settings-form.ts';
 import { FieldProblems } from '../../../../gateway/http/field-problems.ts';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../../shared/carriers/carrier.ts';

@@ -1,7 +1,7 @@
 import { phoneDigits } from '../../../../../shared/platform/sheets/cell.ts';
 import type { EntryOf } from '../../../../api/endpoint.ts';
 import type { marketingStops } from '../../../../endpoints/inbox/inbox.ts';
-import type { optOuts } from '../../../../endpoints/numbers/opt-outs.ts';
+import type { optOuts } from '../../../../endpoints/numbers/numbers.ts';
 import { create, remove } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may, mayAny } from '../../api/session.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../../../api/endpoint.ts';
-import type { untaggedTemplate, untaggedTemplates } from '../../../../endpoints/account-templates/tags/untagged.ts';
+import type { untaggedTemplate, untaggedTemplates } from '../../../../endpoints/account-templates/untagged.ts';
 import { queryText } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { lookQuery } from '../../api/looking.ts';

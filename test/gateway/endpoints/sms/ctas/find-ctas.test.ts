@@ -1,4 +1,4 @@
-import { findCtas } from '../../../../../gateway/endpoints/sms/ctas/find-ctas.ts';
+import { findCtas } from '../../../../../gateway/endpoints/sms/ctas/check.ts';
 import { readCta } from '../../../../../shared/carriers/cta.ts';
 
 /** Which of the links and numbers of a text are covered by what is registered. */

@@ -3,8 +3,7 @@ import { matchTemplate } from '../../../../../gateway/endpoints/sms/matching/mat
 import { connectStore } from '../../../../../shared/platform/mongo/connect.ts';
 import { systemClock } from '../../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../../../shared/platform/runtime/ids.ts';
-import { importTemplates } from '../../../../../shared/templates/sms/import-store.ts';
-import { DEFAULT_SLOT_LIMITS } from '../../../../../shared/templates/sms/slot.ts';
+import { importTemplates } from '../../../../../shared/templates/sms/import-csv.ts';
 import { createTemplate, decideTemplate } from '../../../../../shared/templates/sms/store.ts';
 import { makeTemplate } from '../../../../shared/templates/sms/make.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
@@ -21,7 +20,7 @@ describe('templates/approved-templates', () => {
   beforeEach(() => {
     account = newId('acc');
     clock = new ManualClock();
-    approved = new ApprovedTemplates({ db: store.db, clock, limits: DEFAULT_SLOT_LIMITS, freshMs: FRESH_MS });
+    approved = new ApprovedTemplates({ db: store.db, clock, freshMs: FRESH_MS });
   });
 
   const matched = async (text: string) =>
@@ -83,7 +82,7 @@ describe('templates/approved-templates', () => {
 
   it('tells a failed reading to all who wait, and does not keep it', async () => {
     const other = await connectStore({ mongodbUri: store.uri, dataDir: '', mongodbDatabase: store.db.databaseName });
-    const cutOff = new ApprovedTemplates({ db: other.db, clock, limits: DEFAULT_SLOT_LIMITS, freshMs: FRESH_MS });
+    const cutOff = new ApprovedTemplates({ db: other.db, clock, freshMs: FRESH_MS });
     await createTemplate(store.db, systemClock, account, makeTemplate({ dltId: A }));
     await cutOff.ofAccount({ _id: account });
     await other.close();

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { explainMismatch, type Mismatch } from '../../../../../gateway/endpoints/sms/matching/mismatch.ts';
-import { quoted } from '../../../../../gateway/endpoints/sms/matching/quoted.ts';
+import { explainMismatch, type Mismatch, quoted } from '../../../../../gateway/endpoints/sms/matching/mismatch.ts';
 import { indexTemplates, templateOf } from '../../../../shared/templates/sms/reference.ts';
 
 const ID = '1107160000000000001';

@@ -1,4 +1,4 @@
-import { templateRefusals } from '../../../../../gateway/endpoints/account-templates/platform-rules.ts';
+import { templateRefusals } from '../../../../../gateway/endpoints/account-templates/templates.ts';
 import { explain } from '../../../../../gateway/endpoints/messages/explain/explain.ts';
 import {
   predictRefusals,
@@ -8,7 +8,6 @@ import {
 } from '../../../../../shared/carriers/scrub-rules.ts';
 import { DEFAULT_PROMOTIONAL_HOURS } from '../../../../../shared/messages/document/daytime.ts';
 import { parseContent } from '../../../../../shared/templates/sms/pattern.ts';
-import { DEFAULT_SLOT_LIMITS } from '../../../../../shared/templates/sms/slot.ts';
 import type { TemplateCategory } from '../../../../../shared/templates/sms/template.ts';
 
 /** What public guides say of refusals, and what we make of it. Each case names its guide. */
@@ -190,7 +189,7 @@ describe('what public guides say of DLT refusals', () => {
 
   for (const [source, text, category, told] of TEMPLATES) {
     it(`${JSON.stringify(text)} as ${category ?? 'any'} (${source})`, () => {
-      const parsed = parseContent(text, DEFAULT_SLOT_LIMITS);
+      const parsed = parseContent(text);
       const found = parsed.kind === 'pattern' ? templateRefusals(parsed.pattern, category) : expect.fail('malformed');
 
       expect(found).to.have.length(told.length);

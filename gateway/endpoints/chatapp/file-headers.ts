@@ -1,0 +1,83 @@
+import { type Policy, policyHeaders } from '../../http/answer.ts';
+
+/**
+ * A browser may show the file on the dashboard's origin, and a customer made it. So nothing of it may run or load: the sandbox
+ * takes the origin away, and what a browser builds around a picture or a film is all that is allowed.
+ */
+const FILE_POLICY: Policy = {
+  defaultSrc: ["'none'"],
+  imgSrc: ["'self'"],
+  mediaSrc: ["'self'"],
+  styleSrc: ["'unsafe-inline'"],
+  frameAncestors: ["'none'"],
+  sandbox: [],
+};
+
+export const FILE_HEADERS: readonly string[] = policyHeaders(FILE_POLICY);
+
+/** What browsers show by itself and cannot run, with its extension. Everything else is stored. */
+const SHOWN: ReadonlyMap<string, string> = new Map([
+  ['image/jpeg', 'jpg'],
+  ['image/png', 'png'],
+  ['image/webp', 'webp'],
+  ['image/gif', 'gif'],
+  ['video/mp4', 'mp4'],
+  ['video/3gpp', '3gp'],
+  ['audio/aac', 'aac'],
+  ['audio/amr', 'amr'],
+  ['audio/mpeg', 'mp3'],
+  ['audio/mp4', 'm4a'],
+  ['audio/ogg', 'ogg'],
+]);
+
+const ANY_TYPE = 'application/octet-stream';
+const TOKEN = '[a-z0-9!#$&^_.+-]{1,100}';
+const MEDIA_TYPE = new RegExp(`^((?:image|video|audio|text|application|font)/${TOKEN})\\s*(?:;|$)`);
+/** Types of which browsers make pages or scripts. */
+const RUNS = /^text\/(html|xml|xsl|javascript|ecmascript)$|^application\/(xml|(x-)?(javascript|ecmascript))$|\+xml$/;
+/** Of the parameters only this one says something that the bytes do not: `audio/ogg; codecs=opus`. */
+const CODECS = /;\s*codecs="?([A-Za-z0-9.,_-]{1,60})"?\s*(?:;|$)/;
+
+/** The Content-Type for what the provider says. What could run, and what is no type, becomes the type of any bytes. */
+export function safeType(said: string | undefined): string {
+  const text = (said ?? '').toLowerCase().trim();
+  const [, type = ANY_TYPE] = MEDIA_TYPE.exec(text) ?? [];
+  if (RUNS.test(type)) return ANY_TYPE;
+  const [, codecs] = CODECS.exec(said ?? '') ?? [];
+  return codecs === undefined ? type : `${type}; codecs="${codecs}"`;
+}
+
+/** The Content-Disposition (RFC 6266). `type` is a result of `safeType`, `name` is the customer's, `otherwise` ours. */
+export function disposition(type: string, name: string | undefined, otherwise: string): string {
+  const extension = SHOWN.get(type.split(';')[0] ?? '');
+  const safe = safeName(name) || (extension === undefined ? otherwise : `${otherwise}.${extension}`);
+  const ascii = safe.replaceAll(/[^\x20-\x7e]|[%"\\]/g, '_');
+  const exact = ascii === safe ? '' : `; filename*=UTF-8''${percentEncoded(safe)}`;
+  return `${extension === undefined ? 'attachment' : 'inline'}; filename="${ascii}"${exact}`;
+}
+
+const NAME_MAX = 120;
+const EXTENSION_MAX = 12;
+
+/**
+ * A name that no file system and no browser reads as anything else: without folders, and without characters that cannot be seen or
+ * that turn the direction of writing. Those that join letters stay: names in Indian scripts need them. Empty when nothing is left.
+ */
+function safeName(name = ''): string {
+  const plain = name
+    .slice(0, 1_024)
+    .replaceAll(/(?![\u200c\u200d])[\p{C}\p{Zl}\p{Zp}]/gu, '')
+    .replaceAll(/[/\\:*?"<>|\ufffd]/g, '_')
+    .replace(/^[.\s]+/, '')
+    .replace(/[.\s]+$/, '');
+  const characters = [...plain];
+  if (characters.length <= NAME_MAX) return plain;
+  const dot = characters.lastIndexOf('.');
+  const extension = characters.length - dot <= EXTENSION_MAX ? characters.slice(dot) : [];
+  return [...characters.slice(0, NAME_MAX - extension.length), ...extension].join('');
+}
+
+/** As RFC 8187 wants it: of what `encodeURIComponent` leaves, `'()*` must be encoded too. */
+function percentEncoded(text: string): string {
+  return encodeURIComponent(text).replaceAll(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+}
