@@ -287,7 +287,7 @@ describe('house rules', () => {
         exportedValues(text).map((name) => ({
           path,
           name,
-          isEndpoint: text.includes(`export const ${name} = endpoint(`),
+          isEndpoint: new RegExp(`^export const ${name} = (endpoint|freeForm)\\(`, 'm').test(text),
         })),
       )
       .filter(({ path, name, isEndpoint }) => !used.has(`${path} ${name}`) && !(isEndpoint && used.has(`${path} *`)))
