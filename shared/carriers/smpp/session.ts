@@ -27,6 +27,9 @@ export interface SessionOptions<Context extends Submit> {
   readonly host: string;
   readonly port: number;
   readonly tls: SocketOptions['tls'];
+  /** The bind request. */
+  readonly command: BindCommand;
+  readonly fields: BindFields;
   readonly clock: Clock;
   readonly responseTimeoutMs: number;
   readonly enquireLinkMs: number;
@@ -121,7 +124,8 @@ export class Session<Context extends Submit> {
   }
 
   /** Sends a bind request. Resolves to the command_status of the answer. */
-  bind(command: BindCommand, fields: BindFields, timeoutMs: number): Promise<number | 'no_answer'> {
+  bind(timeoutMs: number): Promise<number | 'no_answer'> {
+    const { command, fields } = this.#options;
     const sequence = this.#nextSequence();
     return this.#request(BIND_COMMAND_IDS[command], sequence, encodeBind(command, sequence, fields), timeoutMs);
   }

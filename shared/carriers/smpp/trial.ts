@@ -42,11 +42,10 @@ export class Trial {
 
   /** Binds the sessions one after the other. `no_answer`: no answer came, or no connection could be made. */
   async bind(commands: readonly BindCommand[]): Promise<number | 'no_answer'> {
-    const { carrier, password } = this.#options;
     for (const command of commands) {
       const session = await this.#open(command);
       if (session === undefined) return 'no_answer';
-      const status = await session.bind(command, bindFields(carrier, password), BIND_TIMEOUT_MS);
+      const status = await session.bind(BIND_TIMEOUT_MS);
       if (status !== STATUS.ok) return status;
     }
     return STATUS.ok;
@@ -76,12 +75,14 @@ export class Trial {
   }
 
   #open(command: BindCommand): Promise<Session<Waiting> | undefined> {
-    const { carrier, clock } = this.#options;
+    const { carrier, password, clock } = this.#options;
     const where = hostOf(carrier, command, 0);
     this.say(`connecting to ${where.host}:${where.port}${carrier.tls ? ' with TLS' : ''}`);
     return new Promise((resolve) => {
       const session: Session<Waiting> = new Session<Waiting>({
         ...where,
+        command,
+        fields: bindFields(carrier, password),
         tls: carrier.tls ? (carrier.trust ?? {}) : undefined,
         clock,
         responseTimeoutMs: carrier.responseTimeoutMs,

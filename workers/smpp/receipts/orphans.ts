@@ -42,14 +42,14 @@ const NONE: Looked = { foreign: [], kept: new Map() };
 export class Orphans {
   readonly #options: OrphansOptions;
   readonly #store: OrphanStore;
-  readonly #fresh: FreshOrphans;
+  /** Recent receipts that fit no message yet, by their ids, in the order in which they came. */
+  readonly #fresh = new Map<string, FreshOrphan>();
   /** False while the store has no orphan that an answer could still settle. Then it is not asked for any. */
   #maySettle = true;
 
   constructor(options: OrphansOptions) {
     this.#options = options;
     this.#store = new OrphanStore(options.db, options.carrier);
-    this.#fresh = new FreshOrphans(options.clock);
   }
 
   get fresh(): number {
@@ -63,20 +63,29 @@ export class Orphans {
 
   /** Reads the orphans that an earlier holder may have left. */
   async recover(): Promise<void> {
-    const orphans = await this.#store.since(this.#fresh.since(), MAX_FRESH);
-    for (const receipt of orphans) this.#fresh.add(receipt.orphan, receipt);
+    const since = new Date(this.#options.clock.now().getTime() - FRESH_MS);
+    const orphans = await this.#store.since(since, MAX_FRESH);
+    for (const receipt of orphans) this.#addFresh(receipt.orphan, receipt);
     // For older orphans no answer comes any more: it was lost with its connection.
     this.#maySettle = orphans.length > 0;
   }
 
   /** The fresh orphans that must be tried now. */
   due(): IncomingReceipt[] {
-    return this.#fresh.due();
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const [id, { atMs }] of this.#fresh) {
+      if (nowMs - atMs < FRESH_MS) break;
+      this.#fresh.delete(id);
+    }
+    const due = [...this.#fresh.values()].filter(({ nextMs }) => nextMs <= nowMs);
+    // Tries after 3, 6, 12 … seconds. So thousands of orphans that never fit do not keep the worker busy.
+    for (const orphan of due) orphan.nextMs = nowMs + (nowMs - orphan.atMs);
+    return due.map(({ receipt }) => receipt);
   }
 
   /** Removes orphans whose messages are found. */
   async remove(ids: readonly string[]): Promise<void> {
-    for (const id of ids) this.#fresh.remove(id);
+    for (const id of ids) this.#fresh.delete(id);
     await this.#store.remove(ids);
   }
 
@@ -146,9 +155,15 @@ export class Orphans {
       if (id === undefined) continue;
       kept.set(i, id);
       found[i] = hits[n];
-      if (found[i] === undefined) this.#fresh.add(id, { ...receipt, orphan: id, arrivedAt });
+      if (found[i] === undefined) this.#addFresh(id, { ...receipt, orphan: id, arrivedAt });
     }
     return kept;
+  }
+
+  #addFresh(id: string | undefined, receipt: IncomingReceipt): void {
+    if (id === undefined || this.#fresh.size >= MAX_FRESH) return;
+    const atMs = this.#options.clock.monotonicMs();
+    this.#fresh.set(id, { receipt, atMs, nextMs: atMs });
   }
 }
 
@@ -156,49 +171,6 @@ interface FreshOrphan {
   readonly receipt: IncomingReceipt;
   readonly atMs: number;
   nextMs: number;
-}
-
-/** Recent receipts that fit no message yet, and the time at which each is tried again. */
-class FreshOrphans {
-  readonly #clock: Clock;
-  /** By their ids, in the order in which they came. */
-  readonly #orphans = new Map<string, FreshOrphan>();
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  get size(): number {
-    return this.#orphans.size;
-  }
-
-  /** Orphans that came before this time are not fresh. */
-  since(): Date {
-    return new Date(this.#clock.now().getTime() - FRESH_MS);
-  }
-
-  add(id: string | undefined, receipt: IncomingReceipt): void {
-    if (id === undefined || this.#orphans.size >= MAX_FRESH) return;
-    const atMs = this.#clock.monotonicMs();
-    this.#orphans.set(id, { receipt, atMs, nextMs: atMs });
-  }
-
-  remove(id: string): void {
-    this.#orphans.delete(id);
-  }
-
-  /** The orphans that must be tried now. */
-  due(): IncomingReceipt[] {
-    const nowMs = this.#clock.monotonicMs();
-    for (const [id, { atMs }] of this.#orphans) {
-      if (nowMs - atMs < FRESH_MS) break;
-      this.#orphans.delete(id);
-    }
-    const due = [...this.#orphans.values()].filter(({ nextMs }) => nextMs <= nowMs);
-    // Tries after 3, 6, 12 … seconds. So thousands of orphans that never fit do not keep the worker busy.
-    for (const orphan of due) orphan.nextMs = nowMs + (nowMs - orphan.atMs);
-    return due.map(({ receipt }) => receipt);
-  }
 }
 
 /** The orphaned receipts of one carrier. */

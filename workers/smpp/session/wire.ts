@@ -80,34 +80,15 @@ export function smppWire<Context extends Submit>(options: SmppWireOptions): Wire
     turns: turnsOf(carrier),
     open: (index, turn, events) => {
       const command = commands[index] ?? 'bind_transceiver';
-      const session = new Session<Context>({
+      return new Session<Context>({
         ...hostOf(carrier, command, turn),
+        ...{ command, fields, clock, delivers, mayWrite },
         tls: carrier.tls ? (carrier.trust ?? {}) : undefined,
-        clock,
         responseTimeoutMs: carrier.responseTimeoutMs,
         enquireLinkMs: carrier.enquireLinkMs,
-        delivers,
-        mayWrite,
         ...events,
         onAnswer: (context, answer) => events.onAnswer(context, read(answer)),
       });
-      return {
-        get open() {
-          return session.open;
-        },
-        get congested() {
-          return session.congested;
-        },
-        get certificateUntil() {
-          return session.certificateUntil;
-        },
-        bind: (timeoutMs) => session.bind(command, fields, timeoutMs),
-        submit: (context) => session.submit(context),
-        unbind: (timeoutMs, answersMs) => session.unbind(timeoutMs, answersMs),
-        pauseReading: (ms) => session.pauseReading(ms),
-        end: () => session.end(),
-        destroy: (reason) => session.destroy(reason),
-      };
     },
   };
 }

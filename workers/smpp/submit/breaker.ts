@@ -85,11 +85,6 @@ export class Breaker {
     else if (state === 'probing') this.#judge(answer);
   }
 
-  /** Opens the breaker for this time, because the carrier's settings say that this answer needs a pause. */
-  trip(pauseMs: number): void {
-    this.#open(pauseMs);
-  }
-
   #count(answer: BreakerAnswer): void {
     const second = Math.floor(this.#clock.monotonicMs() / 1_000);
     let last = this.#seconds.at(-1);
@@ -105,7 +100,7 @@ export class Breaker {
     const total = sum((one) => one.total);
     const faults = sum((one) => one.faults);
     const bad = faults + sum((one) => one.refused);
-    if (total >= FEWEST && (faults >= total * FAULT_PART || bad >= total * REFUSED_PART)) this.#open(this.#pauseMs);
+    if (total >= FEWEST && (faults >= total * FAULT_PART || bad >= total * REFUSED_PART)) this.trip(this.#pauseMs);
   }
 
   #judge(answer: BreakerAnswer): void {
@@ -117,11 +112,12 @@ export class Breaker {
       this.#pauseMs = FIRST_PAUSE_MS;
     } else if (this.#probes.bad > PROBES - GOOD_PROBES) {
       this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
-      this.#open(this.#pauseMs);
+      this.trip(this.#pauseMs);
     }
   }
 
-  #open(pauseMs: number): void {
+  /** Opens the breaker for this time; also called where the carrier's settings say that an answer needs a pause. */
+  trip(pauseMs: number): void {
     this.#seconds = [];
     this.#openUntilMs = this.#clock.monotonicMs() + pauseMs;
     this.#trippedUntil = new Date(this.#clock.now().getTime() + pauseMs);
