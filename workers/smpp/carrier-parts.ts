@@ -1,6 +1,5 @@
-import type { Db } from 'mongodb';
 import type { BindTrouble } from '../../shared/carriers/bind-report.ts';
-import { type CarrierDocument, callbackUrl } from '../../shared/carriers/carrier.ts';
+import { callbackUrl } from '../../shared/carriers/carrier.ts';
 import { encodeSubmit } from '../../shared/carriers/smpp/submit-sm.ts';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
@@ -10,8 +9,6 @@ import type { MessageLog } from '../../shared/messages/settlement/log-store.ts';
 import { Settler } from '../../shared/messages/settlement/settle.ts';
 import { OutcomeSettler } from '../../shared/messages/settlement/settle-outcomes.ts';
 import type { ListenForChanges } from '../../shared/platform/runtime/change-signal.ts';
-import type { Clock } from '../../shared/platform/runtime/clock.ts';
-import type { Log } from '../../shared/platform/runtime/log.ts';
 import { Claimer } from './claim/claim.ts';
 import type { Departures } from './claim/departures.ts';
 import type { Serving } from './claim/serving.ts';
@@ -21,7 +18,7 @@ import { httpWire, requestWriter } from './http/http-wire.ts';
 import type { InboundAnnouncer } from './inbound/announce-inbound.ts';
 import { Inbound, type InboundRules } from './inbound/inbound.ts';
 import { Measurements } from './monitoring/bind-reporter.ts';
-import type { SmppMetrics } from './monitoring/metrics.ts';
+import type { CarrierContext } from './monitoring/metrics.ts';
 import { keysOf } from './receipts/receipt-match.ts';
 import { Receive } from './receipts/receive.ts';
 import { ReceiptSettler } from './receipts/settle-receipts.ts';
@@ -36,12 +33,8 @@ import { carrierForm, countSubmits, encodeMessage, References } from './submit/e
 import type { Segment } from './submit/submission.ts';
 
 /** What the parts of a carrier need. It does not depend on which process runs the carrier. */
-export interface CarrierSupplies {
-  readonly db: Db;
+export interface CarrierSupplies extends Omit<CarrierContext, 'held'> {
   readonly listen?: ListenForChanges | undefined;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: SmppMetrics;
   readonly announcer: Announcer;
   readonly gates: ClaimGates;
   readonly serving: Serving;
@@ -50,7 +43,6 @@ export interface CarrierSupplies {
   readonly inboundAnnouncer: InboundAnnouncer;
   /** How SMS of handsets are received. */
   readonly rules: InboundRules;
-  readonly carrier: CarrierDocument;
   /** The password, decrypted. */
   readonly password: string;
   /** Where carriers reach the gateway: HTTP carriers are told to post their receipts there. */

@@ -1,4 +1,3 @@
-import type { Db } from 'mongodb';
 import type { Claim, MessageDocument } from '../../../shared/messages/document/message.ts';
 import type { ClaimGates } from '../../../shared/messages/queue/claim-gates.ts';
 import { isMixed } from '../../../shared/messages/queue/queue-document.ts';
@@ -11,22 +10,18 @@ import {
 } from '../../../shared/messages/queue/queue-store.ts';
 import { takeQueued } from '../../../shared/messages/queue/take-queued.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { type ClaimId, type MessageId, newId, type QueueId } from '../../../shared/platform/runtime/ids.ts';
+import type { CarrierContext } from '../monitoring/metrics.ts';
 import { type ClaimFrom, type Picked, type Room, Waiting } from './waiting.ts';
 
 export type { Room } from './waiting.ts';
 
-export interface ClaimerOptions {
-  readonly db: Db;
-  readonly clock: Clock;
+export interface ClaimerOptions extends Pick<CarrierContext, 'db' | 'clock' | 'held'> {
   readonly carrier: string;
   /** Epoch of the carrier's lease. */
   readonly epoch: number;
   readonly gates: ClaimGates;
-  /** Whether the carrier's lease is held. */
-  held(): boolean;
 }
 
 /** A document that this carrier has claimed from. */

@@ -1,15 +1,13 @@
-import type { Db, Filter } from 'mongodb';
+import type { Filter } from 'mongodb';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { HOURS_LANE } from '../../../shared/messages/document/routing.ts';
 import type { ClaimGates } from '../../../shared/messages/queue/claim-gates.ts';
 import { isMixed, type QueueDocument, unpackLines } from '../../../shared/messages/queue/queue-document.ts';
 import { findAtOnce } from '../../../shared/platform/mongo/find-one.ts';
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import type { QueueId } from '../../../shared/platform/runtime/ids.ts';
+import type { CarrierContext } from '../monitoring/metrics.ts';
 
-export interface WaitingOptions {
-  readonly db: Db;
-  readonly clock: Clock;
+export interface WaitingOptions extends Pick<CarrierContext, 'db' | 'clock'> {
   readonly gates: ClaimGates;
 }
 

@@ -1,20 +1,12 @@
-import type { Db } from 'mongodb';
-import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { oldestReceipts, removeReceipts } from '../../../shared/carriers/http/callback-store.ts';
 import type { ListenForChanges } from '../../../shared/platform/runtime/change-signal.ts';
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
-import type { Log } from '../../../shared/platform/runtime/log.ts';
 import { type Found, PollLoop } from '../../../shared/platform/runtime/poll-loop.ts';
+import type { CarrierContext } from '../monitoring/metrics.ts';
 import type { Receive } from '../receipts/receive.ts';
 
-export interface CallbacksOptions {
-  readonly db: Db;
-  readonly clock: Clock;
-  readonly carrier: Pick<CarrierDocument, '_id'>;
-  readonly log: Log;
+export interface CallbacksOptions extends Pick<CarrierContext, 'db' | 'clock' | 'carrier' | 'log' | 'held'> {
   readonly receive: Pick<Receive, 'takeTold'>;
   readonly listen?: ListenForChanges | undefined;
-  held(): boolean;
 }
 
 const MAX_ROUND = 200;

@@ -1,4 +1,3 @@
-import type { Db } from 'mongodb';
 import { digitsOf, entryFor, type NumberDocument, senderOf } from '../../../shared/carriers/numbers/number.ts';
 import { createNumbers, homeCountryOf } from '../../../shared/carriers/numbers/store.ts';
 import type { Announcer } from '../../../shared/events/webhooks/announce.ts';
@@ -6,7 +5,6 @@ import type { InboundSmsDocument } from '../../../shared/messages/document/any-m
 import type { UnassignedText } from '../../../shared/messages/inbound.ts';
 import { keepUnassigned } from '../../../shared/messages/inbound-store.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import {
@@ -16,12 +14,11 @@ import {
   type MessageId,
   receivedMessageId,
 } from '../../../shared/platform/runtime/ids.ts';
+import type { CarrierContext } from '../monitoring/metrics.ts';
 import { InboundOptOuts } from './opt-outs.ts';
 import type { WholeText } from './whole-text.ts';
 
-export interface InboundAnnouncerOptions {
-  readonly db: Db;
-  readonly clock: Clock;
+export interface InboundAnnouncerOptions extends Pick<CarrierContext, 'db' | 'clock'> {
   readonly announcer: Announcer;
   /** Carriers whose customers may be due answers (answer-sender.ts). */
   readonly withDueAnswers: Set<string>;

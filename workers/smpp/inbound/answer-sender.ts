@@ -8,19 +8,12 @@ import { planText } from '../../../shared/messages/sms-plan.ts';
 import { FollowUp } from '../../../shared/money/payment/follow-up.ts';
 import { isStoreTrouble } from '../../../shared/platform/mongo/errors.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
-import type { Log } from '../../../shared/platform/runtime/log.ts';
-import type { SmppMetrics } from '../monitoring/metrics.ts';
+import type { CarrierContext } from '../monitoring/metrics.ts';
 
-interface AnswerSenderOptions {
-  readonly db: Db;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: SmppMetrics;
-}
+interface AnswerSenderOptions extends Pick<CarrierContext, 'db' | 'clock' | 'log' | 'metrics'> {}
 
 /** The result of a due answer, for the metrics. `late`: the account could not pay for it in time. */
 type Result = 'sent' | 'unpaid' | 'no_template' | 'not_allowed' | 'no_route' | 'late';

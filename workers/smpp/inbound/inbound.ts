@@ -1,33 +1,23 @@
-import type { Db } from 'mongodb';
-import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../shared/carriers/command-status.ts';
 import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 import type { DeliverVia } from '../../../shared/carriers/smpp/session.ts';
 import { findUnfinished, keepInbound, removeInbound } from '../../../shared/messages/inbound-store.ts';
 import { LeaseLostError } from '../../../shared/messages/settlement/intents.ts';
 import { type End, storeApart } from '../../../shared/platform/runtime/apart.ts';
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { Grouper } from '../../../shared/platform/runtime/grouper.ts';
 import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
-import { errorFields, type Log, unexpectedErrorFields } from '../../../shared/platform/runtime/log.ts';
-import type { SmppMetrics } from '../monitoring/metrics.ts';
+import { errorFields, unexpectedErrorFields } from '../../../shared/platform/runtime/log.ts';
+import type { CarrierContext } from '../monitoring/metrics.ts';
 import { DeliverRefusals, isOfDeliver, REFUSAL_STATUS } from '../session/deliver-refusals.ts';
 import type { InboundAnnouncer } from './announce-inbound.ts';
 import { type Arrival, Arrivals, isComplete, type PartSet, PartSets } from './arrivals.ts';
 import { documentOf, type Incoming, readIncoming } from './incoming.ts';
 import { type DefaultAlphabet, joinedText, textOf, type WholeText } from './whole-text.ts';
 
-export interface InboundOptions {
-  readonly db: Db;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: SmppMetrics;
-  readonly carrier: CarrierDocument;
+export interface InboundOptions extends CarrierContext {
   readonly inboundAnnouncer: InboundAnnouncer;
   readonly rules: InboundRules;
-  /** Whether the carrier's lease is held. */
-  held(): boolean;
   /** Called when nothing can be stored. The carrier then has to wait. */
   slowDown(): void;
 }

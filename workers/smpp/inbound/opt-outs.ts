@@ -23,10 +23,10 @@ import type { HistoryEntry } from '../../../shared/messages/document/message.ts'
 import { recipientProblem } from '../../../shared/messages/document/recipient.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
 import { updateEach } from '../../../shared/platform/mongo/update-each.ts';
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import { type AccountId, type MessageId, optOutAnswerId } from '../../../shared/platform/runtime/ids.ts';
+import type { CarrierContext } from '../monitoring/metrics.ts';
 import { type DueAnswer, storeDueAnswers } from './answer-sender.ts';
 
 /** A change of the settings is used after this time at the latest. */
@@ -34,9 +34,7 @@ const FRESH_MS = 2_000;
 const REMEMBERED = 10_000;
 const NUMBER = /^\d{3,15}$/;
 
-interface InboundOptOutsOptions {
-  readonly db: Db;
-  readonly clock: Clock;
+interface InboundOptOutsOptions extends Pick<CarrierContext, 'db' | 'clock'> {
   /** Carriers whose customers may be due answers (answer-sender.ts). */
   readonly withDueAnswers: Set<string>;
 }

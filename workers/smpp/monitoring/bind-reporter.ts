@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Db } from 'mongodb';
 import {
   type BindReport,
   type BindTrouble,
@@ -9,14 +8,12 @@ import {
 } from '../../../shared/carriers/bind-report.ts';
 import type { CommandStatusClass } from '../../../shared/carriers/command-status.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
-import { errorFields, type Log } from '../../../shared/platform/runtime/log.ts';
+import { errorFields } from '../../../shared/platform/runtime/log.ts';
 import { QUICK_MS } from '../session/backoff.ts';
 import type { BindState } from '../session/bind.ts';
+import type { CarrierContext } from './metrics.ts';
 
-interface BindReporterOptions {
-  readonly db: Db;
-  readonly clock: Clock;
-  readonly log: Log;
+interface BindReporterOptions extends Pick<CarrierContext, 'db' | 'clock' | 'log'> {
   readonly carrier: string;
   /** Epoch of the carrier's lease. */
   readonly epoch: number;

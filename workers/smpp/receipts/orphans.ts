@@ -3,16 +3,14 @@ import type { Collection, Db } from 'mongodb';
 import type { OrphanDocument } from '../../../shared/messages/settlement/orphan.ts';
 import type { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import type { CarrierContext } from '../monitoring/metrics.ts';
 import type { Hit, ReceiptLookup } from './receipt-lookup.ts';
 import { awaitsAnswer, type IncomingReceipt, isAnswerDue, ORPHAN_MS, onlyUnknown } from './receipt-match.ts';
 
 /** The answers that came and are not stored yet. */
 export type AnswersInFlight = Pick<OutcomeSettler, 'join' | 'settled'>;
 
-interface OrphansOptions {
-  readonly db: Db;
-  readonly clock: Clock;
+interface OrphansOptions extends Pick<CarrierContext, 'db' | 'clock'> {
   readonly carrier: string;
   readonly lookup: ReceiptLookup;
   readonly answers: AnswersInFlight;

@@ -1,14 +1,12 @@
-import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../shared/carriers/command-status.ts';
 import type { ToldReceipt } from '../../../shared/carriers/http/callback-store.ts';
 import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 import type { DeliverTaker, DeliverVia } from '../../../shared/carriers/smpp/session.ts';
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
-import { type Log, type LogFields, unexpectedErrorFields } from '../../../shared/platform/runtime/log.ts';
+import { type LogFields, unexpectedErrorFields } from '../../../shared/platform/runtime/log.ts';
 import type { ReceiptDialect } from '../dialect/receipt-dialect.ts';
 import type { Measurements } from '../monitoring/bind-reporter.ts';
-import type { SmppMetrics } from '../monitoring/metrics.ts';
+import type { CarrierContext } from '../monitoring/metrics.ts';
 import { DeliverRefusals, REFUSAL_STATUS, type Refusal } from '../session/deliver-refusals.ts';
 import { incomingReceipt, kindOf, type ParsedReceipt, parseReceipt, readTold } from './receipt.ts';
 import { receiptText, shapeOf } from './receipt-fields.ts';
@@ -21,12 +19,8 @@ import type { ReceiptResult, ReceiptSettler } from './settle-receipts.ts';
  */
 type ReceiptMetric = ReceiptResult | 'intermediate' | 'unreadable' | 'failed' | 'unstorable';
 
-export interface ReceiveOptions {
-  readonly carrier: CarrierDocument;
+export interface ReceiveOptions extends Pick<CarrierContext, 'carrier' | 'clock' | 'log' | 'metrics'> {
   readonly dialect: ReceiptDialect;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: SmppMetrics;
   readonly receipts: ReceiptSettler;
   /** Takes every deliver_sm that is not a receipt. */
   readonly inbound: DeliverTaker;

@@ -1,4 +1,3 @@
-import type { Db } from 'mongodb';
 import { type Change, decideInTurn } from '../../../shared/messages/document/change.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import type { MessageLog } from '../../../shared/messages/settlement/log-store.ts';
@@ -8,9 +7,9 @@ import {
   receiptRecord,
 } from '../../../shared/messages/settlement/message-log.ts';
 import type { Settler } from '../../../shared/messages/settlement/settle.ts';
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { Grouper } from '../../../shared/platform/runtime/grouper.ts';
 import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
+import type { CarrierContext } from '../monitoring/metrics.ts';
 import { isOfDeliver } from '../session/deliver-refusals.ts';
 import { type AnswersInFlight, Orphans } from './orphans.ts';
 import { changeOf, type MatchedReceipt, type ReceiptRules } from './receipt-change.ts';
@@ -38,9 +37,7 @@ class Unstorable {
   }
 }
 
-export interface ReceiptSettlerOptions {
-  readonly db: Db;
-  readonly clock: Clock;
+export interface ReceiptSettlerOptions extends Pick<CarrierContext, 'db' | 'clock'> {
   readonly settler: Settler;
   readonly rules: ReceiptRules;
   readonly messageLog: MessageLog;

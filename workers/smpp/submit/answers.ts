@@ -1,4 +1,3 @@
-import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { LostSubmits } from '../../../shared/carriers/smpp/unanswered-submits.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import type { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
@@ -7,12 +6,11 @@ import {
   type SubmitOutcome,
   THROTTLES_PER_TRY,
 } from '../../../shared/messages/settlement/submit-outcome.ts';
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
-import { errorFields, type Log } from '../../../shared/platform/runtime/log.ts';
+import { errorFields } from '../../../shared/platform/runtime/log.ts';
 import type { Refusal as NotLeaving } from '../claim/departures.ts';
 import type { Serving } from '../claim/serving.ts';
 import type { Measurements } from '../monitoring/bind-reporter.ts';
-import type { SmppMetrics } from '../monitoring/metrics.ts';
+import type { CarrierContext } from '../monitoring/metrics.ts';
 import type { CarrierAnswer } from '../session/wire.ts';
 import type { BindSubmitter } from './bind-submitter.ts';
 import type { Breaker } from './breaker.ts';
@@ -27,15 +25,11 @@ import {
   verdictOf,
 } from './submission.ts';
 
-export interface AnswersOptions {
-  readonly carrier: CarrierDocument;
-  readonly log: Log;
-  readonly metrics: SmppMetrics;
+export interface AnswersOptions extends Pick<CarrierContext, 'carrier' | 'clock' | 'log' | 'metrics'> {
   readonly outcomes: OutcomeSettler;
   readonly tokens: CarrierRate;
   readonly breaker: Breaker;
   readonly serving: Pick<Serving, 'next'>;
-  readonly clock: Clock;
   readonly measurements: Measurements;
 }
 

@@ -9,23 +9,19 @@ import type { ListenForChanges } from '../../../shared/platform/runtime/change-s
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import { errorFields, type Log, unexpectedErrorFields } from '../../../shared/platform/runtime/log.ts';
+import { errorFields, unexpectedErrorFields } from '../../../shared/platform/runtime/log.ts';
 import { type Found, PollLoop } from '../../../shared/platform/runtime/poll-loop.ts';
 import type { Claimer } from '../claim/claim.ts';
 import type { Departures, Refusal } from '../claim/departures.ts';
 import type { Serving } from '../claim/serving.ts';
-import type { SmppMetrics } from '../monitoring/metrics.ts';
+import type { CarrierContext } from '../monitoring/metrics.ts';
 import type { Answers } from './answers.ts';
 import type { BindSubmitter } from './bind-submitter.ts';
 import type { Breaker } from './breaker.ts';
 import type { CarrierRate } from './carrier-rate.ts';
 import { type Frame, type Segment, Submission } from './submission.ts';
 
-export interface DispatchOptions {
-  readonly carrier: CarrierDocument;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: SmppMetrics;
+export interface DispatchOptions extends Pick<CarrierContext, 'carrier' | 'clock' | 'log' | 'metrics' | 'held'> {
   readonly claimer: Claimer;
   readonly serving: Pick<Serving, 'paths' | 'daytimeOf'>;
   readonly breaker: Breaker;
@@ -39,8 +35,6 @@ export interface DispatchOptions {
   readonly submitters: readonly BindSubmitter<Segment>[];
   /** Calls back when messages are queued, so that they need not wait for the next poll. */
   readonly listen?: ListenForChanges | undefined;
-  /** Whether the carrier's lease is held. */
-  held(): boolean;
   /** What is written for a message, or why no carrier can take it. `ownChain`: the account's telemarketers at this carrier. */
   encode(message: MessageDocument, ownChain: readonly string[] | undefined): readonly Frame[] | Refusal;
 }
