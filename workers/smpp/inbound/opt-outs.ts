@@ -19,6 +19,7 @@ import {
   wordSettingsKey,
   wordsFor,
 } from '../../../shared/carriers/opt-outs/words.ts';
+import type { InboundSmsDocument } from '../../../shared/messages/document/any-message.ts';
 import type { HistoryEntry } from '../../../shared/messages/document/message.ts';
 import { recipientProblem } from '../../../shared/messages/document/recipient.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
@@ -118,21 +119,13 @@ function entryOf(message: Received, kind: OptOutSign['kind']): HistoryEntry {
   return { state: kind === 'out' ? 'opted_out' : 'opted_in', at: new Date(timeOf(message).getTime() + 1) };
 }
 
-/** A complete message from a customer, before it is stored. */
-export interface Received {
-  readonly _id: MessageId;
-  readonly account: AccountId;
-  /** The customer's number. */
-  readonly from: string;
-  /** The account's number, in digits. */
-  readonly to: string;
-  /** The carrier that brought it. */
-  readonly carrier: string;
-  /** Begins with the time at which the message came. */
-  readonly history: readonly HistoryEntry[];
-  readonly inbound: { readonly type: string; readonly body: string };
-  readonly optOut?: OptOutSign['kind'];
-}
+/** A complete message from a customer, before it is stored. Its history begins with the time at which it came. */
+export type Received = Pick<
+  InboundSmsDocument,
+  '_id' | 'account' | 'from' | 'to' | 'carrier' | 'history' | 'optOut'
+> & {
+  readonly inbound: Pick<InboundSmsDocument['inbound'], 'type' | 'body'>;
+};
 
 /** A customer's message that expresses a wish, with that wish. */
 interface Signed {
