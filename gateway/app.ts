@@ -1,4 +1,5 @@
-import express, { type Express } from 'express';
+import type { Express } from 'express';
+import express from 'express';
 import type { Gateway } from './api/endpoint.ts';
 import { mount } from './api/mount.ts';
 import { openapiOf } from './api/openapi.ts';

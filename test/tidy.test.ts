@@ -107,6 +107,8 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'a rule whose cases are too many to be told apart from outside': [
     'gateway/access/sessions.ts absoluteMs',
+    'gateway/endpoints/docs/operation.ts constraintsOf',
+    'gateway/endpoints/docs/operation.ts typeOf',
     'gateway/endpoints/keys/made-keys.ts narrowDescendants',
     'gateway/endpoints/messages/events.ts reachedBetween',
     'gateway/endpoints/messages/message-list.ts orderOf',

@@ -11,7 +11,7 @@ import { RateCounter } from '../access/counter.ts';
 import { createLookAs, createRecordLook } from '../access/looking.ts';
 import { createCharge, createRateLimit, createUnauthorized, type Unauthorized } from '../access/rate-limit.ts';
 import { Sessions } from '../access/sessions.ts';
-import { ClientFiles } from '../dashboard/files.ts';
+import { ClientFiles } from '../dashboard/serve.ts';
 import { type ProblemAnswer, RETRY_AFTER, sendProblem } from '../http/answer.ts';
 import { createCallerAddress } from '../http/caller-address.ts';
 import { bodyOf, type Handler, type Reply } from '../http/context.ts';

@@ -44,7 +44,7 @@ export async function buildDashboard(root: string): Promise<void> {
     absWorkingDir: root,
     outdir: `${OUTPUT}/assets`,
     tsconfig: `${CLIENT}/tsconfig.json`,
-    entryPoints: ['main.tsx', 'theme.ts', 'docs/docs.ts', 'icon.svg'].map((file) => `${CLIENT}/${file}`),
+    entryPoints: ['main.tsx', 'frame/theme.ts', 'docs/docs.ts', 'icon.svg'].map((file) => `${CLIENT}/${file}`),
   });
   const assets = join(root, OUTPUT, 'assets');
   mkdirSync(assets, { recursive: true });
@@ -68,7 +68,7 @@ function withNames(template: string, outputs: Metafile['outputs']): string {
   const places: Record<string, string> = {
     main: address(entry('main.tsx')?.path),
     style: address(entry('main.tsx')?.cssBundle),
-    theme: address(entry('theme.ts')?.path),
+    theme: address(entry('frame/theme.ts')?.path),
     docs: address(entry('docs/docs.ts')?.path),
     docsStyle: address(entry('docs/docs.ts')?.cssBundle),
     icon: address(names.find(({ path }) => path.endsWith('.svg'))?.path),

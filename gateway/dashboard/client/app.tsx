@@ -1,17 +1,16 @@
+import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { LocationProvider, useLocation } from 'preact-iso/router';
-import type { Permission } from './api/permission.ts';
-import { type ApiProblem, asProblem } from './api/problem.ts';
+import { exec, LocationProvider, useLocation } from 'preact-iso/router';
+import { type ApiProblem, asProblem, testing } from './api/http.ts';
+import { type Permission, whoMay } from './api/permission.ts';
 import { loadSession, session } from './api/session.ts';
-import { Frame, maySee } from './frame/frame.tsx';
-import { SecondFactorGate } from './pages/profile/second-factor.tsx';
-import { ConfirmAgain, SignInAgain, SignInPage } from './pages/sign-in/sign-in.tsx';
-import { whoMay } from './pages/states/who-may.ts';
+import { Frame, maySee, type Page } from './frame/frame.tsx';
+import { SecondFactorGate } from './pages/second-factor.tsx';
+import { ConfirmAgain, SignInAgain, SignInPage } from './pages/sign-in.tsx';
 import { PAGES } from './pages.tsx';
-import { LinkButton } from './parts/button.tsx';
-import { Toasts } from './parts/dialog.tsx';
+import { Toasts } from './parts/form.tsx';
 import { Empty, Gate, PageHead, Problem } from './parts/page.tsx';
-import { matchPage, Route } from './router/route.tsx';
+import { LinkButton } from './parts/value.tsx';
 
 const HOME = '/dashboard';
 
@@ -30,10 +29,16 @@ export function App() {
 function Current() {
   const { path } = useLocation();
   const problem = useSession();
-  const match = matchPage(PAGES, path);
+  const match = matchPage(path);
   const who = session.value;
   if (match?.page.needs === 'open') return <Route match={match} />;
-  if (problem !== undefined && who === undefined) return <NoConnection {...problem} />;
+  if (problem !== undefined && who === undefined) {
+    return (
+      <Gate title="The dashboard is not reachable">
+        <Problem {...problem} />
+      </Gate>
+    );
+  }
   if (who === undefined) return null;
   if (who === null) return <SignInPage />;
   if (who.missing.includes('second_factor')) return <SecondFactorGate />;
@@ -73,20 +78,6 @@ function useSession(): { readonly problem: ApiProblem; readonly retry: () => voi
   return problem && { problem, retry: ask };
 }
 
-interface NoConnectionProps {
-  readonly problem: ApiProblem;
-  readonly retry: () => void;
-}
-
-/** The gateway does not even say who is signed in. */
-function NoConnection({ problem, retry }: NoConnectionProps) {
-  return (
-    <Gate title="The dashboard is not reachable">
-      <Problem problem={problem} retry={retry} />
-    </Gate>
-  );
-}
-
 /** No page has this address. */
 function NoPage() {
   return (
@@ -107,4 +98,40 @@ function NotAllowed({ title, needs }: { readonly title: string; readonly needs: 
       <Empty icon="key">{whoMay(needs ?? 'read', session.value?.account != null)}</Empty>
     </>
   );
+}
+
+interface Match {
+  readonly page: Page;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** The page of a path, and the values of its `:names`. The first that fits. */
+function matchPage(path: string): Match | undefined {
+  for (const page of PAGES) {
+    const match = exec(path, page.path);
+    if (match !== undefined) return { page, params: match.params };
+  }
+  return undefined;
+}
+
+/** Shows the matched page, anew for another address of the same page, and for tests. */
+function Route({ match: { page, params } }: { readonly match: Match }) {
+  const View = page.view;
+  return (
+    <FaultBoundary key={`${page.path}${JSON.stringify(params)}${testing.value}`}>
+      <View params={params} />
+    </FaultBoundary>
+  );
+}
+
+/** A page that throws is replaced by what went wrong; without this, nothing would be left of the frame either. */
+class FaultBoundary extends Component<{ readonly children: ComponentChildren }, { readonly error?: unknown }> {
+  override componentDidCatch(error: unknown): void {
+    this.setState({ error });
+  }
+
+  override render() {
+    if (this.state.error === undefined) return this.props.children;
+    return <Problem problem={asProblem(this.state.error)} retry={() => location.reload()} />;
+  }
 }

@@ -1,50 +1,45 @@
-import { AccountSettingsPage } from './pages/account/account.tsx';
-import { AuditPage, OperatorsAuditPage } from './pages/audit/audit.tsx';
-import { BatchesPage } from './pages/batches/batches.tsx';
-import { BatchPage } from './pages/batches/show-batch.tsx';
-import { CreditsPage } from './pages/credits/credits.tsx';
-import { AdminStatementPage, StatementPage } from './pages/credits/statement-page.tsx';
-import { CtasPage } from './pages/ctas/ctas.tsx';
-import { ErasuresPage, OperatorErasuresPage } from './pages/erasures/erasures.tsx';
-import { ConversationPage } from './pages/inbox/conversation.tsx';
-import { InboxPage, ReceivedSmsPage } from './pages/inbox/inbox.tsx';
-import { KeysPage } from './pages/keys/keys.tsx';
-import { LimitsPage } from './pages/limits/limits.tsx';
-import { MessagesPage } from './pages/messages/messages.tsx';
-import { MessagePage } from './pages/messages/show-message.tsx';
-import { NumbersPage } from './pages/numbers/numbers.tsx';
-import { AccountPage } from './pages/operators/accounts/account-page.tsx';
-import { AccountsPage } from './pages/operators/accounts/accounts.tsx';
-import { OptInsPage } from './pages/operators/accounts/opt-ins.tsx';
+import type { Page } from './frame/frame.tsx';
+import { AccountSettingsPage } from './pages/account.tsx';
+import { AuditPage, OperatorsAuditPage } from './pages/audit.tsx';
+import { BatchesPage, BatchPage } from './pages/batches.tsx';
+import { ChatTemplatesPage } from './pages/chat-templates.tsx';
+import { ConversationPage } from './pages/conversation.tsx';
+import { CreditsPage } from './pages/credits.tsx';
+import { CtasPage } from './pages/ctas.tsx';
+import { InboxPage, ReceivedSmsPage } from './pages/inbox.tsx';
+import { KeysPage } from './pages/keys.tsx';
+import { LimitsPage } from './pages/limits.tsx';
+import { MessagePage } from './pages/message.tsx';
+import { FindMessagesPage, MessagesPage, OpenMessagePage } from './pages/messages.tsx';
+import { NumbersPage, OperatorNumbersPage } from './pages/numbers.tsx';
+import { AccountPage } from './pages/operators/account.tsx';
+import { AccountsPage } from './pages/operators/accounts.tsx';
 import { ApprovalsPage } from './pages/operators/approvals.tsx';
-import { CarrierPage } from './pages/operators/carriers/carrier-page.tsx';
-import { CarriersPage } from './pages/operators/carriers/carriers.tsx';
+import { CarrierPage } from './pages/operators/carrier.tsx';
+import { CarriersPage } from './pages/operators/carriers.tsx';
 import { MailPage } from './pages/operators/mail.tsx';
-import { FindMessagesPage, OpenMessagePage } from './pages/operators/messages.tsx';
-import { OperatorNumbersPage } from './pages/operators/numbers.tsx';
+import { OptInsPage } from './pages/operators/opt-ins.tsx';
 import { OperatorOverviewPage } from './pages/operators/overview.tsx';
-import { RoutesPage } from './pages/operators/routes/routes.tsx';
-import { ProviderPage } from './pages/operators/traffic/provider-page.tsx';
-import { ProvidersPage } from './pages/operators/traffic/providers.tsx';
-import { UnmatchedPage } from './pages/operators/traffic/unmatched.tsx';
-import { OptOutsPage } from './pages/opt-outs/opt-outs.tsx';
-import { OverviewPage } from './pages/overview/overview.tsx';
-import { ProfilePage } from './pages/profile/profile.tsx';
-import { AdminReportsPage, LossesPage, ReportsPage } from './pages/reports/reports.tsx';
-import { SchedulesPage } from './pages/schedules/schedules.tsx';
-import { SendChatPage } from './pages/send/chat.tsx';
-import { SendManyPage, SendOnePage } from './pages/send/sms.tsx';
-import { SendersPage } from './pages/senders/senders.tsx';
-import { LinkPage } from './pages/sign-in/link.tsx';
-import { ChatTemplatesPage } from './pages/templates/chat-templates.tsx';
-import { TemplatesPage } from './pages/templates/templates.tsx';
-import { UntaggedPage } from './pages/templates/untagged.tsx';
-import { AllUsersPage } from './pages/users/all-users.tsx';
-import { UsersPage } from './pages/users/users.tsx';
-import { VerificationsPage } from './pages/verifications/verifications.tsx';
-import { WebhookPage } from './pages/webhooks/webhook-page.tsx';
-import { WebhooksPage } from './pages/webhooks/webhooks.tsx';
-import { type Page, page } from './router/route.tsx';
+import { ProviderPage } from './pages/operators/provider.tsx';
+import { ProvidersPage } from './pages/operators/providers.tsx';
+import { RoutesPage } from './pages/operators/routes.tsx';
+import { UnmatchedPage } from './pages/operators/unmatched.tsx';
+import { ErasuresPage, OperatorErasuresPage, OptOutsPage } from './pages/opt-outs.tsx';
+import { OverviewPage } from './pages/overview.tsx';
+import { ProfilePage } from './pages/profile.tsx';
+import { AdminReportsPage, LossesPage, ReportsPage } from './pages/reports.tsx';
+import { SchedulesPage } from './pages/schedules.tsx';
+import { SendChatPage } from './pages/send-chat.tsx';
+import { SendManyPage, SendOnePage } from './pages/send-sms.tsx';
+import { SendersPage } from './pages/senders.tsx';
+import { LinkPage } from './pages/sign-in.tsx';
+import { AdminStatementPage, StatementPage } from './pages/statements.tsx';
+import { UntaggedPage } from './pages/template-tags.tsx';
+import { TemplatesPage } from './pages/templates.tsx';
+import { AllUsersPage, UsersPage } from './pages/users.tsx';
+import { VerificationsPage } from './pages/verifications.tsx';
+import { WebhookPage } from './pages/webhook.tsx';
+import { WebhooksPage } from './pages/webhooks.tsx';
 
 /** Every page of the dashboard: its path, its title, who may see it, what shows it, and its place in the navigation if it is there. */
 export const PAGES: readonly Page[] = [
@@ -108,3 +103,7 @@ export const PAGES: readonly Page[] = [
   page('/dashboard/profile', 'Your profile', [], ProfilePage),
   page('/dashboard/link', 'Set your password', 'open', LinkPage),
 ];
+
+function page(path: Page['path'], title: string, needs: Page['needs'], view: Page['view'], place?: Page['nav']): Page {
+  return { path, title, needs, view, nav: place };
+}

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import type { Request } from 'express';
 import type { Contract } from '../../api/contract.ts';
 import { endpoint, perProcess } from '../../api/endpoint.ts';
-import type { ClientFiles } from '../../dashboard/files.ts';
-import { POLICY } from '../../dashboard/policy.ts';
+import { type ClientFiles, POLICY } from '../../dashboard/serve.ts';
 import {
   policyHeaders,
   sendBytes,
@@ -16,8 +16,8 @@ import {
 } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import { PROBLEMS } from '../../http/problem.ts';
-import { type BuiltParts, renderPage } from './page.ts';
-import { CHANGELOG_PATH, LANGUAGE_PAGES, operationsOf, PATHS_BELOW, pagesOf } from './pages.ts';
+import { operationsOf } from './operation.ts';
+import { CHANGELOG_PATH, LANGUAGE_PAGES, PATHS_BELOW, pagesOf, renderPage } from './page.ts';
 
 export const docsOf = perProcess(({ files, contract }) => createDocs(files, contract));
 
@@ -66,47 +66,44 @@ export const llms = endpoint({
   respond: (gateway) => docsOf(gateway).llms,
 });
 
-interface Docs {
-  /** The paths of pages below /docs. */
-  readonly below: readonly string[];
-  /** /docs, and those below it. */
-  readonly page: Handler;
-  /** Where the `type` of a problem leads. */
-  readonly problem: Handler;
-  readonly openapi: Handler;
-  readonly llms: Handler;
-}
-
 /**
  * The contract for people and for programs. None of it needs a key. `build` makes the document, when it is first asked for: most
- * processes are never asked.
+ * processes are never asked. Each page is made when it is first asked for, and again when the client was built anew.
  */
-function createDocs(files: ClientFiles, build: () => Contract): Docs {
+function createDocs(files: ClientFiles, build: () => Contract) {
   let built: Contract | undefined;
   const contract = () => {
     built ??= build();
     return built;
   };
   const headers = [...policyHeaders(POLICY), 'Vary', 'Accept-Encoding'];
-  const compressed = [...headers, 'Content-Encoding', 'gzip'];
-  const rendered = new RenderedPages(contract);
+  const pages = new Map<string, Compressed>();
+  let builtHead = '';
+  const pageAt = (path: string): Compressed => {
+    const { docsHead: head = '', changelog = '' } = files.built() ?? {};
+    if (head !== builtHead) pages.clear();
+    builtHead = head;
+    const made = pages.get(path) ?? compressedToo(renderPage(contract(), path, { head, changelog }));
+    pages.set(path, made);
+    return made;
+  };
   return {
+    /** The paths of pages below /docs. */
     below: PATHS_BELOW,
-    page: (req, res: Reply) => {
-      const { plain, gzip } = rendered.at(req.path, {
-        head: files.docsHead() ?? '',
-        changelog: files.changelog() ?? '',
-      });
-      if (takesGzip(req)) sendPage(res, gzip, compressed);
+    /** /docs, and those below it. */
+    page: (req: Request, res: Reply) => {
+      const { plain, gzip } = pageAt(req.path);
+      if (takesGzip(req)) sendPage(res, gzip, [...headers, 'Content-Encoding', 'gzip']);
       else sendPage(res, plain, headers);
     },
-    problem: (req, res: Reply) => {
+    /** Where the `type` of a problem leads. */
+    problem: (req: Request, res: Reply) => {
       const slug = String(req.params.problem);
       if (Object.hasOwn(PROBLEMS, slug)) sendRedirect(res, `/docs#problem-${slug}`);
       else sendProblem(res, 'not_found');
     },
     openapi: createOpenapi(contract),
-    llms: (_req, res: Reply) => sendText(res, 'text/plain; charset=utf-8', llmsText(contract())),
+    llms: (_req: Request, res: Reply) => sendText(res, 'text/plain; charset=utf-8', llmsText(contract())),
   };
 }
 
@@ -117,7 +114,10 @@ function createDocs(files: ClientFiles, build: () => Contract): Docs {
 function createOpenapi(contract: () => Contract): Handler {
   let made: (Compressed & { readonly tag: string }) | undefined;
   return (req, res: Reply) => {
-    made ??= tagged(JSON.stringify(contract()));
+    if (made === undefined) {
+      const text = JSON.stringify(contract());
+      made = { ...compressedToo(text), tag: `W/"${hash('sha256', text, 'base64url')}"` };
+    }
     const { plain, gzip, tag } = made;
     const headers = ['Cache-Control', 'no-cache', 'Vary', 'Accept-Encoding', 'ETag', tag];
     const known = (req.headers['if-none-match'] ?? '').split(',').map((each) => each.trim());
@@ -127,35 +127,12 @@ function createOpenapi(contract: () => Contract): Handler {
   };
 }
 
-function tagged(text: string): Compressed & { readonly tag: string } {
-  return { ...compressedToo(text), tag: `W/"${hash('sha256', text, 'base64url')}"` };
-}
-
 const OPENAPI_TYPE = 'application/json; charset=utf-8';
 
 /** A page of 800 KB is a tenth of that compressed. */
 interface Compressed {
   readonly plain: Buffer;
   readonly gzip: Buffer;
-}
-
-/** Each page is made when it is first asked for, and again when the client was built anew. */
-class RenderedPages {
-  readonly #contract: () => Contract;
-  readonly #pages = new Map<string, Compressed>();
-  #head = '';
-
-  constructor(contract: () => Contract) {
-    this.#contract = contract;
-  }
-
-  at(path: string, built: BuiltParts): Compressed {
-    if (built.head !== this.#head) this.#pages.clear();
-    this.#head = built.head;
-    const made = this.#pages.get(path) ?? compressedToo(renderPage(this.#contract(), path, built));
-    this.#pages.set(path, made);
-    return made;
-  }
 }
 
 function compressedToo(text: string): Compressed {

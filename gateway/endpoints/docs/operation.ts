@@ -1,9 +1,23 @@
-import type { Contract, MediaType, Operation } from '../../api/contract.ts';
+import type { Contract, MediaType, Operation, Parameter, Reference, Response } from '../../api/contract.ts';
+import type { Schema } from '../../http/fields/field.ts';
 import { PROBLEMS, type ProblemRule } from '../../http/problem.ts';
-import { fieldItem, fieldLists, parameterOf, responseOf } from './field-list.ts';
 import { code, codeBlock, escapeHtml, link, prose } from './html.ts';
-import type { Placed } from './pages.ts';
 import { LANGUAGES, type Sample } from './samples.ts';
+
+/** An operation with its place in the document. */
+export interface Placed {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+}
+
+export function operationsOf({ paths }: Contract, tag: string): Placed[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, operation]) => operation.tags.includes(tag))
+      .map(([method, operation]) => ({ method, path, operation })),
+  );
+}
 
 /** One operation: what it takes and answers on one side, samples on the other. */
 export function operationSection(contract: Contract, placed: Placed): string {
@@ -110,7 +124,7 @@ function sampleOf(contract: Contract, { method, path, operation }: Placed): Samp
 
 /**
  * The first language is shown, the others are behind their names. A script makes a choice of them, and of what a test key may do a form
- * (client/docs/try.ts).
+ * (client/docs/docs.ts).
  */
 function sampleBlock(sample: Sample, title: string, mayTry: boolean): string {
   const shown = Object.entries(LANGUAGES).map(([language, print], index) => {
@@ -132,4 +146,158 @@ export function answerSamples(body: MediaType | undefined, title: string): strin
       return `<div class="sample"><p class="sample-name"><span>${escapeHtml(label)}</span></p>${codeBlock(text, label)}</div>`;
     })
     .join('');
+}
+
+/** The fields of a body. A body of several forms has a list for each, under the form's name. */
+export function fieldLists(contract: Contract, given: Schema): string {
+  const schema = schemaOf(contract, given);
+  const forms = schema.oneOf?.filter(({ $ref }) => $ref !== undefined) ?? [];
+  if (schema.type !== undefined || forms.length === 0) return introOf(schema) + fieldList(contract, schema);
+  const lists = forms.map(
+    (form) =>
+      `<p class="form-name">${code(nameOf(form.$ref ?? ''))}</p>${introOf(schemaOf(contract, form))}${fieldList(contract, schemaOf(contract, form))}`,
+  );
+  return `<p>One of these forms:</p>${lists.join('')}`;
+}
+
+/** Not of what is only said to be the body or the answer of an operation: it stands there. */
+function introOf({ description = '' }: Schema): string {
+  return description === '' || /^The (body|answer) of `/.test(description) ? '' : `<p>${prose(description)}</p>`;
+}
+
+function fieldList(contract: Contract, schema: Schema): string {
+  const items = fieldItems(contract, schema.items ?? schema, schema.items === undefined ? '' : '[].', 0);
+  const choices = choicesOf(schema);
+  const more = choices.length === 0 ? '' : `<p>${choices.join(' ')}</p>`;
+  return items.length === 0 ? more : `<dl class="fields">${items.join('')}</dl>${more}`;
+}
+
+/** Deeper than any of our bodies. Also ends a schema that contains itself. */
+const DEPTH_MAX = 5;
+
+/** The members of a field follow it and are named by their place: `data[].to`. */
+function fieldItems(contract: Contract, given: Schema, place: string, depth: number): string[] {
+  const { properties = {}, required = [] } = schemaOf(contract, given);
+  return Object.entries(properties).flatMap(([name, one]) => {
+    const schema = {
+      ...schemaOf(contract, one),
+      ...(one.description !== undefined && { description: one.description }),
+    };
+    const own = place + name;
+    const item = fieldItem(own, schemaWithItems(contract, schema), required.includes(name));
+    if (depth === DEPTH_MAX) return [item];
+    const inner = schema.items ?? schema;
+    return [item, ...fieldItems(contract, inner, schema.items === undefined ? `${own}.` : `${own}[].`, depth + 1)];
+  });
+}
+
+function schemaWithItems(contract: Contract, schema: Schema): Schema {
+  return schema.items === undefined ? schema : { ...schema, items: schemaOf(contract, schema.items) };
+}
+
+/** Also shows a parameter, whose `where` is its place in the request. */
+function fieldItem(name: string, schema: Schema, required: boolean, where?: string): string {
+  const { items } = schema;
+  const ofEntries = items === undefined || items.type === 'object' ? [] : constraintsOf(items);
+  const phrases = [
+    ...constraintsOf(schema),
+    ...(ofEntries.length === 0 ? [] : [`each entry: ${ofEntries.join(', ')}`]),
+  ];
+  const kind = [where, typeOf(schema)]
+    .filter((word) => word !== undefined)
+    .map(escapeHtml)
+    .join(', ');
+  const must = required ? ' <strong>required</strong>' : '';
+  const limits = phrases.length === 0 ? '' : `<dd class="limits">${sentence(phrases)}</dd>`;
+  return `<div><dt>${code(name)} <span class="soft">${kind}</span>${must}</dt><dd>${prose(schema.description ?? '')}</dd>${limits}</div>`;
+}
+
+/** No phrase begins with an HTML tag, so its first letter can be made a capital. */
+function sentence(phrases: readonly string[]): string {
+  const text = phrases.join('; ');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+/** Which fields exclude each other: `allOf` of pairs (gateway/http/fields/request.ts). */
+function choicesOf({ allOf = [] }: Schema): string[] {
+  return allOf
+    .map(({ oneOf = [] }) => oneOf.map(({ required = [] }) => required.map(code).join(' and ')))
+    .filter((choice) => choice.length > 1)
+    .map((choice) => `Either ${choice.join(', or ')}.`);
+}
+
+/** What `$ref`s of the contract lead to. A reference that leads nowhere is an error of the document. */
+
+function schemaOf({ components }: Contract, given: Schema): Schema {
+  return given.$ref === undefined ? given : found(components.schemas[nameOf(given.$ref)], given.$ref);
+}
+
+function parameterOf({ components }: Contract, given: Parameter | Reference): Parameter {
+  return '$ref' in given ? found(components.parameters[nameOf(given.$ref)], given.$ref) : given;
+}
+
+function responseOf({ components }: Contract, given: Response | Reference): Response {
+  return '$ref' in given ? found(components.responses[nameOf(given.$ref)], given.$ref) : given;
+}
+
+/** `SendRequest` of `#/components/schemas/SendRequest`. */
+function nameOf(ref: string): string {
+  return ref.slice(ref.lastIndexOf('/') + 1);
+}
+
+function found<T>(value: T | undefined, ref: string): T {
+  if (value === undefined) throw new Error(`the contract has no ${ref}`);
+  return value;
+}
+
+/** Everything that a schema demands of a value besides its type, as short phrases of HTML. */
+export function constraintsOf(schema: Schema): string[] {
+  const { enum: values, const: only, default: preset, format, pattern, uniqueItems } = schema;
+  return [
+    values === undefined ? '' : `one of ${values.map((value) => code(String(value))).join(', ')}`,
+    only === undefined ? '' : `always ${code(JSON.stringify(only))}`,
+    preset === undefined ? '' : `default ${code(JSON.stringify(preset))}`,
+    range(schema.minimum, schema.maximum, ''),
+    range(schema.minLength, schema.maxLength, 'character'),
+    range(schema.minItems, schema.maxItems, schema.type === 'object' ? 'member' : 'entry'),
+    uniqueItems === true ? 'no entry twice' : '',
+    format === undefined ? '' : (FORMATS[format] ?? `format ${code(format)}`),
+    // A format says the same in words.
+    pattern === undefined || format !== undefined ? '' : `pattern ${code(pattern)}`,
+    schema.additionalProperties === true && schema.properties !== undefined ? 'may have further members' : '',
+  ].filter((phrase) => phrase !== '');
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  'date-time': 'a time as ISO 8601 has it, with its offset from UTC',
+  date: 'a day, <code>2026-11-22</code>',
+  uri: 'an address (URI)',
+  email: 'an e-mail address',
+};
+
+function range(from: number | undefined, to: number | undefined, noun: string): string {
+  if (from === undefined && to === undefined) return '';
+  const of = (count: number): string => (noun === '' ? '' : ` ${count === 1 ? noun : pluralOf(noun)}`);
+  if (to === undefined) return `at least ${number(from ?? 0)}${of(from ?? 0)}`;
+  if (from === undefined) return `at most ${number(to)}${of(to)}`;
+  return from === to ? `exactly ${number(to)}${of(to)}` : `${number(from)} to ${number(to)}${of(to)}`;
+}
+
+function pluralOf(noun: string): string {
+  return noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 20 });
+}
+
+/** `string`, `list of integer`, `SendResult or SendDryRun`. */
+export function typeOf(schema: Schema): string {
+  const { type, items, oneOf, $ref } = schema;
+  if ($ref !== undefined) return 'object';
+  if (oneOf !== undefined && type === undefined) return [...new Set(oneOf.map(typeOf))].join(' or ');
+  const names = typeof type === 'string' ? [type] : (type ?? ['any']);
+  return names
+    .map((name) => (name === 'array' && items !== undefined ? `list of ${typeOf(items)}` : name))
+    .join(' or ');
 }

@@ -2,21 +2,12 @@ import { EVENTS } from '../../../shared/events/catalogue.ts';
 import type { Contract } from '../../api/contract.ts';
 import { FIELD_CODES, PROBLEMS, type ProblemRule } from '../../http/problem.ts';
 import { CODE_GROUPS, type ExplainedCodes, RECEIPT_REASONS } from '../messages/explain/explain.ts';
-import { fieldLists } from './field-list.ts';
+import { CLIENTS_PAGE, GUIDES, guideHtml } from './guides.ts';
 import { code, escapeHtml, link, paragraphs, prose } from './html.ts';
-import { answerSamples, operationSection } from './operation.ts';
-import {
-  CHANGELOG_PATH,
-  LANGUAGE_PAGES,
-  type OperationsPage,
-  operationsOf,
-  type Placed,
-  type ProsePage,
-  pagesOf,
-} from './pages.ts';
+import { answerSamples, fieldLists, operationSection, operationsOf, type Placed } from './operation.ts';
 
 /** What the build made of a page: its head with style and script, without either of which it can be read; the changelog as HTML. */
-export interface BuiltParts {
+interface BuiltParts {
   readonly head: string;
   readonly changelog: string;
 }
@@ -199,4 +190,68 @@ function errorCodeSection(): string {
 /** The entry is named by the first of its codes. */
 function codeAnchor({ codes: [first = ''] }: ExplainedCodes): string {
   return `code-${first}`;
+}
+
+/** The pages below /docs that have operations, those of some tags; a tag that no page names is on the first one. */
+interface OperationsPage {
+  readonly path: string;
+  readonly title: string;
+  readonly intro: string;
+  readonly tags: readonly string[];
+}
+
+/** A page of prose. */
+interface ProsePage {
+  readonly path: string;
+  readonly title: string;
+  /** How the contents call it. */
+  readonly name: string;
+  /** Below its title. */
+  readonly html: string;
+}
+
+const ACCOUNT = {
+  path: '/docs',
+  title: 'HTTP API',
+  intro: '',
+};
+
+const OTHERS: readonly OperationsPage[] = [
+  {
+    path: '/docs/operators',
+    title: "Operators' API",
+    intro:
+      'For those who run Harkara: accounts, credits, approvals, carriers. Needs a key of operators with the scope that the endpoint names, which `ops operator-key create --scopes admin:read --name console --expires-at … --allow-ip …` makes, or an operator who is signed in. Keys of customers get 403.',
+    tags: ['Operators'],
+  },
+  {
+    path: '/docs/internal',
+    title: 'Internal endpoints',
+    intro:
+      'For the machinery around Harkara: load balancers, supervisors, the chat-app provider. Customers need none of them. They need no key; do not publish more of them than the README of `docs/proxy` says.',
+    tags: ['Running it'],
+  },
+];
+
+export const CHANGELOG_PATH = '/docs/changelog';
+
+/** A page about the clients, and one for each language. */
+export const LANGUAGE_PAGES: readonly ProsePage[] = [
+  CLIENTS_PAGE,
+  ...GUIDES.map((guide) => ({
+    path: guide.path,
+    title: `Begin with ${guide.language}`,
+    name: guide.language,
+    html: guideHtml(guide),
+  })),
+];
+
+export const PATHS_BELOW: readonly string[] = [...OTHERS, ...LANGUAGE_PAGES, { path: CHANGELOG_PATH }].map(
+  ({ path }) => path,
+);
+
+export function pagesOf({ info, tags }: Contract): readonly [OperationsPage, ...OperationsPage[]] {
+  const elsewhere = OTHERS.flatMap((page) => page.tags);
+  const here = tags.map(({ name }) => name).filter((name) => !elsewhere.includes(name));
+  return [{ ...ACCOUNT, intro: info.description, tags: here }, ...OTHERS];
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { pagesOf } from '../../../gateway/endpoints/docs/pages.ts';
+import { pagesOf } from '../../../gateway/endpoints/docs/page.ts';
 import { debianProgram } from '../../support/debian.ts';
 import { openGateway, type TestGateway } from '../../support/gateway.ts';
 import { contract, operations } from '../../support/openapi.ts';

@@ -1,7 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { AUTOMATIC, get, queryText } from './http.ts';
-import { looking, lookQuery, testing } from './looking.ts';
+import { AUTOMATIC, get, looking, lookQuery, queryText, testing } from './http.ts';
 import { hasAccount, session } from './session.ts';
 
 /**

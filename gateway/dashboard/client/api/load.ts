@@ -1,6 +1,16 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { AUTOMATIC, get, type Query, queryText } from './http.ts';
-import { type ApiProblem, asProblem } from './problem.ts';
+import { type ApiProblem, AUTOMATIC, asProblem, get, type Query, queryText } from './http.ts';
+import {
+  followed,
+  joined,
+  loaded,
+  loading,
+  notLoaded,
+  notShown,
+  type PageList,
+  type Pages,
+  shown,
+} from './page-list.ts';
 
 interface Again {
   /** Reads again; what is shown stays until the answer comes. */
@@ -18,7 +28,7 @@ export interface Loaded<T> extends Again {
 }
 
 /** What goes with each call of a reading. */
-export interface Calls {
+interface Calls {
   readonly signal: AbortSignal;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -31,7 +41,7 @@ interface Reading<T> {
 }
 
 /** Reads when the component appears, when `url` changes, and again when it is asked to. Only the last answer is shown. */
-export function useReading<T>(url: string, { read, show, fail }: Reading<T>): Again {
+function useReading<T>(url: string, { read, show, fail }: Reading<T>): Again {
   const [times, setTimes] = useState(0);
   const follows = useRef(false);
   /** True until what the user asked for is answered. A `follow` that begins the read anew in between counts as asked for too. */
@@ -80,28 +90,83 @@ export function useLoad<T>(path: string, query: Query = {}): Loaded<T> {
   };
 }
 
-const FIRST_MS = 3_000;
-const MAX_MS = 15_000;
+const EVERY_MS = 5_000;
 
-/**
- * Follows what no event of the stream tells, from one answer to the next: every three seconds while it moves, then twice as long
- * each time; not in a tab that nobody looks at. `isOpen`: it may still change.
- */
+/** Follows what no event of the stream tells, from one answer to the next; not in a tab that nobody looks at. `isOpen`: it may still change. */
 export function useReadAgain<T>({ data, problem, follow }: Loaded<T>, isOpen: (data: T) => boolean): void {
-  const last = useRef({ json: '', pauseMs: FIRST_MS });
   useEffect(() => {
     if (data === undefined || !isOpen(data)) return;
-    const json = JSON.stringify(data);
-    const pauseMs = json === last.current.json ? Math.min(MAX_MS, last.current.pauseMs * 2) : FIRST_MS;
-    last.current = { json, pauseMs };
     const read = () => {
       if (!document.hidden) follow();
     };
-    const timer = setTimeout(read, pauseMs);
+    const timer = setTimeout(read, EVERY_MS);
     document.addEventListener('visibilitychange', read);
     return () => {
       clearTimeout(timer);
       document.removeEventListener('visibilitychange', read);
     };
   }, [data, problem, follow]);
+}
+
+/** A list as the API answers it. */
+interface Answer<T> {
+  readonly data: readonly T[];
+  readonly next_cursor: string | null;
+}
+
+export interface Listed<T> {
+  /** Undefined until the first page has come. */
+  readonly rows: readonly T[] | undefined;
+  readonly problem: ApiProblem | undefined;
+  /** Does again what `problem` is about. */
+  readonly retry: () => void;
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  readonly loadMore: () => void;
+  /** There is news, which `reload` shows: it does not move what is read further below. */
+  readonly hasNews: boolean;
+  /** Reads again all pages that are shown. */
+  readonly reload: () => void;
+  /** Reads the first page, because the stream told of something. */
+  readonly follow: () => void;
+}
+
+/** A list, page by page. */
+export function usePages<T>(path: string, query: Query = {}): Listed<T> {
+  const url = path + queryText(query);
+  const [state, setState] = useState<PageList<T>>({ url });
+  const list: PageList<T> = state.url === url ? state : { url };
+  const { pages, problem, failed, isLoadingMore = false, hasNews = false } = list;
+  const readPage = async (cursor: string | undefined, calls?: Calls): Promise<Pages<T>> => {
+    const { data, next_cursor: next } = await get<Answer<T>>(path, { ...query, cursor }, calls);
+    return { rows: data, cursor: next, count: 1 };
+  };
+  const set = (now: (list: PageList<T>) => PageList<T>) => setState((old) => now(old.url === url ? old : { url }));
+  const { reload, follow } = useReading<Pages<T>>(url, {
+    read: async (calls, isFollowing) => {
+      const count = isFollowing ? 1 : (pages?.count ?? 1);
+      let read = await readPage(undefined, calls);
+      while (read.count < count && read.cursor !== null) read = joined(read, await readPage(read.cursor, calls));
+      return read;
+    },
+    show: (read, isFollowing) => set((old) => (isFollowing ? followed(old, read) : shown(old, read))),
+    fail: (why) => set((old) => notShown(old, why)),
+  });
+  const loadMore = async () => {
+    if (pages === undefined || pages.cursor === null || isLoadingMore) return;
+    setState(loading);
+    try {
+      const next = await readPage(pages.cursor);
+      setState((old) => loaded(old, pages, next));
+    } catch (error) {
+      setState((old) => notLoaded(old, pages, asProblem(error)));
+    }
+  };
+  return {
+    rows: pages?.rows,
+    problem,
+    retry: failed === 'more' ? loadMore : reload,
+    hasMore: typeof pages?.cursor === 'string',
+    ...{ isLoadingMore, loadMore, hasNews, reload, follow },
+  };
 }

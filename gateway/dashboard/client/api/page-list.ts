@@ -1,4 +1,4 @@
-import type { ApiProblem } from './problem.ts';
+import type { ApiProblem } from './http.ts';
 
 /** The first pages of a list, as one. */
 export interface Pages<T> {

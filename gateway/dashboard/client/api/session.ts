@@ -1,11 +1,8 @@
 import { signal } from '@preact/signals';
 import type { AnswerOf } from '../../../api/endpoint.ts';
 import type { ownSession } from '../../../endpoints/sign-in/session.ts';
-import { get, post, remove } from './http.ts';
-import { type Looked, looking, testing } from './looking.ts';
+import { ApiProblem, get, type Looked, looking, post, remove, setSignedIn, testing } from './http.ts';
 import type { Permission } from './permission.ts';
-import { ApiProblem } from './problem.ts';
-import { setSignedIn } from './signed-in.ts';
 
 type Session = AnswerOf<typeof ownSession>;
 

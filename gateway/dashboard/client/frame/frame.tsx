@@ -1,15 +1,30 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, ComponentType } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import { looking, testing } from '../api/http.ts';
 import { isSilent } from '../api/live.ts';
-import { looking, testing } from '../api/looking.ts';
+import type { Permission } from '../api/permission.ts';
 import { hasAccount, lookAt, mayAny, session, showTests, signOut } from '../api/session.ts';
-import { Button, Icon } from '../parts/button.tsx';
-import { Dialog, toastProblem } from '../parts/dialog.tsx';
-import { Brand, Notice } from '../parts/page.tsx';
-import { GROUPS, type Page } from '../router/route.tsx';
-import { initialOf } from './initial.ts';
+import { Dialog, toastProblem } from '../parts/form.tsx';
+import { Brand, Notice, type PageProps } from '../parts/page.tsx';
+import { Button, Icon, type IconName } from '../parts/value.tsx';
 import { storedTheme, storeTheme, type Theme } from './theme.ts';
+
+/** The groups of the navigation, in this order. */
+const GROUPS = ['', 'Messaging', 'Settings', 'Operators'] as const;
+
+/** One page of the dashboard. */
+export interface Page {
+  /** Such as `/dashboard/messages/:message_id`. */
+  readonly path: string;
+  /** For the window, and for the navigation if the page is in it. The page's own heading is its `PageHead`. */
+  readonly title: string;
+  /** Who may see it: who has one of these. `[]`: everybody who is signed in. `open`: without signing in. */
+  readonly needs: Permission | readonly Permission[] | 'open';
+  /** Its place in the navigation. Pages that are reached from another page have none. */
+  readonly nav: readonly [group: (typeof GROUPS)[number], icon: IconName] | undefined;
+  readonly view: ComponentType<PageProps>;
+}
 
 interface FrameProps {
   readonly pages: readonly Page[];
@@ -125,7 +140,7 @@ function UserMenu() {
     <div class="user-menu">
       <button type="button" popoverTarget={id} class="who">
         <span class="face" aria-hidden="true">
-          {initialOf(called)}
+          {[...called][0]?.toUpperCase()}
         </span>
         <span class="who-names">
           <strong>{called}</strong>
@@ -203,7 +218,7 @@ function Navigation({ pages, current }: NavigationProps) {
     <nav class="navigation" aria-label="Main">
       {GROUPS.map((group) => {
         if (group === 'Operators' && looking.value !== undefined) return null;
-        const links = pages.filter((page) => page.nav?.group === group && maySee(page));
+        const links = pages.filter((page) => page.nav?.[0] === group && maySee(page));
         if (links.length === 0) return null;
         return (
           <div key={group} class="nav-group">
@@ -212,7 +227,7 @@ function Navigation({ pages, current }: NavigationProps) {
               {links.map((page) => (
                 <li key={page.path}>
                   <a href={page.path} aria-current={isWithin(current, page) ? 'page' : undefined}>
-                    {page.nav && <Icon name={page.nav.icon} />}
+                    {page.nav && <Icon name={page.nav[1]} />}
                     {page.title}
                   </a>
                 </li>

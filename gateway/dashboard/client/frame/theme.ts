@@ -22,7 +22,10 @@ export function storeTheme(theme: Theme): void {
   applyTheme(theme);
 }
 
-export function applyTheme(theme: Theme): void {
+function applyTheme(theme: Theme): void {
   if (theme === 'system') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
 }
+
+// In the head of each page it is a script of its own that runs before the first paint, so that a chosen theme never flashes.
+applyTheme(storedTheme());

@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { AUTOMATIC, get } from '../api/http.ts';
-import { Icon } from './button.tsx';
 import { FieldFrame, type FieldFrameProps } from './field.tsx';
-import type { UrlFilter } from './filter.tsx';
+import type { UrlFilter } from './list.tsx';
+import { Icon } from './value.tsx';
 
 /** Accounts by name, for operators: as a link, and wherever one is asked for. */
 
@@ -150,14 +150,15 @@ interface AccountFieldProps extends FieldFrameProps {
 export function AccountField({ initial = '', ...frame }: AccountFieldProps) {
   const [id, setId] = useState(initial);
   return (
-    <FieldFrame {...frame}>
-      {({ name, ...described }) => (
+    <FieldFrame
+      {...frame}
+      input={({ name, ...described }) => (
         <>
           <AccountInput value={id} onPick={setId} more={described} />
           <input type="hidden" name={name} value={id} />
         </>
       )}
-    </FieldFrame>
+    />
   );
 }
 
@@ -169,8 +170,9 @@ interface AccountsFieldProps extends FieldFrameProps {
 export function AccountsField({ initial, ...frame }: AccountsFieldProps) {
   const [ids, setIds] = useState(initial);
   return (
-    <FieldFrame {...frame}>
-      {({ name, ...described }) => (
+    <FieldFrame
+      {...frame}
+      input={({ name, ...described }) => (
         <>
           {ids.length > 0 && (
             <ul class="chips">
@@ -196,7 +198,7 @@ export function AccountsField({ initial, ...frame }: AccountsFieldProps) {
           <input type="hidden" name={name} value={ids.join()} />
         </>
       )}
-    </FieldFrame>
+    />
   );
 }
 

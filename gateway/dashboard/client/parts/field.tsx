@@ -1,15 +1,39 @@
-import type { ComponentChildren, JSX } from 'preact';
-import { useId, useState } from 'preact/hooks';
-import { useFieldError } from './form.tsx';
+import { type ComponentChildren, createContext, type JSX } from 'preact';
+import { useContext, useId, useState } from 'preact/hooks';
+import type { FieldError } from '../api/http.ts';
 import { Words } from './value.tsx';
 
+/** What the gateway said of the fields of a form. */
+export const Errors = createContext<readonly FieldError[]>([]);
+
+/** What the gateway said about the field of this name, or about its members. */
+export function useFieldError(name: string): string | undefined {
+  const of = useContext(Errors).filter(({ field }) => belongs(field, name));
+  return of.length === 0 ? undefined : of.map(({ detail }) => detail).join(' ');
+}
+
+/** What the fields begin with. */
+export const Shown = createContext<unknown>(undefined);
+
+/** The member of that name; of members of members as `billing.name`. */
+function useShown(name: string): unknown {
+  const of = (thing: unknown, member: string) =>
+    (thing as Readonly<Record<string, unknown>> | null | undefined)?.[member]; // A thing of the API.
+  return name.split('.').reduce(of, useContext(Shown));
+}
+
+/** `to[3]` and `header.text` belong to `to` and `header`, unless the form has a field of exactly that name. */
+export function belongs(field: string, name: string): boolean {
+  return field === name || field.startsWith(`${name}[`) || field.startsWith(`${name}.`);
+}
+
 export interface FieldFrameProps {
-  /** The member of the request: errors of the gateway find the field by it. */
+  /** The member of the request: errors of the gateway find the field by it, and so does what it begins with (`of` of the form). */
   readonly name: string;
   readonly label: string;
-  /** What to enter, before anything is wrong. */
-  readonly hint?: ComponentChildren;
   readonly optional?: boolean;
+  /** The hint: what to enter, before anything is wrong. */
+  readonly children?: ComponentChildren;
 }
 
 interface Described {
@@ -20,11 +44,11 @@ interface Described {
 }
 
 interface FrameProps extends FieldFrameProps {
-  readonly children: (described: Described) => ComponentChildren;
+  readonly input: (described: Described) => ComponentChildren;
 }
 
 /** Label, hint and error around an input, tied to it. */
-export function FieldFrame({ name, label, hint, optional = false, children }: FrameProps) {
+export function FieldFrame({ name, label, optional = false, children: hint, input }: FrameProps) {
   const id = useId();
   const error = useFieldError(name);
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
@@ -34,7 +58,7 @@ export function FieldFrame({ name, label, hint, optional = false, children }: Fr
         {label}
         {optional && <span class="soft"> (optional)</span>}
       </label>
-      {children({
+      {input({
         id,
         name,
         ...(error === undefined ? {} : { 'aria-invalid': true }),
@@ -56,11 +80,10 @@ export function FieldFrame({ name, label, hint, optional = false, children }: Fr
 
 type Inputs = 'text' | 'email' | 'password' | 'url' | 'tel' | 'search' | 'number' | 'datetime-local' | 'date' | 'time';
 
-interface FieldProps extends FieldFrameProps {
+interface FieldProps extends Begun {
   readonly type?: Inputs;
-  /** With `onInput` the caller holds the value; without, `initial` is where it begins. */
+  /** With `onInput` the caller holds the value. */
   readonly value?: string;
-  readonly initial?: string;
   readonly onInput?: (value: string) => void;
   readonly placeholder?: string;
   readonly autoComplete?: JSX.IntrinsicElements['input']['autoComplete'];
@@ -72,16 +95,18 @@ interface FieldProps extends FieldFrameProps {
 
 /** One line of text. */
 export function Field(props: FieldProps) {
-  const { type = 'text', value, initial, onInput, placeholder, autoComplete, inputMode, mono, offers = [] } = props;
+  const { type = 'text', value, onInput, placeholder, autoComplete, inputMode, mono, offers = [] } = props;
+  const initial = useInitial(props, ', ');
   return (
-    <FieldFrame {...props}>
-      {(described) => (
+    <FieldFrame
+      {...props}
+      input={(described) => (
         <>
           <input
             {...described}
             // Preact's types want one literal type, to check the role.
             type={type as 'text'}
-            {...(value === undefined ? { defaultValue: initial ?? '' } : { value })}
+            {...(value === undefined ? { defaultValue: initial } : { value })}
             onInput={(event) => onInput?.(event.currentTarget.value)}
             placeholder={placeholder}
             autoComplete={autoComplete ?? 'off'}
@@ -99,13 +124,22 @@ export function Field(props: FieldProps) {
           )}
         </>
       )}
-    </FieldFrame>
+    />
   );
 }
 
-interface TextAreaProps extends FieldFrameProps {
-  readonly value?: string;
+/** What a field begins with: what it was given, or the member of its name of what the form is of; entries of a list with `between`. */
+function useInitial({ name, initial }: Begun, between: string): string {
+  const shown = useShown(name);
+  return initial ?? (Array.isArray(shown) ? shown.join(between) : String(shown ?? ''));
+}
+
+interface Begun extends FieldFrameProps {
   readonly initial?: string;
+}
+
+interface TextAreaProps extends Begun {
+  readonly value?: string;
   readonly onInput?: (value: string) => void;
   readonly rows?: number;
   readonly placeholder?: string;
@@ -113,35 +147,38 @@ interface TextAreaProps extends FieldFrameProps {
 
 /** Several lines of text. */
 export function TextArea(props: TextAreaProps) {
-  const { value, initial, onInput, rows = 4, placeholder } = props;
+  const { value, onInput, rows = 4, placeholder } = props;
+  const initial = useInitial(props, '\n');
   return (
-    <FieldFrame {...props}>
-      {(described) => (
+    <FieldFrame
+      {...props}
+      input={(described) => (
         <textarea
           {...described}
           rows={rows}
-          {...(value === undefined ? { defaultValue: initial ?? '' } : { value })}
+          {...(value === undefined ? { defaultValue: initial } : { value })}
           onInput={(event) => onInput?.(event.currentTarget.value)}
           placeholder={placeholder}
         />
       )}
-    </FieldFrame>
+    />
   );
 }
 
-interface SelectProps extends FieldFrameProps {
+interface SelectProps extends Begun {
   /** Values with their words. */
   readonly options: readonly (readonly [value: string, label: string])[];
   readonly value?: string;
-  readonly initial?: string;
   readonly onInput?: (value: string) => void;
 }
 
 export function Select(props: SelectProps) {
-  const { options, value, initial, onInput } = props;
+  const { options, value, onInput } = props;
+  const initial = useInitial(props, '');
   return (
-    <FieldFrame {...props}>
-      {(described) => (
+    <FieldFrame
+      {...props}
+      input={(described) => (
         <select {...described} onInput={(event) => onInput?.(event.currentTarget.value)}>
           {options.map(([option, label]) => (
             <option key={option} value={option} selected={option === (value ?? initial)}>
@@ -150,7 +187,7 @@ export function Select(props: SelectProps) {
           ))}
         </select>
       )}
-    </FieldFrame>
+    />
   );
 }
 
@@ -158,15 +195,17 @@ interface CheckboxProps {
   readonly name: string;
   readonly label: ComponentChildren;
   readonly value?: string;
-  readonly hint?: ComponentChildren;
   readonly initial?: boolean;
   /** With `onChange` the caller holds the state. */
   readonly checked?: boolean;
   readonly onChange?: (checked: boolean) => void;
+  /** The hint. */
+  readonly children?: ComponentChildren;
 }
 
-export function Checkbox({ name, label, value = 'on', hint, initial = false, checked, onChange }: CheckboxProps) {
+export function Checkbox({ name, label, value = 'on', initial, checked, onChange, children: hint }: CheckboxProps) {
   const id = useId();
+  const shown = useShown(name) === true;
   return (
     <div class="checkbox">
       <input
@@ -174,7 +213,7 @@ export function Checkbox({ name, label, value = 'on', hint, initial = false, che
         id={id}
         name={name}
         value={value}
-        {...(checked === undefined ? { defaultChecked: initial } : { checked })}
+        {...(checked === undefined ? { defaultChecked: initial ?? shown } : { checked })}
         onChange={(event) => onChange?.(event.currentTarget.checked)}
         aria-describedby={hint ? `${id}-hint` : undefined}
       />
@@ -191,28 +230,29 @@ export function Checkbox({ name, label, value = 'on', hint, initial = false, che
 interface CheckboxesProps {
   readonly name: string;
   readonly legend: string;
-  readonly hint?: string;
   readonly options: readonly { readonly value: string; readonly label: string; readonly hint?: string }[];
   readonly initial?: readonly string[];
 }
 
 /** Several of a list. */
-export function Checkboxes({ name, legend, hint, options, initial = [] }: CheckboxesProps) {
+export function Checkboxes({ name, legend, options, initial }: CheckboxesProps) {
+  const shown = useShown(name);
+  const ticked = initial ?? (Array.isArray(shown) ? shown : []);
   const error = useFieldError(name);
   const id = useId();
   return (
     <fieldset class="field" aria-describedby={error ? `${id}-error` : undefined}>
       <legend>{legend}</legend>
-      {hint && <p class="hint">{hint}</p>}
       {options.map((option) => (
         <Checkbox
           key={option.value}
           name={name}
           value={option.value}
           label={<Words text={option.label} />}
-          hint={option.hint && <Words text={option.hint} />}
-          initial={initial.includes(option.value)}
-        />
+          initial={ticked.includes(option.value)}
+        >
+          {option.hint && <Words text={option.hint} />}
+        </Checkbox>
       ))}
       {error && (
         <p class="error" id={`${id}-error`}>
@@ -279,8 +319,9 @@ interface PasswordProps extends FieldFrameProps {
 export function Password({ kind, ...frame }: PasswordProps) {
   const [shown, setShown] = useState(false);
   return (
-    <FieldFrame {...frame}>
-      {(described) => (
+    <FieldFrame
+      {...frame}
+      input={(described) => (
         <div class="with-button">
           {/* Preact's types want one literal type, to check the role. */}
           <input
@@ -296,40 +337,27 @@ export function Password({ kind, ...frame }: PasswordProps) {
           </button>
         </div>
       )}
-    </FieldFrame>
+    />
   );
 }
 
 /** What ids of the DLT platform have today. Shorter ones exist, so they are only warned of. */
 const DIGITS = 19;
 
-interface DltIdFieldProps extends FieldFrameProps {
-  readonly initial?: string;
-}
-
 /** A PE id or template id, counted as it is typed: one digit too few is seen by no eye. */
-export function DltIdField({ initial = '', hint, ...props }: DltIdFieldProps) {
-  const [id, setId] = useState(initial);
+export function DltIdField({ children, ...props }: Begun) {
+  const [id, setId] = useState(useInitial(props, ''));
   const digits = id.trim().length;
   const odd = digits > 0 && digits !== DIGITS;
   return (
-    <Field
-      {...props}
-      value={id}
-      onInput={setId}
-      inputMode="numeric"
-      mono
-      hint={
-        <>
-          {hint}
-          {odd && (
-            <strong class="warn" role="status">
-              {' '}
-              {digits} {digits === 1 ? 'digit' : 'digits'}: ids of the DLT platform have {DIGITS}.
-            </strong>
-          )}
-        </>
-      }
-    />
+    <Field {...props} value={id} onInput={setId} inputMode="numeric" mono>
+      {children}
+      {odd && (
+        <strong class="warn" role="status">
+          {' '}
+          {digits} {digits === 1 ? 'digit' : 'digits'}: ids of the DLT platform have {DIGITS}.
+        </strong>
+      )}
+    </Field>
   );
 }

@@ -1,21 +1,14 @@
-import { type ComponentChildren, createContext } from 'preact';
-import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import { type ApiProblem, asProblem, type FieldError, fieldProblem } from '../api/problem.ts';
-import { Button } from './button.tsx';
+import { signal } from '@preact/signals';
+import { type ComponentChildren, createContext, type VNode } from 'preact';
+import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
+import { type ApiProblem, asProblem, fieldProblem } from '../api/http.ts';
+import { belongs, Checkbox, Errors, Field, Shown } from './field.tsx';
 import { Problem } from './page.tsx';
-import { Words } from './value.tsx';
-
-const Errors = createContext<readonly FieldError[]>([]);
-
-/** What the gateway said about the field of this name, or about its members. */
-export function useFieldError(name: string): string | undefined {
-  const of = useContext(Errors).filter(({ field }) => belongs(field, name));
-  return of.length === 0 ? undefined : of.map(({ detail }) => detail).join(' ');
-}
+import { Button, Copy, Icon, Words } from './value.tsx';
 
 type Act = (values: FormValues) => Promise<void>;
 
-export interface FormProps {
+interface FormProps {
   /** The button's words. */
   readonly submit: string;
   /** `plain`: a small form beside others on a page. */
@@ -28,6 +21,8 @@ export interface FormProps {
   /** The form stays, and each press sends once more: it is busy for as long after a success as a second click takes. */
   readonly sendsAgain?: boolean;
   readonly disabled?: boolean;
+  /** What the fields begin with, by their names: what the API says of the thing that is changed. */
+  readonly of?: object | undefined;
   readonly children?: ComponentChildren;
 }
 
@@ -36,7 +31,17 @@ const SECOND_CLICK_MS = 700;
 
 /** A form. What was typed stays when sending fails, and the first field with an error gets the focus. */
 export function Form(props: FormProps) {
-  const { submit, look = 'primary', onSubmit, next, onCancel, sendsAgain = false, disabled = false, children } = props;
+  const {
+    submit,
+    look = 'primary',
+    onSubmit,
+    next,
+    onCancel,
+    sendsAgain = false,
+    disabled = false,
+    of,
+    children,
+  } = props;
   const form = useRef<HTMLFormElement>(null);
   const [problem, setProblem] = useState<ApiProblem>();
   const [busy, setBusy] = useState(false);
@@ -62,7 +67,9 @@ export function Form(props: FormProps) {
   };
   return (
     <form ref={form} class="form" onSubmit={submitted} noValidate>
-      <Errors.Provider value={problem?.errors ?? []}>{children}</Errors.Provider>
+      <Shown.Provider value={of}>
+        <Errors.Provider value={problem?.errors ?? []}>{children}</Errors.Provider>
+      </Shown.Provider>
       {problem !== undefined && problem.errors.length === 0 && <Problem problem={problem} />}
       {problem !== undefined && problem.errors.length > 0 && <FieldErrors problem={problem} form={form.current} />}
       <div class="form-actions">
@@ -99,11 +106,6 @@ function FieldErrors({ problem, form }: FieldErrorsProps) {
       ))}
     </Problem>
   );
-}
-
-/** `to[3]` and `header.text` belong to `to` and `header`, unless the form has a field of exactly that name. */
-function belongs(field: string, name: string): boolean {
-  return field === name || field.startsWith(`${name}[`) || field.startsWith(`${name}.`);
 }
 
 function hasField(form: HTMLFormElement | null, field: string): boolean {
@@ -169,5 +171,215 @@ export function changed<T extends object>(now: T, shown: { readonly [Name in key
   const before = new Map<string, unknown>(Object.entries(shown));
   return Object.fromEntries(
     Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before.get(name))),
+  );
+}
+
+/** Closes the dialog that `useDialog` holds open around it. */
+const Closing = createContext(() => {});
+
+/**
+ * The dialog of a page or a part: `open(<Confirm … />)` shows one, in place of another if there is one, and `{dialog}` is where it
+ * stands. What is in it closes it; what it was given does not change while it is open.
+ */
+export function useDialog(): readonly [dialog: ComponentChildren, open: (what: VNode) => void] {
+  const [what, open] = useState<VNode>();
+  const close = () => open((now) => (now === what ? undefined : now)); // Not what has been opened in its place.
+  return [what && <Closing.Provider value={close}>{what}</Closing.Provider>, open];
+}
+
+/** What closes it, for a dialog whose act is none of a form. */
+export function useClosing(): () => void {
+  return useContext(Closing);
+}
+
+interface DialogProps {
+  readonly title: string;
+  /** Absent: `useDialog` opened it, and closes it. */
+  readonly onClose?: (() => void) | undefined;
+  /** Escape does not close it. */
+  readonly locked?: boolean;
+  /** From the side, for details of a row. */
+  readonly side?: 'left' | 'right' | undefined;
+  readonly children: ComponentChildren;
+}
+
+/** The browser's own modal dialog. While the component is there it is open; the focus goes back to what had it before. */
+export function Dialog({ title, onClose: given, locked = false, side, children }: DialogProps) {
+  const closing = useClosing();
+  const onClose = given ?? closing;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      dialog.current?.close();
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={`dialog ${side ?? ''}`}
+      aria-labelledby={heading}
+      // Chromium closes a dialog at a second Escape, whatever `onCancel` says; not with `none`.
+      closedby={locked ? 'none' : 'closerequest'}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (event.target === dialog.current && !locked) onClose();
+      }}
+      onClose={(event) => event.target === dialog.current && onClose()}
+    >
+      <div class="dialog-head">
+        <h2 id={heading}>{title}</h2>
+        {!locked && (
+          <button type="button" class="copy" aria-label="Close" onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        )}
+      </div>
+      {children}
+      <Toasts />
+    </dialog>
+  );
+}
+
+interface FormDialogProps
+  extends Omit<FormProps, 'onSubmit' | 'onCancel' | 'disabled'>,
+    Pick<DialogProps, 'title' | 'side' | 'onClose'> {
+  /** What stands above the form. */
+  readonly lead?: ComponentChildren;
+  /** A name that the user must type, for what cannot be undone. */
+  readonly typed?: string | undefined;
+  /** Sends. Then the dialog closes, and a toast says what is returned, if that is a text. What it throws is shown. */
+  readonly onSubmit: (values: FormValues) => Promise<unknown>;
+}
+
+/** A dialog that asks, sends and closes. */
+export function FormDialog({ title, side, onClose, lead, typed, onSubmit, children, ...form }: FormDialogProps) {
+  const closing = useClosing();
+  const close = onClose ?? closing;
+  const [text, setText] = useState('');
+  const send = async (values: FormValues) => {
+    const said = await onSubmit(values);
+    close();
+    if (typeof said === 'string') toast(said);
+  };
+  return (
+    <Dialog title={title} side={side} onClose={close}>
+      {lead && <div class="prose">{lead}</div>}
+      <Form {...form} onSubmit={send} onCancel={close} disabled={typed !== undefined && text !== typed}>
+        {children}
+        {typed !== undefined && (
+          <Field name="typed" label={`Type ${typed} to confirm`} value={text} onInput={setText} autoComplete="off" />
+        )}
+      </Form>
+    </Dialog>
+  );
+}
+
+interface ConfirmProps extends Pick<FormDialogProps, 'title' | 'typed' | 'onClose'> {
+  /** What stops working, and whether it can be undone. */
+  readonly children: ComponentChildren;
+  /** The button: a verb and what it does it to. */
+  readonly act: string;
+  readonly onConfirm: () => Promise<unknown>;
+}
+
+/** Asks before something that cannot be undone: "Revoke the key Billing?" It stays open when that fails, and says why. */
+export function Confirm({ children, act, onConfirm, ...dialog }: ConfirmProps) {
+  return <FormDialog {...dialog} submit={act} look="danger" lead={children} onSubmit={onConfirm} />;
+}
+
+interface SecretProps {
+  /** What it is, as in "API key". */
+  readonly name: string;
+  readonly text: string;
+  readonly hint: string;
+  /** What to do with it. */
+  readonly children?: ComponentChildren;
+}
+
+/** Shows a secret the one time that it can be shown. It stays until the user says that it is stored. */
+export function SecretDialog({ name, text, hint, children }: SecretProps) {
+  const close = useClosing();
+  const [stored, setStored] = useState(false);
+  return (
+    <Dialog title={`Your new ${name}`} locked={!stored}>
+      <p>{hint} It is shown only now.</p>
+      <div class="secret">
+        <code>{text}</code>
+        <Copy text={text} label={name} />
+      </div>
+      {children}
+      <Checkbox name="stored" label="I have stored it" checked={stored} onChange={setStored} />
+      <div class="dialog-actions">
+        <Button look="primary" disabled={!stored} onClick={close}>
+          Close
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+interface Told {
+  readonly id: number;
+  readonly text: string;
+  readonly tone: 'good' | 'bad';
+}
+
+const SHOWN_MS = 6_000;
+const told = signal<readonly Told[]>([]);
+const NONE: readonly Told[] = [];
+/** The `Toasts` on the page now; the last one shows the toasts. */
+const places = signal<readonly string[]>([]);
+let ids = 0;
+
+/** Tells that something is done: "Key revoked." Screen readers read it. Errors of a form stay there and are no toasts. */
+export function toast(text: string, tone: Told['tone'] = 'good'): void {
+  const id = ids++;
+  told.value = [...told.value, { id, text, tone }];
+  setTimeout(() => {
+    told.value = told.value.filter((entry) => entry.id !== id);
+  }, SHOWN_MS);
+}
+
+/** Tells why an act without a form failed: `act().catch(toastProblem)`. */
+export function toastProblem(error: unknown): void {
+  const { title, message } = asProblem(error);
+  toast(`${title}. ${message}`, 'bad');
+}
+
+/**
+ * Where they appear: at the end of the page, or in the dialog that was opened last, because what is outside of it is asleep. The
+ * live region is there from the start, or its first words would not be read.
+ */
+export function Toasts() {
+  const box = useRef<HTMLDivElement>(null);
+  const place = useId();
+  useEffect(() => {
+    places.value = [...places.value, place];
+    return () => {
+      places.value = places.value.filter((other) => other !== place);
+    };
+  }, [place]);
+  const shown = places.value.at(-1) === place ? told.value : NONE;
+  useEffect(() => {
+    if (shown.length === 0) return;
+    // Above whatever has been opened since.
+    box.current?.togglePopover?.(false);
+    box.current?.togglePopover?.(true);
+  }, [shown]);
+  return (
+    <div ref={box} class="toasts" role="status" popover="manual">
+      {shown.map(({ id, text, tone }) => (
+        <p key={id} class={tone}>
+          <Icon name={tone === 'good' ? 'check' : 'warning'} />
+          <span>
+            <Words text={text} />
+          </span>
+        </p>
+      ))}
+    </div>
   );
 }

@@ -1,20 +1,25 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import type { ApiProblem } from '../api/http.ts';
 import type { Loaded } from '../api/load.ts';
-import type { ApiProblem } from '../api/problem.ts';
 import { loadSession } from '../api/session.ts';
-import { Button, Icon, type IconName } from './button.tsx';
-import { CopyId, Words } from './value.tsx';
+import { Button, CopyId, Icon, type IconName, Words } from './value.tsx';
 
-interface PageHeadProps {
+/** What a page is given. */
+export interface PageProps {
+  /** Values of the path's `:names`. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export interface PageHeadProps {
   readonly title: string;
   /** One sentence below the title: what this page is for. */
   readonly lead?: ComponentChildren;
   /** Buttons at its end. */
   readonly actions?: ComponentChildren;
   /** Where one came from: pages about one thing lead back to their list. */
-  readonly back?: { readonly href: string; readonly label: string };
+  readonly back?: { readonly href: string; readonly label: string } | undefined;
 }
 
 /** Every page begins with it. It sets the window's title and takes the focus when one arrives. */
@@ -142,7 +147,7 @@ export function Notice({ tone = 'info', children }: NoticeProps) {
 }
 
 interface EmptyProps {
-  readonly icon?: IconName;
+  readonly icon?: IconName | undefined;
   /** One sentence: "No keys yet. Create one to send your first message." */
   readonly children: ComponentChildren;
   /** One button or link: what to do next. */

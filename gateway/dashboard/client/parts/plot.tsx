@@ -1,7 +1,7 @@
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import { Table } from './table.tsx';
+import { Table } from './list.tsx';
 import { exactTime, number, utcDay } from './value.tsx';
 
 export type PlotTone = 'accent' | 'good' | 'warn' | 'bad' | 'soft';

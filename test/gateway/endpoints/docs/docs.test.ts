@@ -1,7 +1,6 @@
 import request from 'supertest';
 import type { Contract } from '../../../../gateway/api/contract.ts';
-import { renderPage } from '../../../../gateway/endpoints/docs/page.ts';
-import { PATHS_BELOW } from '../../../../gateway/endpoints/docs/pages.ts';
+import { PATHS_BELOW, renderPage } from '../../../../gateway/endpoints/docs/page.ts';
 import { CODE_GROUPS } from '../../../../gateway/endpoints/messages/explain/explain.ts';
 import { FIELD_CODES, PROBLEMS } from '../../../../gateway/http/problem.ts';
 import { useGateway } from '../../../support/gateway.ts';

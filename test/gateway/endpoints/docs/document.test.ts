@@ -1,4 +1,4 @@
-import { constraintsOf, typeOf } from '../../../../gateway/endpoints/docs/constraints.ts';
+import { constraintsOf, typeOf } from '../../../../gateway/endpoints/docs/operation.ts';
 import type { Schema } from '../../../../gateway/http/fields/field.ts';
 import { ACCOUNT_KEY_SCOPES } from '../../../../shared/people/keys/key.ts';
 import { contract, contractText, operations } from '../../../support/openapi.ts';

@@ -2,60 +2,53 @@ import { useState } from 'preact/hooks';
 import type { EntryOf } from '../../../../api/endpoint.ts';
 import type { approvals } from '../../../../endpoints/approvals/approvals.ts';
 import { post } from '../../api/http.ts';
-import { usePages } from '../../api/pages.ts';
+import { usePages } from '../../api/load.ts';
 import { may } from '../../api/session.ts';
 import { FilterAccount } from '../../parts/account.tsx';
-import { FormDialog, useDialog } from '../../parts/dialog.tsx';
 import { DltIdField, Field, Select } from '../../parts/field.tsx';
-import { FilterBar, useUrlFilter } from '../../parts/filter.tsx';
-import type { FormValues } from '../../parts/form.tsx';
-import { Empty, PageHead } from '../../parts/page.tsx';
-import { PagedTable } from '../../parts/table.tsx';
-import { CodeBlock, type Fact, Facts, number, Time } from '../../parts/value.tsx';
+import { FormDialog, type FormValues, useDialog } from '../../parts/form.tsx';
+import { ListPage, useUrlFilter } from '../../parts/list.tsx';
+import { CodeBlock, counted, type Fact, Facts, Time } from '../../parts/value.tsx';
 
-/** Senders, CTAs and DLT templates that accounts asked for. */
 export function ApprovalsPage() {
   const filter = useUrlFilter('account_id');
   const list = usePages<Approval>('/v2/admin/approvals', filter.values);
   const [dialog, open] = useDialog();
   const decide = (row: Approval) => open(<DecideDialog of={row} onDone={list.reload} />);
-  const lead = filter.isSet
-    ? 'All that this account asked for, the oldest first.'
-    : 'Senders, links and numbers, and DLT templates that accounts asked for: of each account the oldest few.';
   return (
-    <>
-      <PageHead title="Approvals" lead={lead} />
-      <FilterBar filter={filter}>
-        <FilterAccount filter={filter} />
-      </FilterBar>
-      <PagedTable
-        list={list}
-        caption="Approvals"
-        rowKey={keyOf}
-        filter={filter}
-        empty={<Empty icon="check">Nothing waits for a decision.</Empty>}
-        columns={[
-          { head: 'Waiting since', cell: (row) => <Time at={row.requested_at} /> },
-          {
-            head: 'Account',
-            cell: (row) => <a href={`/dashboard/admin/accounts/${row.account_id}`}>{row.account_name}</a>,
-          },
-          {
-            head: 'It waits for',
-            cell: ({ account_id, account_name, account_waiting }) => (
-              <a href={`/dashboard/admin/approvals?account_id=${account_id}`}>
-                {number(account_waiting)} {account_waiting === 1 ? 'decision' : 'decisions'}{' '}
-                <span class="hidden">of {account_name}</span>
-              </a>
-            ),
-          },
-          { head: 'Kind', cell: ({ kind }) => KINDS[kind] },
-          { head: 'What', cell: (row) => <span class="long">{nameOf(row)}</span> },
-        ]}
-        acts={may('admin:support') && ((row) => [['Decide', nameOf(row), () => decide(row)]])}
-      />
-      {dialog}
-    </>
+    <ListPage
+      title="Approvals"
+      lead={
+        filter.isSet
+          ? 'All that this account asked for, the oldest first.'
+          : 'Senders, links and numbers, and DLT templates that accounts asked for: of each account the oldest few.'
+      }
+      list={list}
+      filter={filter}
+      filters={<FilterAccount filter={filter} />}
+      rowKey={keyOf}
+      icon="check"
+      empty="Nothing waits for a decision."
+      columns={[
+        { head: 'Waiting since', cell: (row) => <Time at={row.requested_at} /> },
+        {
+          head: 'Account',
+          cell: (row) => <a href={`/dashboard/admin/accounts/${row.account_id}`}>{row.account_name}</a>,
+        },
+        {
+          head: 'It waits for',
+          cell: ({ account_id, account_name, account_waiting }) => (
+            <a href={`/dashboard/admin/approvals?account_id=${account_id}`}>
+              {counted(account_waiting, 'decision')} <span class="hidden">of {account_name}</span>
+            </a>
+          ),
+        },
+        { head: 'Kind', cell: ({ kind }) => KINDS[kind] },
+        { head: 'What', cell: (row) => <span class="long">{nameOf(row)}</span> },
+      ]}
+      acts={may('admin:support') && ((row) => [['Decide', nameOf(row), () => decide(row)]])}
+      after={dialog}
+    />
   );
 }
 
@@ -100,18 +93,13 @@ function DecideDialog({ of, onDone }: DecideDialogProps) {
       {of.template && <CodeBlock text={of.template.content} label="The text" />}
       <Select name="decision" label="Decision" options={DECISIONS} value={decision} onInput={setDecision} />
       {needsId && (
-        <DltIdField
-          name="dlt_id"
-          label="DLT template id"
-          hint="The id that the operators' platform gave to the template."
-        />
+        <DltIdField name="dlt_id" label="DLT template id">
+          The id that the operators' platform gave to the template.
+        </DltIdField>
       )}
-      <Field
-        name="reason"
-        label="Reason"
-        optional={isApproved}
-        hint={isApproved ? 'The account reads it.' : 'The account reads it. Say what it should change.'}
-      />
+      <Field name="reason" label="Reason" optional={isApproved}>
+        {isApproved ? 'The account reads it.' : 'The account reads it. Say what it should change.'}
+      </Field>
     </FormDialog>
   );
 }
@@ -128,7 +116,6 @@ function factsOf({ account_name, sender, cta, template }: Approval): readonly Fa
   ];
 }
 
-/** As `GET /v2/admin/approvals` shows it: a sender, a link or number, or a template. */
 type Approval = EntryOf<typeof approvals>;
 
 const KINDS = { sender: 'Sender', cta: 'Link or number', template: 'DLT template' } as const;

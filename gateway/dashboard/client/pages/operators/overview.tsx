@@ -5,18 +5,16 @@ import type { operatorOverview, operatorQueues } from '../../../../endpoints/tra
 import { useLive } from '../../api/live.ts';
 import { useLoad } from '../../api/load.ts';
 import { AccountLink } from '../../parts/account.tsx';
-import { Conditions } from '../../parts/conditions.tsx';
+import { Table } from '../../parts/list.tsx';
 import { Card, Empty, Loading, PageHead, Tabs } from '../../parts/page.tsx';
 import { Plot, type PlotTone } from '../../parts/plot.tsx';
-import { Table } from '../../parts/table.tsx';
 import { counted, number, Stat, Stats, Time } from '../../parts/value.tsx';
+import { Conditions } from '../overview.tsx';
 
-/** As `GET /v2/admin/overview` shows it. */
 type Overview = AnswerOf<typeof operatorOverview>;
 
 const PATH = '/v2/admin/overview';
 
-/** What an operator looks at first: what is wrong now, in words. */
 export function OperatorOverviewPage() {
   const loaded = useLoad<Overview>(PATH);
   const live = useLive<Overview>('overview');
@@ -67,7 +65,6 @@ function Totals({ now }: { readonly now: Overview }) {
   );
 }
 
-/** As `GET /v2/admin/queues` shows it. */
 type Queue = AnswerOf<typeof operatorQueues>['queues'][number];
 
 function Queues({ queues }: { readonly queues: readonly Queue[] }) {
