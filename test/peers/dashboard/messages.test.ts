@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
-import { batchMessageIds, newId } from '../../../shared/platform/runtime/ids.ts';
+import { batchMessageIds } from '../../../shared/platform/runtime/ids.ts';
 import { makeBatch, payBatch } from '../../support/batches.ts';
 import { makeMessage } from '../../support/make.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
@@ -33,7 +33,6 @@ describe('messages, batches and schedules in the dashboard', () => {
     await page.waitForURL(`**/dashboard/messages?to=${TO}`);
     await page.getByRole('link', { name: TO }).waitFor();
     expect(await rows(page).count()).to.equal(1);
-    expect(await world.dashboard.look(page, 'messages')).to.deep.equal([]);
 
     await page.getByLabel('Status').selectOption('delivered');
     await page.getByText('No results for this filter.').waitFor();
@@ -51,14 +50,6 @@ describe('messages, batches and schedules in the dashboard', () => {
 
     await page.getByText('Remove the number from your list, or ask the recipient for the right one.').waitFor();
     await page.getByText('Accepted', { exact: true }).first().waitFor();
-    expect(await world.dashboard.look(page, 'message')).to.deep.equal([]);
-  });
-
-  it("another account's message is unknown", async () => {
-    const [theirs] = await insert({ account: newId('acc') });
-    const page = await world.dashboard.visit(`/dashboard/messages/${theirs?._id}`, sender);
-
-    await page.getByText('the account has no such message').waitFor();
   });
 
   it('shows a batch, who got nothing of it as a file, and stops it when asked twice', async () => {
@@ -67,12 +58,10 @@ describe('messages, batches and schedules in the dashboard', () => {
     const idOf = batchMessageIds(batch._id);
     await insert({ _id: idOf(0), batch: batch._id, to: TO, state: 'failed', errorReason: 'The phone is busy' });
     const page = await world.dashboard.visit('/dashboard/batches', sender);
-    expect(await world.dashboard.look(page, 'batches')).to.deep.equal([]);
 
     await page.getByRole('link', { name: 'spring' }).click();
     await page.getByRole('heading', { level: 1, name: 'Batch' }).waitFor();
     await page.getByRole('link', { name: TO }).waitFor();
-    expect(await world.dashboard.look(page, 'batch')).to.deep.equal([]);
     const file = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download as CSV' }).click();
     expect((await file).suggestedFilename()).to.equal(`${batch._id}-failures.csv`);
@@ -95,6 +84,5 @@ describe('messages, batches and schedules in the dashboard', () => {
     await page.goto(`${world.dashboard.url}/dashboard/schedules`);
     await page.getByText('Nothing waits for its time.').waitFor();
     expect(await page.getByRole('link', { name: 'Schedule a message' }).count()).to.equal(0);
-    expect(await world.dashboard.look(page, 'schedules-empty')).to.deep.equal([]);
   });
 });

@@ -1,7 +1,9 @@
 import { hash } from '@node-rs/argon2';
 import { generate } from 'otplib';
+import type { Page } from 'playwright-core';
 import { endSessions } from '../../../shared/people/users/session-store.ts';
 import { findUser } from '../../../shared/people/users/store.ts';
+import type { UserDocument } from '../../../shared/people/users/user.ts';
 import type { UserId } from '../../../shared/platform/runtime/ids.ts';
 import { makeAccount } from '../../support/make.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
@@ -17,10 +19,55 @@ describe('people on the dashboard', () => {
     owner = await signedIn(world.db, 'owner', world.account, { user: { name: 'Asha' } });
   });
 
+  async function expectGood(page: Page, autocomplete: string): Promise<void> {
+    const field = page.locator(`input[autocomplete="${autocomplete}"]`).first();
+    expect(await field.getAttribute('type')).to.equal('password');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.evaluate(`navigator.clipboard.writeText('a walk by the river')`);
+    await field.focus();
+    await page.keyboard.press('Control+v');
+    await until(page, `document.activeElement.value === 'a walk by the river'`);
+  }
+
+  it('shows nobody anything but the way in, and opens the asked page after it', async () => {
+    const { db, account, dashboard } = world;
+    const { user } = await signedIn(db, 'viewer', account, {
+      user: { username: 'entering@example.com', password: await hash(PASSWORD) },
+    });
+    await db.collection<UserDocument>('users').updateOne({ _id: user._id }, { $unset: { totp: '' } });
+    const page = await dashboard.visit('/dashboard/credits');
+    expect(await page.title()).to.equal('Sign in · Harkara');
+    expect(await dashboard.look(page, 'sign-in')).to.deep.equal([]);
+
+    await page.getByLabel('Sign-in name').fill(user.username);
+    await page.getByLabel('Password').fill('wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('Name or password is wrong').waitFor();
+    expect(await dashboard.look(page, 'sign-in-failed')).to.deep.equal([]);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+
+    await page.getByRole('heading', { name: 'Credits' }).waitFor();
+  });
+
+  it('5.0, 6.2.6, 6.2.7 (ASVS): a password is hidden, filled in by managers and pasted at the sign-in, whose name a manager finds too', async () => {
+    const page = await world.dashboard.visit('/dashboard');
+
+    expect(await page.locator('input[autocomplete="username"]').count()).to.equal(1);
+    await expectGood(page, 'current-password');
+  });
+
+  it('and at the change of a password: the old one and the new one', async () => {
+    const page = await world.dashboard.visit('/dashboard/profile', owner);
+    await page.getByRole('button', { name: 'Change password' }).click();
+
+    await expectGood(page, 'current-password');
+    await expectGood(page, 'new-password');
+  });
+
   it('an owner invites an owner, who chooses a password, sets up an app, and signs in with its codes', async () => {
     const { dashboard } = world;
     const page = await dashboard.visit('/dashboard/users', owner);
-    expect(await dashboard.look(page, 'users')).to.deep.equal([]);
     await page.getByRole('button', { name: 'Invite somebody' }).click();
     await page.getByLabel('Sign-in name').fill('no');
     await page.getByRole('button', { name: 'Make invitation' }).click();
@@ -165,7 +212,6 @@ describe('people on the dashboard', () => {
     await page.getByText('Name saved.').waitFor();
     await asked.waitFor({ state: 'detached' });
     expect(await page.getByLabel('Name (optional)').inputValue()).to.equal('Typed before it ended');
-    expect(await dashboard.look(page, 'profile')).to.deep.equal([]);
   });
 
   it('a page does nothing for somebody else who signs in in another tab, says so, and keeps the draft', async () => {

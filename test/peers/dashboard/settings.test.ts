@@ -1,17 +1,11 @@
 import type { Page } from 'playwright-core';
 import request from 'supertest';
 import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
-import {
-  createEndpoint,
-  listEndpoints,
-  noteHealth,
-  removeEndpoint,
-} from '../../../shared/events/webhooks/endpoint-store.ts';
+import { listEndpoints, noteHealth } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { createKey, findKey, updateKey } from '../../../shared/people/keys/store.ts';
 import { findUser } from '../../../shared/people/users/store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { makeDelivery } from '../../shared/events/webhooks/make.ts';
-import { TEST_BOX } from '../../support/chatapp.ts';
 import { TEST_CONFIG } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
@@ -76,7 +70,6 @@ describe('the dashboard: settings', () => {
     const { dashboard } = world;
     const page = await dashboard.visit('/dashboard/keys', developer);
     await page.getByText('No keys yet').waitFor();
-    expect(await dashboard.look(page, 'keys-empty')).to.deep.equal([]);
 
     await page.getByRole('button', { name: 'Create key' }).first().click();
     await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
@@ -107,7 +100,6 @@ describe('the dashboard: settings', () => {
     await asked.getByLabel('to confirm').fill('<img onerror=alert(1)> server');
     await asked.getByRole('button', { name: 'Revoke key' }).click();
     await page.getByText('Key revoked').first().waitFor();
-    expect(await dashboard.look(page, 'keys')).to.deep.equal([]);
   });
 
   it('a key that made others is revoked with them, when one says so', async () => {
@@ -193,7 +185,6 @@ describe('the dashboard: settings', () => {
     const { dashboard, db, account } = world;
     const page = await dashboard.visit('/dashboard/webhooks', developer);
     await page.getByText('No webhooks yet').waitFor();
-    expect(await dashboard.look(page, 'webhooks-empty')).to.deep.equal([]);
     await page.getByRole('button', { name: 'Add webhook' }).first().click();
     await page.getByLabel('Address').fill('https://10.0.0.1/');
     await page.getByRole('dialog').getByRole('button', { name: 'Add webhook' }).click();
@@ -212,7 +203,6 @@ describe('the dashboard: settings', () => {
     await noteHealth(db, endpoint._id, new Date());
     await page.reload();
     await page.getByText('Your server answered 500.').waitFor();
-    expect(await dashboard.look(page, 'webhooks')).to.deep.equal([]);
 
     await page.getByRole('link', { name: receiver.url }).click();
     await page.getByRole('heading', { name: 'Delivery log' }).waitFor();
@@ -253,34 +243,12 @@ describe('the dashboard: settings', () => {
     const page = await dashboard.visit('/dashboard/audit', developer);
 
     await page.getByRole('button', { name: 'webhook.remove' }).waitFor();
-    expect(await dashboard.look(page, 'audit')).to.deep.equal([]);
     await page.getByRole('button', { name: 'key.rotate' }).click();
     await page.getByRole('cell', { name: 'rotatedTo' }).waitFor();
     expect(await dashboard.look(page, 'audit-entry')).to.deep.equal([]);
     await page.keyboard.press('Escape');
     await page.getByLabel('By', { exact: true }).selectOption('ops');
     await page.getByText('No results for this filter').waitFor();
-  });
-
-  it('another account sees nothing of it', async () => {
-    const { dashboard, db, account } = world;
-    const made = { account, channel: 'sms', url: 'https://shop.example/ours', events: ['message.sent'] } as const;
-    const { endpoint } = await createEndpoint(db, systemClock, TEST_BOX, made);
-    const stranger = await signedIn(db, 'owner', await makeAccount(db, 1));
-
-    const page = await dashboard.visit(`/dashboard/webhooks/${endpoint._id}`, stranger);
-    await page.getByText('Webhook not found').waitFor();
-    expect(await page.content()).not.to.include('shop.example');
-    expect(await dashboard.look(page, 'webhook-unknown')).to.deep.equal([]);
-    for (const [path, empty] of [
-      ['keys', 'No keys yet'],
-      ['webhooks', 'No webhooks yet'],
-      ['audit', 'Nothing was changed yet'],
-    ]) {
-      await page.goto(`${dashboard.url}/dashboard/${path}`);
-      await page.getByText(empty ?? '').waitFor();
-    }
-    await removeEndpoint(db, endpoint._id);
   });
 
   it('a viewer looks and finds nothing to change', async () => {

@@ -36,7 +36,6 @@ describe('the dashboard: templates', () => {
   it('a DLT template is requested, gets its id, is rejected, edited and approved', async () => {
     const page = await dashboard.visit(SMS, await developer());
     await page.getByText('No templates yet').waitFor();
-    expect(await dashboard.look(page, 'templates-empty')).to.deep.equal([]);
     await page.getByRole('button', { name: 'Request template' }).first().click();
     const form = page.getByRole('dialog');
     await form.getByLabel('Text').fill('Your code is {#VAR#}.');
@@ -68,7 +67,6 @@ describe('the dashboard: templates', () => {
     await decide('approved');
     await page.reload();
     await rowOf(page, 'Login code').getByText('Approved').waitFor();
-    expect(await dashboard.look(page, 'templates')).to.deep.equal([]);
   });
 
   it('an export is shown before it is imported, with the rows that are bad', async () => {

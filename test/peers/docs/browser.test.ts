@@ -4,7 +4,7 @@ import { createKey } from '../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { makeAccount } from '../../support/make.ts';
 import { use } from '../../support/use.ts';
-import { focusFaults } from '../dashboard/keyboard.ts';
+import { focusFaults } from '../dashboard/access.ts';
 import { openGatewayWithDashboard } from '../dashboard/world.ts';
 
 describe('/docs, used in Chromium', () => {
