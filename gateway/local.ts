@@ -39,7 +39,7 @@ export function localGateway({ db, clock, config, log, box }: Supplies): Local {
   const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits };
   const threads = new Threads(log);
   const deps = {
-    ...{ db, clock, config, log, box, threads, accepter, batchAccepter: accepter, booker: accepter },
+    ...{ db, clock, config, log, box, threads, accepter },
     chatAccepter: createChatAccepter({ db, clock, log, prices }),
     ...{ resolveHost: createHostResolver(), keyUses: new KeyUses({ db, clock, log }) },
     ...{ metrics: new Metrics(), notes: {}, stopping: new AbortController().signal },

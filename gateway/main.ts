@@ -16,7 +16,6 @@ runApp('gateway', async ({ config, db, clock, log, metrics, tracer, life, notes 
   const accepter = new GroupAccepter({ db, clock, log });
   // Callers have their answers before their messages are inserted.
   life.onStop('accepted', () => accepter.settled());
-  const accepters = { accepter, batchAccepter: accepter, booker: accepter };
   const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits, countryOf };
   const chatAccepter = createChatAccepter({ db, clock, log, prices });
   const box = await openSecretBox(config, db);
@@ -26,7 +25,7 @@ runApp('gateway', async ({ config, db, clock, log, metrics, tracer, life, notes 
   life.onStop('threads', () => threads.close());
   const deps = {
     ...{ db, clock, log, config, metrics, tracer, notes, box, keyUses, threads },
-    ...{ ...accepters, chatAccepter, resolveHost: createHostResolver(), stopping: life.stopping },
+    ...{ accepter, chatAccepter, resolveHost: createHostResolver(), stopping: life.stopping },
   };
   const server = new GatewayServer(createApp(deps));
   const port = await server.listen(config.host, config.port);

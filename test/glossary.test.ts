@@ -74,7 +74,7 @@ function toldNames(text: string): string[] {
   return [...told].map(([, name = '']) => name);
 }
 
-/** `shared/money/payment/debit-again.ts` and `debitAgain` are words in lower case. */
+/** `shared/money/payment/debit.ts` and `debitAgain` are words in lower case. */
 function wordsOf(name: string): string[] {
   return name
     .replace(/\.(ts|js)$/, '')

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { ChatAccepter } from '../../shared/money/conversations/open.ts';
-import type { Accepter, BatchAccepter, Booker } from '../../shared/money/payment/accept.ts';
+import type { Accepter } from '../../shared/money/payment/accept.ts';
 import type { Config } from '../../shared/platform/config/settings.ts';
 import type { ProcessNotes } from '../../shared/platform/processes/report.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
@@ -49,8 +49,6 @@ export interface GatewayDeps {
     | 'webhookTimeoutMs'
   >;
   readonly accepter: Accepter;
-  readonly batchAccepter: BatchAccepter;
-  readonly booker: Booker;
   readonly chatAccepter: ChatAccepter;
   /** Encrypts and decrypts secrets of providers and webhooks. */
   readonly box: SecretBox;

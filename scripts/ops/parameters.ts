@@ -1,4 +1,4 @@
-import { isLine } from '../../shared/money/accounts/account-form.ts';
+import { isLine } from '../../shared/money/accounts/account.ts';
 import { parseOffsetTime } from '../../shared/platform/runtime/clock.ts';
 import { type AccountId, isAccountId } from '../../shared/platform/runtime/ids.ts';
 import { phoneDigits } from '../../shared/platform/sheets/cell.ts';

@@ -6,24 +6,25 @@ import type { AccountId } from '../platform/runtime/ids.ts';
 const GROUP_MAX = 1_000;
 
 /** The names of persons (money/conversations/person.ts), by the one asked for. */
-export type NamesOf = (customers: readonly string[]) => Promise<ReadonlyMap<string, readonly string[]>>;
+type PersonsOf = (customers: readonly string[]) => Promise<ReadonlyMap<string, { readonly names: readonly string[] }>>;
 
 /**
- * Which of these customers are on the list, under whichever name. Read from the store, never cached. `namesOf` is asked for those
+ * Which of these customers are on the list, under whichever name. Read from the store, never cached. `personsOf` is asked for those
  * alone who are not on it under the name given.
  */
 export async function optedInOf(
   db: Db,
   account: AccountId,
   customers: readonly string[],
-  namesOf: NamesOf,
+  personsOf: PersonsOf,
 ): Promise<ReadonlySet<string>> {
   const listed = await listedOf(db, account, customers);
   const others = customers.filter((customer) => !listed.has(customer));
   if (others.length === 0) return listed;
-  const names = await namesOf(others);
-  const more = await listedOf(db, account, [...names.values()].flat());
-  return new Set([...listed, ...others.filter((customer) => names.get(customer)?.some((name) => more.has(name)))]);
+  const persons = await personsOf(others);
+  const namesOf = (customer: string) => persons.get(customer)?.names ?? [];
+  const more = await listedOf(db, account, others.flatMap(namesOf));
+  return new Set([...listed, ...others.filter((customer) => namesOf(customer).some((name) => more.has(name)))]);
 }
 
 async function listedOf(db: Db, account: AccountId, customers: readonly string[]): Promise<ReadonlySet<string>> {

@@ -1,5 +1,5 @@
-import { type PromotionalHours, promotionalDeferral } from '../messages/document/daytime.ts';
 import type { Route } from '../messages/document/message.ts';
+import { type PromotionalHours, promotionalDeferral } from '../messages/document/routing.ts';
 import type { CarrierDlt } from './carrier.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { HOUR_MS, type HourName, hourName, hourStart } from '../messages/statistics-hour.ts';
+import { HOUR_MS, type HourName, hourName, hourStart } from '../messages/statistics.ts';
 
 /** The highest that was seen of each carrier in one hour, for charts. A month of it is 720 small documents. */
 export interface PeakDocument {

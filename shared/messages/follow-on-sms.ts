@@ -2,14 +2,18 @@ import type { Db } from 'mongodb';
 import { countryOf } from '../carriers/routing/country.ts';
 import type { Routes } from '../carriers/routing/store.ts';
 import { routedOf } from '../carriers/routing/table.ts';
+import { creditsOf } from '../money/accounts/prices.ts';
 import { readSendingRules, type SendingRules } from '../money/accounts/store.ts';
-import type { KeyCaps } from '../money/ledger/spending.ts';
+import { chargesOf, type KeyCaps } from '../money/ledger/spending.ts';
 import type { AcceptOutcome } from '../money/payment/accept.ts';
-import { acceptOnce } from '../money/payment/accept-once.ts';
+import { debitAgain } from '../money/payment/debit.ts';
 import type { FollowUp } from '../money/payment/follow-up.ts';
-import type { Clock } from '../platform/runtime/clock.ts';
-import type { AccountId } from '../platform/runtime/ids.ts';
-import type { MessageDraft } from './document/draft.ts';
+import { REPEAT_MS } from '../platform/mongo/until-answered.ts';
+import { type Clock, isoDate } from '../platform/runtime/clock.ts';
+import { crashPoint } from '../platform/runtime/crash-point.ts';
+import { type AccountId, ownGroupId } from '../platform/runtime/ids.ts';
+import { within } from '../platform/runtime/within.ts';
+import { type MessageDraft, queuedMessage } from './document/message.ts';
 import { prefixOf } from './traffic/hold.ts';
 
 export interface FollowOnDeps {
@@ -51,4 +55,29 @@ export async function acceptFollowOn(
 export function isBeyond({ countries, brake, heldPrefixes = [] }: SendingRules, to: string): boolean {
   if (countries !== undefined && !countries.includes(countryOf(to) ?? '')) return true;
   return brake === 'hold' && heldPrefixes.includes(prefixOf(to));
+}
+
+/**
+ * Accepts a message whose id is derived. It can be accepted again by any process, after a crash or at the same time, and is still
+ * paid for and stored only once: its debit's id derives from the message's id, and each try checks whether that debit was made,
+ * is pending, or is in the ledger. It costs more commands than a first try by `accept.ts`, and shares them with no other
+ * request. `caps`: of the keys that it counts for. Throws the store's error. The message may be accepted then; the next try finds out.
+ */
+export async function acceptOnce(
+  { db, clock, followUp }: { readonly db: Db; readonly clock: Clock; readonly followUp: FollowUp },
+  account: AccountId,
+  draft: MessageDraft,
+  caps: readonly KeyCaps[] = [],
+): Promise<AcceptOutcome> {
+  const group = ownGroupId(draft._id);
+  const messages = [queuedMessage(account, group, draft)];
+  const keys = chargesOf([{ caps, amount: creditsOf(draft) }]);
+  const request = { account, group, messages, today: isoDate(clock.now()), done: [], keys };
+  const debit = await debitAgain(db, request);
+  if (debit.kind === 'unknown') return { kind: 'outcome_unknown' };
+  if (debit.kind === 'refused') return debit.why;
+  crashPoint('accept:debited');
+  // Another process may be doing the same, or may have done it.
+  await within(REPEAT_MS, followUp.store([{ ...request, first: false }]));
+  return { kind: 'accepted', credits: creditsOf(draft) };
 }

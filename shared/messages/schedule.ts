@@ -1,4 +1,7 @@
+import type { Collection, Db } from 'mongodb';
 import { creditsOf } from '../money/accounts/prices.ts';
+import { type FindOne, findNow } from '../platform/mongo/find-one.ts';
+import { insertNew } from '../platform/mongo/insert-new.ts';
 import {
   type AccountId,
   type BatchId,
@@ -8,7 +11,8 @@ import {
   releasedId,
   type ScheduleId,
 } from '../platform/runtime/ids.ts';
-import type { MessageDraft } from './document/draft.ts';
+import { markBooked } from './batch.ts';
+import type { MessageDraft } from './document/message.ts';
 
 /**
  * A message or a stored batch that is paid for and waits for its time. The document decides; the alarm that wakes the schedules
@@ -112,4 +116,182 @@ export function scheduledBatchId({ _id, at }: Pick<ScheduleDocument, '_id' | 'at
 /** The id of the message that a schedule becomes. */
 export function scheduledMessageId({ _id, at }: Pick<ScheduleDocument, '_id' | 'at'>): MessageId {
   return releasedId('msg', _id, at);
+}
+
+export function scheduleCollection(db: Db): Collection<ScheduleDocument> {
+  return db.collection('schedules');
+}
+
+/** Inserts paid schedules. Existing ones stay as they are, because they may have moved on since. */
+async function insertSchedules(db: Db, schedules: readonly ScheduleDocument[]): Promise<void> {
+  await insertNew(db, 'schedules', schedules);
+}
+
+/** A schedule of the account in any state. */
+export async function readSchedule(
+  db: Db,
+  account: AccountId,
+  id: ScheduleId,
+  find: FindOne = findNow,
+): Promise<ScheduleDocument | undefined> {
+  return (await find(scheduleCollection(db), { _id: id, account })) ?? undefined;
+}
+
+/** The schedules that are not stored, in whatever state. */
+export async function withoutStored(
+  db: Db,
+  account: AccountId,
+  schedules: readonly ScheduleDocument[],
+): Promise<readonly ScheduleDocument[]> {
+  if (schedules.length === 0) return [];
+  const stored = await scheduleCollection(db)
+    .find({ _id: { $in: schedules.map(({ _id }) => _id) }, account }, { projection: { _id: 1 } })
+    .batchSize(schedules.length + 1)
+    .toArray();
+  const ids = new Set(stored.map(({ _id }) => _id));
+  return schedules.filter(({ _id }) => !ids.has(_id));
+}
+
+/** The time of the first schedule after `after`, up to `until`, that waits to be released. */
+export async function nextDue(db: Db, after: Date, until: Date): Promise<Date | undefined> {
+  const next = await scheduleCollection(db).findOne(
+    { due: { $gt: after, $lte: until }, state: 'scheduled' },
+    { sort: { due: 1 }, projection: { due: 1 } },
+  );
+  return next?.due;
+}
+
+/** Whether any schedule is due by `upTo`, for any reason. */
+export async function isAnyDue(db: Db, upTo: Date): Promise<boolean> {
+  const first = await scheduleCollection(db).findOne(
+    { due: { $lte: upTo } },
+    { sort: { due: 1 }, projection: { due: 1 } },
+  );
+  return first !== null;
+}
+
+/** Up to `limit` schedules that are due by `upTo`, for any reason, the longest due first. */
+export function findDue(db: Db, upTo: Date, limit: number): Promise<ScheduleDocument[]> {
+  return scheduleCollection(db)
+    .find({ due: { $lte: upTo } })
+    .sort({ due: 1 })
+    .limit(limit)
+    .batchSize(limit + 1) // all in one answer: the server's own first batch holds 101
+    .toArray();
+}
+
+/** The schedule that waits first, of the first account behind `behind` that has any. */
+export async function firstWaiting(
+  db: Db,
+  behind: AccountId | '',
+): Promise<Pick<ScheduleDocument, 'account' | 'at'> | undefined> {
+  const first = await scheduleCollection(db).findOne(
+    { state: 'scheduled', account: { $gt: behind as AccountId } }, // '' sorts before every id
+    { sort: { account: 1, at: 1, _id: 1 }, hint: 'upcoming', projection: { account: 1, at: 1 } },
+  );
+  return first ?? undefined;
+}
+
+/** The schedule of the account that waits first. */
+export async function firstWaitingOf(db: Db, account: AccountId): Promise<ScheduleId | undefined> {
+  const first = await scheduleCollection(db).findOne(
+    { state: 'scheduled', account },
+    { sort: { at: 1, _id: 1 }, hint: 'upcoming', projection: { _id: 1 } },
+  );
+  return first?._id;
+}
+
+/** Up to `limit` waiting schedules of the account that are due by `upTo`, the longest due first. While one waits, it is due `at`. */
+export function findDueOf(db: Db, account: AccountId, upTo: Date, limit: number): Promise<ScheduleDocument[]> {
+  return scheduleCollection(db)
+    .find({ state: 'scheduled', account, at: { $lte: upTo } })
+    .sort({ at: 1, _id: 1 })
+    .hint('upcoming')
+    .limit(limit)
+    .toArray();
+}
+
+export interface ScheduleClaim {
+  readonly id: ClaimId;
+  readonly now: Date;
+  readonly upTo: Date;
+  /** When another worker processes what this claim took, if it is not finished by then. */
+  readonly redoAt: Date;
+}
+
+/**
+ * Takes the schedules that were found due, and decides that each waiting one is released now: `scheduled` → `sending`. For the
+ * others it only takes over an unfinished release or refund. Returns the schedules that this claim took, as they are now.
+ */
+export async function claimDue(
+  db: Db,
+  found: readonly ScheduleDocument[],
+  { id: claim, now, upTo, redoAt }: ScheduleClaim,
+): Promise<readonly ScheduleDocument[]> {
+  const idsIn = (asked: ScheduleDocument['state']) =>
+    found.filter(({ state }) => state === asked).map(({ _id }) => _id);
+  const taken = { claim, due: redoAt };
+  const released = { ...taken, state: 'sending', releasedAt: now } as const;
+  const schedules = scheduleCollection(db);
+  // Not by what was read: a cancel may have been rolled back since, and its credits would be given back beside the message.
+  const updates = (['scheduled', 'sending', 'cancelled'] as const)
+    .map((state) => ({
+      updateMany: {
+        filter: { _id: { $in: idsIn(state) }, state, due: { $lte: upTo } },
+        update: { $set: state === 'scheduled' ? released : taken },
+      },
+    }))
+    .filter(({ updateMany }) => updateMany.filter._id.$in.length > 0);
+  const { matchedCount } = await schedules.bulkWrite(updates, { ordered: false });
+  if (matchedCount === found.length) {
+    return found.map((one) => (one.state === 'scheduled' ? { ...one, ...released } : { ...one, ...taken }));
+  }
+  // Some may have been cancelled, or taken by another worker, since they were found.
+  return schedules
+    .find({ _id: { $in: found.map(({ _id }) => _id) }, claim })
+    .batchSize(found.length + 1)
+    .toArray();
+}
+
+/** Their messages are stored; nothing is left to do. Repeating it changes nothing. */
+export async function markSent(db: Db, ids: readonly ScheduleId[]): Promise<void> {
+  await scheduleCollection(db).updateMany(
+    { _id: { $in: ids }, state: 'sending' },
+    { $set: { state: 'sent' }, $unset: { due: '', content: '' } },
+  );
+}
+
+/** Decides that a waiting schedule is never released, and returns it; undefined when it does not wait (any more). */
+export async function markCancelled(
+  db: Db,
+  account: AccountId,
+  id: ScheduleId,
+  redoAt: Date,
+): Promise<ScheduleDocument | undefined> {
+  const cancelled = await scheduleCollection(db).findOneAndUpdate(
+    { _id: id, account, state: 'scheduled' },
+    { $set: { state: 'cancelled', due: redoAt } },
+    { returnDocument: 'after' },
+  );
+  return cancelled ?? undefined;
+}
+
+/** The credits of the cancelled schedules are refunded; nothing is left to do. Repeating it changes nothing. */
+export async function markRefunded(db: Db, ids: readonly ScheduleId[]): Promise<void> {
+  await scheduleCollection(db).updateMany(
+    { _id: { $in: ids }, state: 'cancelled' },
+    { $unset: { due: '', 'content.message.text': '' } },
+  );
+}
+
+/**
+ * Follow-up of the debit that paid for schedules: they are stored, and the batches of bulk ones become booked. Repeating it
+ * changes nothing, also long afterwards.
+ */
+export async function storeBooked(db: Db, schedules: readonly ScheduleDocument[]): Promise<void> {
+  await insertSchedules(db, schedules);
+  await markBooked(
+    db,
+    schedules.flatMap(({ batch }) => batch ?? []),
+  );
 }

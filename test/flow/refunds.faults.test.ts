@@ -1,9 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { beginStop } from '../../shared/messages/batch-store.ts';
-import type { MessageDraft } from '../../shared/messages/document/draft.ts';
-import type { MessageDocument } from '../../shared/messages/document/message.ts';
-import type { LedgerEntryDocument } from '../../shared/money/ledger/entry.ts';
+import { beginStop } from '../../shared/messages/batch.ts';
+import type { MessageDocument, MessageDraft } from '../../shared/messages/document/message.ts';
+import type { LedgerEntryDocument } from '../../shared/money/ledger/store.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { GroupAccepter } from '../../shared/money/payment/accept.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';

@@ -1,8 +1,8 @@
 import type { Document } from 'mongodb';
-import { removeUnreleased } from '../../shared/messages/batch-store.ts';
+import { removeUnreleased } from '../../shared/messages/batch.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
-import { insertBy, neverStore } from '../../shared/money/conversations/included-store.ts';
-import { declareOver } from '../../shared/money/payment/pay-by.ts';
+import { insertBy, neverStore } from '../../shared/money/conversations/include.ts';
+import { declareOver } from '../../shared/money/payment/debit.ts';
 import { Lease } from '../../shared/platform/leases/lease.ts';
 import { connectStore, type Store } from '../../shared/platform/mongo/connect.ts';
 import { ensureIndexes } from '../../shared/platform/mongo/indexes.ts';

@@ -1,7 +1,12 @@
 import type { Db } from 'mongodb';
 import { createAnnouncer } from '../../shared/events/webhooks/announce.ts';
-import { type BatchDocument, type BatchEntry, chunksOf } from '../../shared/messages/batch.ts';
-import { batchCollection, insertChunks } from '../../shared/messages/batch-store.ts';
+import {
+  type BatchDocument,
+  type BatchEntry,
+  batchCollection,
+  chunksOf,
+  insertChunks,
+} from '../../shared/messages/batch.ts';
 import { pricedAt } from '../../shared/money/accounts/prices.ts';
 import { GroupAccepter } from '../../shared/money/payment/accept.ts';
 import { debitEach } from '../../shared/money/payment/debit.ts';

@@ -1,6 +1,6 @@
 import request from 'supertest';
 import type { ProviderChange } from '../../shared/carriers/providers/store.ts';
-import { recordInbound } from '../../shared/money/conversations/store.ts';
+import { recordInbound } from '../../shared/money/conversations/conversation.ts';
 import { readStatement } from '../../shared/money/ledger/store.ts';
 import { replaceChatTemplates } from '../../shared/templates/chat/store.ts';
 import { type AccountGateway, accountAtGateway } from './account-gateway.ts';

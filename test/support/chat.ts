@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
-import type { ChatDraft } from '../../shared/money/conversations/draft.ts';
-import { recordInbound } from '../../shared/money/conversations/store.ts';
+import { recordInbound } from '../../shared/money/conversations/conversation.ts';
+import type { ChatDraft } from '../../shared/money/conversations/decide.ts';
 import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
 import { NUMBER } from './chatapp.ts';
 

@@ -8,9 +8,9 @@ import { KeyUses } from '../../gateway/http/key-uses.ts';
 import { GatewayServer } from '../../gateway/http/server.ts';
 import { Threads } from '../../gateway/http/threads.ts';
 import type { QueueDocument } from '../../shared/messages/queue/queue-document.ts';
-import { writeOut } from '../../shared/messages/queue/write-out.ts';
+import { writeOut } from '../../shared/messages/queue/queue-store.ts';
 import { createChatAccepter } from '../../shared/money/conversations/open.ts';
-import { type Accepter, type AcceptOutcome, GroupAccepter } from '../../shared/money/payment/accept.ts';
+import { type AcceptOutcome, GroupAccepter } from '../../shared/money/payment/accept.ts';
 import type { KeyScope } from '../../shared/people/keys/key.ts';
 import { createKey } from '../../shared/people/keys/store.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
@@ -95,8 +95,6 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
     log,
     config: TEST_CONFIG,
     accepter,
-    batchAccepter: accepter,
-    booker: accepter,
     chatAccepter: createChatAccepter({ db, clock, log, prices }),
     box: TEST_BOX,
     keyUses: new KeyUses({ db, clock, log }),
@@ -147,7 +145,7 @@ function answersWhenStored(deps: ConstructorParameters<typeof GroupAccepter>[0])
     },
   });
   class Waiting extends GroupAccepter {
-    override async accept(...order: Parameters<Accepter['accept']>): Promise<AcceptOutcome> {
+    override async accept(...order: Parameters<GroupAccepter['accept']>): Promise<AcceptOutcome> {
       const [, drafts] = order;
       const stored = drafts.map(({ _id }) => new Promise<void>((resolve) => waiting.set(_id, resolve)));
       try {

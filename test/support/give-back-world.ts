@@ -6,7 +6,7 @@ import { Settler } from '../../shared/messages/settlement/settle.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { type ConversationDocument, conversationKey } from '../../shared/money/conversations/conversation.ts';
 import { createChatAccepter } from '../../shared/money/conversations/open.ts';
-import type { LedgerEntryDocument } from '../../shared/money/ledger/entry.ts';
+import type { LedgerEntryDocument } from '../../shared/money/ledger/store.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
@@ -52,6 +52,12 @@ export function giveBackWorld() {
             : undefined,
       },
     ]);
+  const sendOne = async (): Promise<ChatMessageDocument> => {
+    await accepter().accept(account, makeTemplateDraft());
+    const [opener] = await chatMessagesOf(store.db, account);
+    if (opener === undefined) throw new Error('a message was sent');
+    return opener;
+  };
   /** Sends two messages: the first is the opener of the conversation. */
   const sendTwo = async (): Promise<readonly [ChatMessageDocument, ChatMessageDocument]> => {
     await accepter().accept(account, makeTemplateDraft());
@@ -83,6 +89,7 @@ export function giveBackWorld() {
     refunds,
     settler,
     settle,
+    sendOne,
     sendTwo,
     expectGivenBackOnce,
   };

@@ -1,9 +1,9 @@
 import { createApp } from '../../gateway/app.ts';
 import { GatewayServer } from '../../gateway/http/server.ts';
 import { Threads } from '../../gateway/http/threads.ts';
-import { queuedMessage } from '../../shared/messages/document/draft.ts';
+import { queuedMessage } from '../../shared/messages/document/message.ts';
 import { bookedSchedule } from '../../shared/messages/schedule.ts';
-import type { Accepter, BatchAccepter, Booker } from '../../shared/money/payment/accept.ts';
+import type { Accepter } from '../../shared/money/payment/accept.ts';
 import { debitEach } from '../../shared/money/payment/debit.ts';
 import { loadConfig } from '../../shared/platform/config/settings.ts';
 import { connectStore } from '../../shared/platform/mongo/connect.ts';
@@ -24,7 +24,7 @@ const { db } = await connectStore(config);
 
 const today = isoDate(clock.now());
 
-const accepter: Accepter & BatchAccepter & Booker = {
+const accepter: Accepter = {
   accept: async (account, drafts, payBy) => {
     if (until === 'paid') {
       const group = newId('grp');
@@ -62,9 +62,7 @@ const server = new GatewayServer(
     log: silentLog,
     config,
     accepter,
-    batchAccepter: accepter,
-    booker: accepter,
-    chatAccepter: { accept: hold, acceptAgain: hold },
+    chatAccepter: { accept: hold },
     box: TEST_BOX,
     notes: {},
     keyUses: { note: () => {} },

@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
 import type { InboundSmsDocument } from '../../shared/messages/document/any-message.ts';
-import { type MessageDraft, queuedMessage } from '../../shared/messages/document/draft.ts';
-import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import { type MessageDocument, type MessageDraft, queuedMessage } from '../../shared/messages/document/message.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { topUp } from '../../shared/money/ledger/change.ts';
 import { type AccountId, idDay, idTime, newId } from '../../shared/platform/runtime/ids.ts';

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { TEMPLATES } from '../../scripts/simulator/provider/demo-templates.ts';
-import { recordInbound } from '../../shared/money/conversations/store.ts';
+import { recordInbound } from '../../shared/money/conversations/conversation.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { createTemplate } from '../../shared/templates/sms/store.ts';

@@ -1,7 +1,7 @@
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { type ConversationDocument, conversationKey } from '../../shared/money/conversations/conversation.ts';
 import { type ChatAccepter, createChatAccepter } from '../../shared/money/conversations/open.ts';
-import type { LedgerEntryDocument } from '../../shared/money/ledger/entry.ts';
+import type { LedgerEntryDocument } from '../../shared/money/ledger/store.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { type Clock, systemClock } from '../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';

@@ -1,6 +1,5 @@
 import type { Db, Filter } from 'mongodb';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
-import { insertFirst } from '../../shared/messages/queue/insert.ts';
 import {
   isMixed,
   MIXED,
@@ -9,8 +8,7 @@ import {
   queueDocument,
   unpackLines,
 } from '../../shared/messages/queue/queue-document.ts';
-import { queueOf, requeue } from '../../shared/messages/queue/queue-store.ts';
-import { writeAllOut } from '../../shared/messages/queue/write-out.ts';
+import { insertFirst, queueOf, requeue, writeAllOut } from '../../shared/messages/queue/queue-store.ts';
 import { insertNew } from '../../shared/platform/mongo/insert-new.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import { type AccountId, debitQueueId, type GroupId, queueId } from '../../shared/platform/runtime/ids.ts';

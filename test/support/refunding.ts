@@ -1,6 +1,6 @@
 import { MongoNetworkError } from 'mongodb';
 import { createAnnouncer } from '../../shared/events/webhooks/announce.ts';
-import { batchCollection } from '../../shared/messages/batch-store.ts';
+import { batchCollection } from '../../shared/messages/batch.ts';
 import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
 import { type Change, entryAt } from '../../shared/messages/document/change.ts';
 import { redoIntents } from '../../shared/messages/settlement/intents.ts';

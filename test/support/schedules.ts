@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { MessageDraft } from '../../shared/messages/document/draft.ts';
+import type { MessageDraft } from '../../shared/messages/document/message.ts';
 import { type Booking, bookedSchedule } from '../../shared/messages/schedule.ts';
 import { debitEach } from '../../shared/money/payment/debit.ts';
 import { isoDate } from '../../shared/platform/runtime/clock.ts';

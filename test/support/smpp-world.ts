@@ -4,10 +4,14 @@ import type { SmscOptions } from '../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../scripts/simulator/smsc.ts';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { createCarrier, type NewCarrier } from '../../shared/carriers/carrier-store.ts';
-import { type MessageDraft, queuedMessage } from '../../shared/messages/document/draft.ts';
-import type { MessageDocument, MessageState } from '../../shared/messages/document/message.ts';
+import {
+  type MessageDocument,
+  type MessageDraft,
+  type MessageState,
+  queuedMessage,
+} from '../../shared/messages/document/message.ts';
 import { WRITE_OUT_MS } from '../../shared/messages/queue/queue-document.ts';
-import { writeOut } from '../../shared/messages/queue/write-out.ts';
+import { writeOut } from '../../shared/messages/queue/queue-store.ts';
 import { planText } from '../../shared/messages/sms-plan.ts';
 import { connectStore } from '../../shared/platform/mongo/connect.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';

@@ -77,7 +77,7 @@ export async function openTroubleWorld(uri: string, database: string): Promise<T
   worker.start();
   // As in the product, an answer waits for nothing after the debit: the trouble may hold that up for as long as it lasts.
   const accepter = new GroupAccepter({ db, clock, log: silentLog });
-  const gateway = await openGateway(db, { accepter, batchAccepter: accepter, booker: accepter });
+  const gateway = await openGateway(db, { accepter });
   return {
     smsc,
     send: async () => {

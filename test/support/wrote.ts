@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { InboundMessageDocument } from '../../shared/messages/document/chat-message.ts';
-import { recordInbound } from '../../shared/money/conversations/store.ts';
+import { recordInbound } from '../../shared/money/conversations/conversation.ts';
 import { type AccountId, idDay, inboundMessageId, type MessageId, newId } from '../../shared/platform/runtime/ids.ts';
 import { NUMBER } from './chatapp.ts';
 

@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
-import type { BatchDocument, StopGroup } from '../../shared/messages/batch.ts';
-import { groupRefundId } from '../../shared/messages/batch-progress.ts';
+import { type BatchDocument, groupRefundId, type StopGroup } from '../../shared/messages/batch.ts';
 import { CANCELLED, CANCELLED_REASON } from '../../shared/messages/document/change.ts';
 import type { HistoryEntry, MessageDocument } from '../../shared/messages/document/message.ts';
 import { creditsOf } from '../../shared/money/accounts/prices.ts';

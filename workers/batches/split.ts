@@ -3,14 +3,17 @@ import type { Db } from 'mongodb';
 import { countryOf } from '../../shared/carriers/routing/country.ts';
 import { readTable } from '../../shared/carriers/routing/store.ts';
 import { placementOf } from '../../shared/carriers/routing/table.ts';
-import type { BatchChunkDocument, BatchDocument } from '../../shared/messages/batch.ts';
-import { batchCollection, markMade, readChunk, reserveNext } from '../../shared/messages/batch-store.ts';
-import { queuedMessage } from '../../shared/messages/document/draft.ts';
-import type { MessageDocument } from '../../shared/messages/document/message.ts';
-import { insertEnded, insertFirst } from '../../shared/messages/queue/insert.ts';
+import {
+  type BatchChunkDocument,
+  type BatchDocument,
+  batchCollection,
+  markMade,
+  readChunk,
+  reserveNext,
+} from '../../shared/messages/batch.ts';
+import { type MessageDocument, queuedMessage } from '../../shared/messages/document/message.ts';
 import { type QueueDocument, queueDocument } from '../../shared/messages/queue/queue-document.ts';
-import { readQueued, requeue } from '../../shared/messages/queue/queue-store.ts';
-import { writeAllOut } from '../../shared/messages/queue/write-out.ts';
+import { insertEnded, insertFirst, readQueued, requeue, writeAllOut } from '../../shared/messages/queue/queue-store.ts';
 import { pricedAt, smsPrice } from '../../shared/money/accounts/prices.ts';
 import { findCommitted } from '../../shared/platform/mongo/find-one.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';

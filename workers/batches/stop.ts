@@ -1,11 +1,15 @@
 import type { Db } from 'mongodb';
-import type { BatchDocument, StopGroup } from '../../shared/messages/batch.ts';
-import { refundId } from '../../shared/messages/batch-progress.ts';
-import { batchCollection, decideStopGroup, endStop } from '../../shared/messages/batch-store.ts';
+import {
+  type BatchDocument,
+  batchCollection,
+  decideStopGroup,
+  endStop,
+  refundId,
+  type StopGroup,
+} from '../../shared/messages/batch.ts';
 import { CANCELLED } from '../../shared/messages/document/change.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
-import { removeEnded } from '../../shared/messages/queue/queue-store.ts';
-import { writeAllOut } from '../../shared/messages/queue/write-out.ts';
+import { removeEnded, writeAllOut } from '../../shared/messages/queue/queue-store.ts';
 import { CREDITS_PER_MESSAGE, creditsOf } from '../../shared/money/accounts/prices.ts';
 import { applyCredits } from '../../shared/money/ledger/change.ts';
 import { findCommitted } from '../../shared/platform/mongo/find-one.ts';

@@ -1,6 +1,5 @@
 import type { Db, FindCursor } from 'mongodb';
-import type { BatchDocument, BatchState } from '../../shared/messages/batch.ts';
-import { batchCollection } from '../../shared/messages/batch-store.ts';
+import { type BatchDocument, type BatchState, batchCollection } from '../../shared/messages/batch.ts';
 import type { AccountId, BatchId } from '../../shared/platform/runtime/ids.ts';
 
 /** Batches that are worked on at the same time. Each belongs to a different account. */

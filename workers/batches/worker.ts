@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
-import type { BatchDocument, BatchState } from '../../shared/messages/batch.ts';
-import { close } from '../../shared/messages/batch-store.ts';
+import { type BatchDocument, type BatchState, close } from '../../shared/messages/batch.ts';
 import type { QueueDocument } from '../../shared/messages/queue/queue-document.ts';
 import { queueOf } from '../../shared/messages/queue/queue-store.ts';
 import { LeasedWorker, type LeasedWorkerOptions } from '../../shared/platform/leases/leased-worker.ts';

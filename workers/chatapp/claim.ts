@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import type { BusinessNumber, ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import type { Claim } from '../../shared/messages/document/message.ts';
-import { takeQueued } from '../../shared/messages/queue/take-queued.ts';
+import { takeQueued } from '../../shared/messages/queue/queue-store.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { type AccountId, type MessageId, newId } from '../../shared/platform/runtime/ids.ts';
 import type { SendKind } from './send-health.ts';

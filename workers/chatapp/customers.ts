@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import { inheritOptIns } from '../../shared/carriers/chat-opt-in-store.ts';
 import { inheritOptOuts } from '../../shared/carriers/opt-outs/store.ts';
 import { objectOf } from '../../shared/carriers/providers/graph-error.ts';
-import type { InboundItem, InboxItemDocument } from '../../shared/messages/chat-inbox-item.ts';
+import type { InboundItem, InboxItemDocument } from '../../shared/messages/chat-inbox.ts';
 import { isCustomerUserId } from '../../shared/messages/document/recipient.ts';
 import type { Profile } from '../../shared/money/conversations/conversation.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';

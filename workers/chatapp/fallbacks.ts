@@ -4,7 +4,7 @@ import type { ChatMessageDocument, FallbackEnd } from '../../shared/messages/doc
 import { decideFallback, endFallback } from '../../shared/messages/document/fallback.ts';
 import { acceptFollowOn, type FollowOnOutcome } from '../../shared/messages/follow-on-sms.ts';
 import type { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
-import type { ConversationLimitReached } from '../../shared/money/conversations/accept-outcome.ts';
+import type { ConversationLimitReached } from '../../shared/money/conversations/decide.ts';
 import { FollowUp } from '../../shared/money/payment/follow-up.ts';
 import { readCapsOfLines } from '../../shared/people/keys/store.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';

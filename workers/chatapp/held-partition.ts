@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import { oldestUnannounced, redoIntents, type Stream } from '../../shared/messages/settlement/intents.ts';
-import type { MessageLog } from '../../shared/messages/settlement/log-store.ts';
+import type { MessageLog } from '../../shared/messages/settlement/message-log.ts';
 import { Settler } from '../../shared/messages/settlement/settle.ts';
 import { OutcomeSettler } from '../../shared/messages/settlement/settle-outcomes.ts';
 import { takeOverUnknowns } from '../../shared/messages/settlement/unknowns.ts';

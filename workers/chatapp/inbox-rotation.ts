@@ -1,6 +1,5 @@
 import type { Db } from 'mongodb';
-import type { InboxItemDocument } from '../../shared/messages/chat-inbox-item.ts';
-import { dueItems } from '../../shared/messages/chat-inbox-store.ts';
+import { dueItems, type InboxItemDocument } from '../../shared/messages/chat-inbox.ts';
 import { LeaseLostError } from '../../shared/messages/settlement/intents.ts';
 import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';

@@ -7,9 +7,10 @@ import {
   type InboundItem,
   type InboxItemDocument,
   itemId,
+  openItems,
+  pricedStatuses,
   type StatusItem,
-} from '../../shared/messages/chat-inbox-item.ts';
-import { openItems, pricedStatuses } from '../../shared/messages/chat-inbox-store.ts';
+} from '../../shared/messages/chat-inbox.ts';
 import type {
   Answered,
   ChatMessageDocument,
@@ -18,7 +19,7 @@ import type {
 import { isNext } from '../../shared/messages/document/status.ts';
 import { LeaseLostError } from '../../shared/messages/settlement/intents.ts';
 import type { Settler } from '../../shared/messages/settlement/settle.ts';
-import { recordMarketing } from '../../shared/money/conversations/store.ts';
+import { recordMarketing } from '../../shared/money/conversations/conversation.ts';
 import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
 import { insertNew } from '../../shared/platform/mongo/insert-new.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';

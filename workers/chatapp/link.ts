@@ -4,6 +4,8 @@ import {
   type ConversationDocument,
   type ConversationKey,
   conversationKey,
+  ensureConversations,
+  firstMet,
   type Profile,
 } from '../../shared/money/conversations/conversation.ts';
 import {
@@ -17,7 +19,6 @@ import {
   userIdsOf,
   usernameKey,
 } from '../../shared/money/conversations/person.ts';
-import { ensureConversations, firstMet } from '../../shared/money/conversations/store.ts';
 import { storeTrouble } from '../../shared/platform/mongo/errors.ts';
 import { type SingleUpdate, updateEach } from '../../shared/platform/mongo/update-each.ts';
 import { defined } from '../../shared/platform/runtime/defined.ts';

@@ -1,8 +1,8 @@
 import { countryOf } from '../../shared/carriers/routing/country.ts';
 import { AddressGuard, guardOptions } from '../../shared/events/webhooks/address-guard.ts';
-import { DEFAULT_PROMOTIONAL_HOURS } from '../../shared/messages/document/daytime.ts';
+import { DEFAULT_PROMOTIONAL_HOURS } from '../../shared/messages/document/routing.ts';
 import { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
-import { MessageLog } from '../../shared/messages/settlement/log-store.ts';
+import { MessageLog } from '../../shared/messages/settlement/message-log.ts';
 import { createChatAccepter } from '../../shared/money/conversations/open.ts';
 import { openSecretBox, runLeased } from '../../shared/platform/processes/run-app.ts';
 import { checkDeparture } from './depart.ts';
@@ -24,7 +24,7 @@ runLeased('chatapp', PARTITIONS, async (deps) => {
     samples: new HeaderSamples(new AddressGuard(guardOptions(config))),
     messageLog: new MessageLog({ db, clock, log, days: config.messageLogDays }),
     accepter,
-    depart: (messages) => checkDeparture({ db, clock, accepter }, messages),
+    depart: (messages) => checkDeparture({ db, clock }, messages),
     random: Math.random,
   });
 });

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { chatMessageKey } from '../../shared/carriers/providers/provider.ts';
-import type { InboxItemDocument, StatusItem } from '../../shared/messages/chat-inbox-item.ts';
+import type { InboxItemDocument, StatusItem } from '../../shared/messages/chat-inbox.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import { isMessageId, type MessageId } from '../../shared/platform/runtime/ids.ts';
 

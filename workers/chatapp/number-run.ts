@@ -13,7 +13,7 @@ import {
 } from '../../shared/carriers/providers/store.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import type { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
-import { readNames } from '../../shared/money/conversations/person.ts';
+import { readPersons } from '../../shared/money/conversations/person.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { MessageId } from '../../shared/platform/runtime/ids.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';
@@ -222,7 +222,7 @@ async function refusedByOptIn(
     db,
     account,
     templates.map(({ to }) => to),
-    (customers) => readNames(db, account, customers),
+    (customers) => readPersons(db, account, customers),
   );
   return new Map(templates.flatMap(({ _id, to }) => (optedIn.has(to) ? [] : [[_id, NOT_OPTED_IN]])));
 }

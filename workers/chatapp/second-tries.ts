@@ -8,9 +8,9 @@ import {
 } from '../../shared/messages/document/verification.ts';
 import { isBeyond } from '../../shared/messages/follow-on-sms.ts';
 import { readSendingRules } from '../../shared/money/accounts/store.ts';
-import { endChatAttempt, findAcceptedChat } from '../../shared/money/conversations/accepted.ts';
+import { endChatAttempt, findAcceptedChat } from '../../shared/money/conversations/include.ts';
 import type { ChatAccepter } from '../../shared/money/conversations/open.ts';
-import { findAccepted } from '../../shared/money/payment/find-accepted.ts';
+import { findAccepted } from '../../shared/money/payment/pending.ts';
 import { readCapsOfLines } from '../../shared/people/keys/store.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';

@@ -1,7 +1,7 @@
 import { chatMessageKey, type ProviderDocument } from '../../shared/carriers/providers/provider.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { SubmitOutcome } from '../../shared/messages/settlement/decide-outcome.ts';
 import type { OutcomeSettler } from '../../shared/messages/settlement/settle-outcomes.ts';
-import type { SubmitOutcome } from '../../shared/messages/settlement/submit-outcome.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import { defined } from '../../shared/platform/runtime/defined.ts';

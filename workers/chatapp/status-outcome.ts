@@ -1,12 +1,12 @@
 import { errorRule } from '../../shared/carriers/providers/graph-error.ts';
 import { chatMessageKey } from '../../shared/carriers/providers/provider.ts';
-import type { StatusItem } from '../../shared/messages/chat-inbox-item.ts';
+import type { StatusItem } from '../../shared/messages/chat-inbox.ts';
 import { applyChange, type Change, entryAt, fitted, joinChanges } from '../../shared/messages/document/change.ts';
 import type { ChatMessageDocument, Pricing } from '../../shared/messages/document/chat-message.ts';
 import { isHeldOpen, isOpen, mayHaveLeft, UNCONFIRMED } from '../../shared/messages/document/copies.ts';
 import type { Copy, HistoryEntry, Part } from '../../shared/messages/document/message.ts';
 import { isBeforeSent, mayBecome, STATES } from '../../shared/messages/document/status.ts';
-import { sentWith } from '../../shared/messages/settlement/sent.ts';
+import { sentWith } from '../../shared/messages/settlement/decide-outcome.ts';
 import { errorReason } from './provider/answer.ts';
 
 const RANK = { sent: 0, delivered: 1, read: 2, failed: 3 } as const satisfies Record<StatusItem['status'], number>;
@@ -86,7 +86,7 @@ function decideStatus(message: ChatMessageDocument, status: StatusItem, now: Dat
     state: next,
     set: {
       // The message failed before it was delivered. The provider charges nothing, and a conversation that it opened is
-      // refunded (give-back.ts).
+      // refunded (money/conversations/charge.ts).
       parts: [{ ...part(known, key, failure === undefined ? 'delivered' : 'refused'), ...errorOf(failure) }],
       ...(failure === undefined ? deliveredAt(message, status, now) : failure),
     },

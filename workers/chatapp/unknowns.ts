@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { PROVIDER_DEFAULTS, type ProviderDocument } from '../../shared/carriers/providers/provider.ts';
-import { isBehind } from '../../shared/messages/chat-inbox-store.ts';
+import { isBehind } from '../../shared/messages/chat-inbox.ts';
 import type { BusinessNumber, ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import { CLAIM_HOLDER } from '../../shared/messages/document/message.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../shared/messages/settlement/unknowns.ts';

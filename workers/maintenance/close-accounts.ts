@@ -2,12 +2,11 @@ import type { Db } from 'mongodb';
 import { listNumbers, removeNumber } from '../../shared/carriers/numbers/store.ts';
 import { removeProvidersOf } from '../../shared/carriers/providers/store.ts';
 import { disableEndpoint, listEndpoints } from '../../shared/events/webhooks/endpoint-store.ts';
-import { batchCollection, beginStop } from '../../shared/messages/batch-store.ts';
+import { batchCollection, beginStop } from '../../shared/messages/batch.ts';
 import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
-import { firstWaitingOf } from '../../shared/messages/schedule-store.ts';
+import { firstWaitingOf } from '../../shared/messages/schedule.ts';
 import type { AccountDocument, Closed } from '../../shared/money/accounts/account.ts';
-import { findUnsettled, markSettled, settleLater } from '../../shared/money/accounts/closing.ts';
-import { findAccount } from '../../shared/money/accounts/store.ts';
+import { findAccount, findUnsettled, markSettled, settleLater } from '../../shared/money/accounts/store.ts';
 import { BalanceTooLow, changeCredits } from '../../shared/money/ledger/change.ts';
 import { cancelSchedule } from '../../shared/money/payment/cancel-schedule.ts';
 import { revokeKeysOf } from '../../shared/people/keys/store.ts';
@@ -26,7 +25,7 @@ const NOTES = {
 } as const satisfies Record<Closed['remaining'], string>;
 
 /**
- * What follows from the closing of an account (shared/money/accounts/closing.ts). Each step may be done again, so one that a killed process
+ * What follows from the closing of an account (shared/money/accounts/store.ts). Each step may be done again, so one that a killed process
  * has begun is done by the next. Returns how many accounts were settled.
  */
 export async function closeAccounts(db: Db, clock: Clock, mayGoOn: () => boolean): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import type { QueueDocument } from '../../shared/messages/queue/queue-document.ts';
-import { writeOut } from '../../shared/messages/queue/write-out.ts';
+import { writeOut } from '../../shared/messages/queue/queue-store.ts';
 import { oldestUnannounced, redoIntents } from '../../shared/messages/settlement/intents.ts';
 import { Settler } from '../../shared/messages/settlement/settle.ts';
 import type { StatementSettings } from '../../shared/money/statements/statement.ts';

@@ -6,11 +6,10 @@ import { ERASED } from '../../shared/messages/document/recipient.ts';
 import { STATES } from '../../shared/messages/document/status.ts';
 import { verificationsOf } from '../../shared/messages/document/verification.ts';
 import { removeExports } from '../../shared/messages/export-store.ts';
-import { scheduleCollection } from '../../shared/messages/schedule-store.ts';
+import { scheduleCollection } from '../../shared/messages/schedule.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
-import { conversationKey } from '../../shared/money/conversations/conversation.ts';
+import { conversationKey, forgetCustomer, readConversations } from '../../shared/money/conversations/conversation.ts';
 import { marketingStoppedAt, readPerson } from '../../shared/money/conversations/person.ts';
-import { forgetCustomer, readConversations } from '../../shared/money/conversations/store.ts';
 import { type ErasureDocument, findDueErasure, noteErasure } from '../../shared/people/erasure.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import {

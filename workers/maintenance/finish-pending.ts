@@ -1,13 +1,11 @@
 import type { Db } from 'mongodb';
-import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import type { AccountDocument, ChangeId, PendingChange } from '../../shared/money/accounts/account.ts';
-import { giveBackRefused } from '../../shared/money/conversations/give-back.ts';
-import { storeOpenings } from '../../shared/money/conversations/opening-store.ts';
+import { storeOpenings } from '../../shared/money/conversations/pay.ts';
 import { enterInLedger, ledgerEntryOf } from '../../shared/money/ledger/store.ts';
 import { storePaid } from '../../shared/money/payment/follow-up.ts';
 import { decodeDebits } from '../../shared/money/payment/pending.ts';
 import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
-import { findCommitted, findEachCommitted } from '../../shared/platform/mongo/find-one.ts';
+import { findCommitted } from '../../shared/platform/mongo/find-one.ts';
 import { REPEAT_MS } from '../../shared/platform/mongo/until-answered.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
@@ -123,9 +121,6 @@ async function finish(db: Db, id: AccountId, before: Date, now: Date): Promise<b
     return opening === undefined || pending === undefined ? [] : [{ opening, messages: chatMessages, pending }];
   });
   await storeOpenings(db, account._id, openings);
-  // A message that had moved may be refused by now. Whoever settled that saw only the conversation that it came from.
-  const moved = openings.flatMap(({ opening }) => (opening.again ? [{ _id: opening.opener }] : []));
-  await giveBackRefused(db, await findEachCommitted(db.collection<ChatMessageDocument>('messages'), moved));
   const entries = old.map(([change, pending]) => ledgerEntryOf(account._id, change, pending));
   await enterInLedger(db, entries);
   crashPoint('pending:redone');

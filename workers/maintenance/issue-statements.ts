@@ -1,9 +1,14 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { LIVE } from '../../shared/money/accounts/store.ts';
-import { findIssued, isSettled, readStatement } from '../../shared/money/statements/issue.ts';
 import { hasMoved } from '../../shared/money/statements/periods.ts';
-import { monthIn, type StatementSettings } from '../../shared/money/statements/statement.ts';
+import {
+  findIssued,
+  isSettled,
+  monthIn,
+  readStatement,
+  type StatementSettings,
+} from '../../shared/money/statements/statement.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 
 export interface IssueDeps {

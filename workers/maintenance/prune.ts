@@ -6,8 +6,7 @@ import type { QueueDocument } from '../../shared/messages/queue/queue-document.t
 import { removeEnded } from '../../shared/messages/queue/queue-store.ts';
 import type { ScheduleDocument } from '../../shared/messages/schedule.ts';
 import { findShortRetentions } from '../../shared/money/accounts/store.ts';
-import type { ConversationDocument } from '../../shared/money/conversations/conversation.ts';
-import { conversationCollection } from '../../shared/money/conversations/store.ts';
+import { type ConversationDocument, conversationCollection } from '../../shared/money/conversations/conversation.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { lowestId, testAccountOf } from '../../shared/platform/runtime/ids.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';
@@ -240,7 +239,7 @@ function conversationWalk(db: Db, before: Date): PruneWalk<Pick<ConversationDocu
           _id: idsOf(found),
           // It stands like an opt-out.
           'marketing.stopped': { $ne: true },
-          // At least one of these times must exist. A document without any was just created for an opening (opening-store.ts).
+          // At least one of these times must exist. A document without any was just created for an opening (money/conversations/pay.ts).
           $or: [
             { lastInboundAt: { $lt: before } },
             { 'current.until': { $lt: before } },

@@ -11,8 +11,8 @@ import {
   readQueued,
   requeue,
   takeOverClaims,
+  writeAllOut,
 } from '../../shared/messages/queue/queue-store.ts';
-import { writeAllOut } from '../../shared/messages/queue/write-out.ts';
 import { findAtOnce } from '../../shared/platform/mongo/find-one.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { newId, type QueueId } from '../../shared/platform/runtime/ids.ts';

@@ -4,7 +4,7 @@ import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
 import { type Change, entryAt } from '../../shared/messages/document/change.ts';
 import { hasEnded } from '../../shared/messages/document/copies.ts';
 import type { FinalState, Part } from '../../shared/messages/document/message.ts';
-import { sentWith } from '../../shared/messages/settlement/sent.ts';
+import { sentWith } from '../../shared/messages/settlement/decide-outcome.ts';
 
 /**
  * What becomes of a test message: no carrier or provider gets it, the last three digits of its recipient decide. They are those of the

@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
 import type { Fates, TrafficSeen } from '../../shared/conditions/seen.ts';
-import { ALL, HOUR_MS, type TrafficRow } from '../../shared/messages/statistics-hour.ts';
-import { readTraffic } from '../../shared/messages/statistics-store.ts';
+import { ALL, HOUR_MS, readTraffic, type TrafficRow } from '../../shared/messages/statistics.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 
 const DAY_MS = 24 * HOUR_MS;

@@ -2,12 +2,20 @@ import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import { readTable } from '../../shared/carriers/routing/store.ts';
 import { placementOf } from '../../shared/carriers/routing/table.ts';
-import { releaseBooked } from '../../shared/messages/batch-store.ts';
-import { queuedMessage } from '../../shared/messages/document/draft.ts';
-import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import { releaseBooked } from '../../shared/messages/batch.ts';
+import { type MessageDocument, queuedMessage } from '../../shared/messages/document/message.ts';
 import { readQueued, requeue } from '../../shared/messages/queue/queue-store.ts';
-import { endOfValidity, REDO_MS, type ScheduleDocument, scheduledMessageId } from '../../shared/messages/schedule.ts';
-import { claimDue, findDue, findDueOf, firstWaiting, markSent } from '../../shared/messages/schedule-store.ts';
+import {
+  claimDue,
+  endOfValidity,
+  findDue,
+  findDueOf,
+  firstWaiting,
+  markSent,
+  REDO_MS,
+  type ScheduleDocument,
+  scheduledMessageId,
+} from '../../shared/messages/schedule.ts';
 import { refundCancelled } from '../../shared/money/payment/cancel-schedule.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';

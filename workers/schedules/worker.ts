@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { isAnyDue, nextDue } from '../../shared/messages/schedule-store.ts';
+import { isAnyDue, nextDue } from '../../shared/messages/schedule.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 import type { Metrics } from '../../shared/platform/runtime/metrics.ts';

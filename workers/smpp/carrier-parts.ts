@@ -5,7 +5,7 @@ import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import type { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
 import type { Stream } from '../../shared/messages/settlement/intents.ts';
-import type { MessageLog } from '../../shared/messages/settlement/log-store.ts';
+import type { MessageLog } from '../../shared/messages/settlement/message-log.ts';
 import { Settler } from '../../shared/messages/settlement/settle.ts';
 import { OutcomeSettler } from '../../shared/messages/settlement/settle-outcomes.ts';
 import type { ListenForChanges } from '../../shared/platform/runtime/change-signal.ts';

@@ -1,4 +1,4 @@
-import { promotionalHours } from '../../shared/messages/document/daytime.ts';
+import { promotionalHours } from '../../shared/messages/document/routing.ts';
 import { publicUrl } from '../../shared/platform/config/settings.ts';
 import { openSecretBox, runApp } from '../../shared/platform/processes/run-app.ts';
 import { SmppWorker } from './worker.ts';

@@ -3,9 +3,9 @@ import { type CarrierDocument, carrierLease } from '../../shared/carriers/carrie
 import { openedPassword, openedTrust } from '../../shared/carriers/carrier-secrets.ts';
 import { listCarriers } from '../../shared/carriers/carrier-store.ts';
 import { createAnnouncer } from '../../shared/events/webhooks/announce.ts';
-import { DEFAULT_PROMOTIONAL_HOURS, type PromotionalHours } from '../../shared/messages/document/daytime.ts';
+import { DEFAULT_PROMOTIONAL_HOURS, type PromotionalHours } from '../../shared/messages/document/routing.ts';
 import { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
-import { MessageLog } from '../../shared/messages/settlement/log-store.ts';
+import { MessageLog } from '../../shared/messages/settlement/message-log.ts';
 import { Lease } from '../../shared/platform/leases/lease.ts';
 import type { ListenForChanges } from '../../shared/platform/runtime/change-signal.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';

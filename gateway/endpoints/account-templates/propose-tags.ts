@@ -1,8 +1,7 @@
 import type { Db } from 'mongodb';
 import { MESSENGERS, readCta } from '../../../shared/carriers/cta.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
-import { hourName } from '../../../shared/messages/statistics-hour.ts';
-import { hourCollection } from '../../../shared/messages/statistics-store.ts';
+import { hourCollection, hourName } from '../../../shared/messages/statistics.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, lowestId } from '../../../shared/platform/runtime/ids.ts';
 import { inSlices } from '../../../shared/platform/runtime/turns.ts';

@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
 import { isSenderForm, SENDER_FORM } from '../../../shared/carriers/sender.ts';
-import { dltIdDoubt } from '../../../shared/money/accounts/account-form.ts';
+import { dltIdDoubt } from '../../../shared/money/accounts/account.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { CONTENT_MAX } from '../../../shared/templates/sms/pattern.ts';
 import {

@@ -5,9 +5,8 @@ import { providerCondition } from '../../../shared/carriers/providers/provider.t
 import { providersOf } from '../../../shared/carriers/providers/store.ts';
 import { listApprovedNames, listSenderPage } from '../../../shared/carriers/sender.ts';
 import { type AccountDocument, type Closed, TEXTS } from '../../../shared/money/accounts/account.ts';
-import { REMAINING } from '../../../shared/money/accounts/closing.ts';
 import { homeOf } from '../../../shared/money/accounts/number-check.ts';
-import { findAccount } from '../../../shared/money/accounts/store.ts';
+import { findAccount, REMAINING } from '../../../shared/money/accounts/store.ts';
 import { REQUESTS_PER_MINUTE } from '../../../shared/people/keys/key.ts';
 import { listLiveKeys } from '../../../shared/people/keys/store.ts';
 import { countUsers } from '../../../shared/people/users/store.ts';

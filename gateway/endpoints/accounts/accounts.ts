@@ -1,15 +1,20 @@
 import type { Filter } from 'mongodb';
 import { z } from 'zod';
 import { EXEMPTIONS } from '../../../shared/carriers/opt-outs/store.ts';
-import { type AccountDocument, accountInAudit } from '../../../shared/money/accounts/account.ts';
-import { defaultExpiry, dltIdDoubt } from '../../../shared/money/accounts/account-form.ts';
-import { closeAccount, REMAINING } from '../../../shared/money/accounts/closing.ts';
+import {
+  type AccountDocument,
+  accountInAudit,
+  defaultExpiry,
+  dltIdDoubt,
+} from '../../../shared/money/accounts/account.ts';
 import {
   type AccountChanges,
+  closeAccount,
   createAccount,
   findAccount,
   LIVE,
   pauseAccount,
+  REMAINING,
   setAccountStatus,
   updateAccount,
 } from '../../../shared/money/accounts/store.ts';
@@ -292,18 +297,18 @@ export const changeAccount = endpoint({
     const { _id: id } = account;
     const changes: AccountChanges = {
       ...(same.dlt === 'on' && account.dlt !== 'on' && dltDefaults(account)),
-      ...same,
       ...defined({
+        ...same,
         expiryDate: expiry_date,
         entityId: entity_id,
-        numberCheck: number_check,
-        ctaCheck: cta_check,
         lineBreaks: line_breaks,
         optOutExempt: opt_out_exempt,
         keyPerMinute: key_per_minute,
         messageDays: message_days,
         texts: message_texts,
       }),
+      ...(number_check !== undefined && { numberCheck: number_check === 'off' ? undefined : number_check }),
+      ...(cta_check !== undefined && { ctaCheck: cta_check === 'off' ? undefined : cta_check }),
     };
     const changed = await changeAudited(deps, requester, {
       action: 'account.update',

@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { type AccountDocument, TEXTS } from '../../../shared/money/accounts/account.ts';
-import { isGstin, stateOf } from '../../../shared/money/accounts/gst.ts';
 import { findAccount, updateAccount } from '../../../shared/money/accounts/store.ts';
+import { isGstin, stateOf } from '../../../shared/money/statements/credit-price.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';

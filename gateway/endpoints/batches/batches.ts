@@ -1,9 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import type { BatchCounts, BatchDocument } from '../../../shared/messages/batch.ts';
-import { countBatch, refundedCredits } from '../../../shared/messages/batch-progress.ts';
-import { batchCollection, beginStop, readBatch } from '../../../shared/messages/batch-store.ts';
+import {
+  type BatchCounts,
+  type BatchDocument,
+  batchCollection,
+  beginStop,
+  countBatch,
+  readBatch,
+  refundedCredits,
+} from '../../../shared/messages/batch.ts';
 import { ROUTES } from '../../../shared/messages/document/routing.ts';
 import { SHOWN_BATCHES } from '../../../shared/platform/mongo/indexes.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';

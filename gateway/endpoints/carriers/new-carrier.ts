@@ -8,7 +8,7 @@ import { listRoutes } from '../../../shared/carriers/routing/store.ts';
 import { REQUIRED } from '../../../shared/carriers/settings/basics.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import { CLAIM_HOLDER } from '../../../shared/messages/document/message.ts';
-import { findUnfinished } from '../../../shared/messages/inbound-store.ts';
+import { findUnfinished } from '../../../shared/messages/inbound.ts';
 import { heldEpochs } from '../../../shared/platform/leases/lease.ts';
 import { done, endpoint, invalid, refused } from '../../api/endpoint.ts';
 import { named, success, text } from '../../api/shapes.ts';

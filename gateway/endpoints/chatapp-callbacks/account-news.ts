@@ -1,5 +1,5 @@
 import type { VolumeTier } from '../../../shared/carriers/providers/provider.ts';
-import type { TemplateItem } from '../../../shared/messages/chat-inbox-item.ts';
+import type { TemplateItem } from '../../../shared/messages/chat-inbox.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { JsonObject } from '../../http/context.ts';
 import { beginning } from '../../http/fields/field.ts';

@@ -5,11 +5,10 @@ import {
   ITEM_WEIGHT_MAX,
   itemId,
   type StatusItem,
-} from '../../../shared/messages/chat-inbox-item.ts';
+} from '../../../shared/messages/chat-inbox.ts';
 import type { BusinessNumber } from '../../../shared/messages/document/chat-message.ts';
 import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
-import type { Profile } from '../../../shared/money/conversations/conversation.ts';
-import type { Inbound } from '../../../shared/money/conversations/store.ts';
+import type { Inbound, Profile } from '../../../shared/money/conversations/conversation.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../../shared/platform/runtime/turns.ts';

@@ -10,8 +10,8 @@ import {
   providersByCallback,
   providersByGraphId,
 } from '../../../shared/carriers/providers/store.ts';
-import { keepItems } from '../../../shared/messages/chat-inbox-store.ts';
-import { recordInbound } from '../../../shared/money/conversations/store.ts';
+import { keepItems } from '../../../shared/messages/chat-inbox.ts';
+import { recordInbound } from '../../../shared/money/conversations/conversation.ts';
 import { isStoreTrouble } from '../../../shared/platform/mongo/errors.ts';
 import { type End, storeApart } from '../../../shared/platform/runtime/apart.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';

@@ -1,6 +1,6 @@
 import { findProvider, providersOf } from '../../../shared/carriers/providers/store.ts';
 import type { BusinessNumber, InboundMessageDocument } from '../../../shared/messages/document/chat-message.ts';
-import { recordInbound } from '../../../shared/money/conversations/store.ts';
+import { recordInbound } from '../../../shared/money/conversations/conversation.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
 import {

@@ -3,12 +3,7 @@ import { optedInOf } from '../../../shared/carriers/chat-opt-in-store.ts';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import type { ChatContent } from '../../../shared/messages/document/chat-message.ts';
 import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
-import {
-  marketingStoppedAt,
-  readCustomerRecords,
-  readNames,
-  readPerson,
-} from '../../../shared/money/conversations/person.ts';
+import { customerOf, marketingStoppedAt, readPerson, readPersons } from '../../../shared/money/conversations/person.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, isTestAccount, liveAccountOf, newId } from '../../../shared/platform/runtime/ids.ts';
@@ -297,7 +292,7 @@ function fillCard(
 }
 
 async function numberNeeded(db: Db, account: AccountId, id: string): Promise<string> {
-  const number = (await readCustomerRecords(db, account, [id])).get(id)?.number;
+  const number = customerOf(account, await readPerson(db, account, id)).number;
   const known =
     number === undefined
       ? '`POST /v2/chatapp/send-interactive` of the type `contact_request` asks for it.'
@@ -354,7 +349,7 @@ async function refusedRecipient(
     }
   }
   if (provider?.optIn !== 'list') return undefined;
-  const optedIn = await optedInOf(db, account, [to], (customers) => readNames(db, account, customers));
+  const optedIn = await optedInOf(db, account, [to], (customers) => readPersons(db, account, customers));
   if (optedIn.has(to)) return undefined;
   return { kind: 'refused', problem: fieldRefusal('recipient_not_opted_in', 'to') };
 }

@@ -12,11 +12,10 @@ import type {
   InboundMessageDocument,
 } from '../../../shared/messages/document/chat-message.ts';
 import { creditsOf } from '../../../shared/money/accounts/prices.ts';
-import type { ChatAcceptOutcome } from '../../../shared/money/conversations/accept-outcome.ts';
-import { endChatAttempt, findAcceptedChat } from '../../../shared/money/conversations/accepted.ts';
-import type { ChatDraft } from '../../../shared/money/conversations/draft.ts';
+import type { ChatAcceptOutcome, ChatDraft } from '../../../shared/money/conversations/decide.ts';
+import { endChatAttempt, findAcceptedChat } from '../../../shared/money/conversations/include.ts';
 import { wouldOpen } from '../../../shared/money/conversations/open.ts';
-import { readNames } from '../../../shared/money/conversations/person.ts';
+import { readPerson } from '../../../shared/money/conversations/person.ts';
 import { keysOf } from '../../../shared/money/ledger/spending.ts';
 import { wouldRefuse } from '../../../shared/money/payment/debit.ts';
 import { isoDate, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
@@ -352,5 +351,5 @@ export async function findChatMessage(db: Db, account: AccountId, _id: MessageId
 
 async function isWith(db: Db, account: AccountId, { customer }: ChatMessage, to: string): Promise<boolean> {
   if (customer === to || customer === null) return customer === to;
-  return (await readNames(db, account, [to])).get(to)?.includes(customer) === true;
+  return (await readPerson(db, account, to)).names.includes(customer);
 }

@@ -4,8 +4,10 @@ import { type BusinessNumber, isBusinessNumber } from '../../../shared/messages/
 import { CUSTOMER_FORM, isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
 import {
   type ConversationDocument,
+  conversationCollection,
   conversationKey,
   isSessionOpen,
+  listMarketingStops,
   SESSION_MS,
   sessionUntil,
 } from '../../../shared/money/conversations/conversation.ts';
@@ -19,7 +21,6 @@ import {
   readCustomers,
   sessionOf,
 } from '../../../shared/money/conversations/person.ts';
-import { conversationCollection, listMarketingStops } from '../../../shared/money/conversations/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';

@@ -2,8 +2,14 @@ import { setTimeout } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import { z } from 'zod';
 import type { ChangeId, LedgerReason } from '../../../shared/money/accounts/account.ts';
-import { entriesIn, type LedgerEntryDocument, ledgerEntryId } from '../../../shared/money/ledger/entry.ts';
-import { ledgerCollection, readEntries, readStatement } from '../../../shared/money/ledger/store.ts';
+import {
+  entriesIn,
+  type LedgerEntryDocument,
+  ledgerCollection,
+  ledgerEntryId,
+  readEntries,
+  readStatement,
+} from '../../../shared/money/ledger/store.ts';
 import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { pageAccount, pageMode, pageUser, refusesOther } from '../../access/page-query.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import type { ScheduleDocument } from '../../../shared/messages/schedule.ts';
-import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
+import type { LedgerEntryDocument } from '../../../shared/money/ledger/store.ts';
 import {
   type AccountId,
   idTime,

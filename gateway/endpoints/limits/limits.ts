@@ -3,12 +3,7 @@ import { z } from 'zod';
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
 import { type HoldDocument, readHolds, releaseHold } from '../../../shared/messages/traffic/hold.ts';
 import type { AccountDocument, Caps, Spending } from '../../../shared/money/accounts/account.ts';
-import {
-  type AccountLimits,
-  findAccount,
-  forgetKeysSpent,
-  setAccountLimits,
-} from '../../../shared/money/accounts/store.ts';
+import { findAccount, forgetKeysSpent, updateAccount } from '../../../shared/money/accounts/store.ts';
 import { resetOf, spentIn } from '../../../shared/money/ledger/spending.ts';
 import { isOperatorScope, type KeyDocument, lineOf } from '../../../shared/people/keys/key.ts';
 import { findOwnKey, listLiveKeys, setKeyCaps } from '../../../shared/people/keys/store.ts';
@@ -209,7 +204,7 @@ export const setLimits = endpoint({
       subject: { kind: 'account', id },
       account: id,
       read: async () => limitsOf(account),
-      make: () => setAccountLimits(db, id, limits),
+      make: () => updateAccount(db, id, { ...NO_LIMITS, ...limits }),
       madeOf: () => limits,
     });
     return done({ limits: await limitsRecord(db, await accountAt(db, id), clock.now()) });
@@ -355,6 +350,12 @@ function holdRecord({ prefix, state, since, seen, released }: HoldDocument): Sho
 function capsOf({ spend_per_day: day, spend_per_month: month }: Values<typeof CAPS>): Caps | undefined {
   return day === undefined && month === undefined ? undefined : defined({ day, month });
 }
+
+const NO_LIMITS = {
+  ...{ caps: undefined, countries: undefined, daytime: undefined },
+  ...{ recipientPerHour: undefined, conversationMessages: undefined, brake: undefined },
+};
+type AccountLimits = Pick<AccountDocument, keyof typeof NO_LIMITS>;
 
 function limitsOf(account: AccountDocument): AccountLimits {
   const { caps, countries, daytime, recipientPerHour, conversationMessages, brake } = account;

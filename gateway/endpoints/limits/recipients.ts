@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
-import { HOUR_MS, type HourName, hourName } from '../../../shared/messages/statistics-hour.ts';
+import { HOUR_MS, type HourName, hourName } from '../../../shared/messages/statistics.ts';
 import { prefixOf } from '../../../shared/messages/traffic/hold.ts';
 import { DUPLICATE_KEY, storeTrouble } from '../../../shared/platform/mongo/errors.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';

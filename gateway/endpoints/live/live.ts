@@ -1,8 +1,7 @@
 import type { Request } from 'express';
 import type { Db } from 'mongodb';
 import { listNewestReplays } from '../../../shared/events/webhooks/replay-store.ts';
-import { HOUR_MS } from '../../../shared/messages/statistics-hour.ts';
-import { readHours } from '../../../shared/messages/statistics-store.ts';
+import { HOUR_MS, readHours } from '../../../shared/messages/statistics.ts';
 import { readBalance } from '../../../shared/money/accounts/store.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, liveAccountOf } from '../../../shared/platform/runtime/ids.ts';

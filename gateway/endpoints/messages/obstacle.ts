@@ -4,8 +4,7 @@ import { type Daytimes, daytimeOpenings, daytimeWords } from '../../../shared/ca
 import { explainScrub, predictRefusals, TLV_RULE } from '../../../shared/carriers/scrub-rules.ts';
 import type { ConditionDocument } from '../../../shared/conditions/condition.ts';
 import { readCarrierConditions } from '../../../shared/conditions/store.ts';
-import { promotionalDeferral, promotionalHours } from '../../../shared/messages/document/daytime.ts';
-import { HOURS_LANE } from '../../../shared/messages/document/routing.ts';
+import { HOURS_LANE, promotionalDeferral, promotionalHours } from '../../../shared/messages/document/routing.ts';
 import type { LogRecord } from '../../../shared/messages/settlement/message-log.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { findAccount } from '../../../shared/money/accounts/store.ts';

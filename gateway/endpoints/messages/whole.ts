@@ -4,15 +4,12 @@ import { type DeliveryDocument, deliveryId } from '../../../shared/events/webhoo
 import { findDeliveries } from '../../../shared/events/webhooks/delivery-store.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
 import { channelOf } from '../../../shared/messages/channels/channels.ts';
-import { itemId } from '../../../shared/messages/chat-inbox-item.ts';
-import { pricedStatuses } from '../../../shared/messages/chat-inbox-store.ts';
+import { itemId, pricedStatuses } from '../../../shared/messages/chat-inbox.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import type { Pricing } from '../../../shared/messages/document/chat-message.ts';
-import { readMessageLog } from '../../../shared/messages/settlement/log-store.ts';
-import type { LogRecord } from '../../../shared/messages/settlement/message-log.ts';
+import { type LogRecord, readMessageLog } from '../../../shared/messages/settlement/message-log.ts';
 import type { Customer } from '../../../shared/money/conversations/person.ts';
-import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
-import { readEntries } from '../../../shared/money/ledger/store.ts';
+import { type LedgerEntryDocument, readEntries } from '../../../shared/money/ledger/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import {
   type AccountId,

@@ -1,8 +1,7 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import type { Daytime } from '../../../shared/messages/document/daytime.ts';
-import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
-import { ENTITY_ID, isCurrency, isLine } from '../../../shared/money/accounts/account-form.ts';
+import type { Daytime } from '../../../shared/messages/document/routing.ts';
+import { type AccountDocument, ENTITY_ID, isCurrency, isLine } from '../../../shared/money/accounts/account.ts';
 import { isCountry } from '../../../shared/money/accounts/number-check.ts';
 import { findAccount } from '../../../shared/money/accounts/store.ts';
 import { isDay, isoDate } from '../../../shared/platform/runtime/clock.ts';

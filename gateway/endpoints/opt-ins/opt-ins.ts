@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { addOptIns, listOptIns, removeOptIn } from '../../../shared/carriers/chat-opt-in-store.ts';
 import { completionFor } from '../../../shared/carriers/numbers/store.ts';
 import { CUSTOMER_FORM, customerProblem } from '../../../shared/messages/document/recipient.ts';
-import { readNames } from '../../../shared/money/conversations/person.ts';
+import { readPerson } from '../../../shared/money/conversations/person.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { done, endpoint, invalid, refused } from '../../api/endpoint.ts';
 import { pageShape, success, text, time, whole } from '../../api/shapes.ts';
@@ -112,7 +112,7 @@ export const takeOptIn = endpoint({
     const account = await openAccountOf(db, account_id);
     if ('kind' in account) return account;
     const { _id: id } = account;
-    const names = (await readNames(db, id, [customer])).get(customer) ?? [customer];
+    const { names } = await readPerson(db, id, customer);
     const isRemoved = await changeAudited(deps, requester, {
       action: 'opt-in.remove',
       subject: { kind: 'opt-in', id },

@@ -3,7 +3,7 @@ import { ROUTES } from '../../../shared/messages/document/routing.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { isCountry } from '../../../shared/money/accounts/number-check.ts';
 import { CREDITS_MAX, PRICES_MAX, type Price } from '../../../shared/money/accounts/prices.ts';
-import { findAccount, setPrices } from '../../../shared/money/accounts/store.ts';
+import { findAccount, updateAccount } from '../../../shared/money/accounts/store.ts';
 import { CREDIT_PRICE } from '../../../shared/money/statements/credit-price.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
@@ -158,7 +158,7 @@ export const changePrices = endpoint({
     await changeAudited(deps, requester, {
       ...{ action: 'account.prices', subject: { kind: 'account', id: account._id }, account: account._id },
       read: async () => shownIn(await findAccount(db, account._id)),
-      make: () => setPrices(db, account._id, prices, creditPrice),
+      make: () => updateAccount(db, account._id, { prices: prices.length === 0 ? undefined : prices, creditPrice }),
       madeOf: () => shownIn(set),
     });
     return done(pricesRecord(set));

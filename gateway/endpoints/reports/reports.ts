@@ -1,11 +1,17 @@
 import { z } from 'zod';
 import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
-import { type Day, dayAfter, daysOf } from '../../../shared/messages/days.ts';
 import { ROUTES } from '../../../shared/messages/document/routing.ts';
-import { type Dimension, placeOf, type Report, type Row, readReport } from '../../../shared/messages/report.ts';
-import { mostFrequent } from '../../../shared/messages/statistics-hour.ts';
-import { readNewestCount } from '../../../shared/messages/statistics-store.ts';
-import { type LossDocument, listLosses } from '../../../shared/money/conversations/loss.ts';
+import {
+  type Day,
+  type Dimension,
+  dayAfter,
+  daysOf,
+  placeOf,
+  type Report,
+  type Row,
+  readReport,
+} from '../../../shared/messages/report.ts';
+import { type LossDocument, listLosses, mostFrequent, readNewestCount } from '../../../shared/messages/statistics.ts';
 import { isDay, isoTimestamp, isZone } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type AccountId, idTime, isConversationId } from '../../../shared/platform/runtime/ids.ts';

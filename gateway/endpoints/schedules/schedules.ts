@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ROUTES } from '../../../shared/messages/document/routing.ts';
 import { type ScheduleDocument, scheduledMessageId } from '../../../shared/messages/schedule.ts';
 import { cancelSchedule as cancel } from '../../../shared/money/payment/cancel-schedule.ts';
-import { showBooked, showUnstored } from '../../../shared/money/payment/find-booked.ts';
+import { showBooked, showUnstored } from '../../../shared/money/payment/pending.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, idTime, isScheduleId, type ScheduleId } from '../../../shared/platform/runtime/ids.ts';
 import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';

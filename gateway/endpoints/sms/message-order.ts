@@ -6,10 +6,15 @@ import { countryOf } from '../../../shared/carriers/routing/country.ts';
 import { type Daytimes, daytimeOpenings, daytimeWords, NEVER } from '../../../shared/carriers/routing/daytime.ts';
 import { routedOf } from '../../../shared/carriers/routing/table.ts';
 import type { BatchEntry } from '../../../shared/messages/batch.ts';
-import { type PromotionalHours, promotionalDeferral } from '../../../shared/messages/document/daytime.ts';
-import type { MessageDraft } from '../../../shared/messages/document/draft.ts';
-import type { MessageDocument } from '../../../shared/messages/document/message.ts';
-import { HOURS_LANE, laneOf, PRIORITIES, type Priority } from '../../../shared/messages/document/routing.ts';
+import type { MessageDocument, MessageDraft } from '../../../shared/messages/document/message.ts';
+import {
+  HOURS_LANE,
+  laneOf,
+  PRIORITIES,
+  type Priority,
+  type PromotionalHours,
+  promotionalDeferral,
+} from '../../../shared/messages/document/routing.ts';
 import { planText, unicodeCharacters } from '../../../shared/messages/sms-plan.ts';
 import { creditsOf, pricedAt, smsPrice } from '../../../shared/money/accounts/prices.ts';
 import { keysOf } from '../../../shared/money/ledger/spending.ts';

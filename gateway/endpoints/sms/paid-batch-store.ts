@@ -3,15 +3,13 @@ import {
   type BatchChunkDocument,
   type BatchDocument,
   type BatchEntry,
-  chunksOf,
-} from '../../../shared/messages/batch.ts';
-import {
   batchCollection,
+  chunksOf,
   insertChunks,
   markPaid,
   readBatch,
   removeUnreleased,
-} from '../../../shared/messages/batch-store.ts';
+} from '../../../shared/messages/batch.ts';
 import type { AcceptOutcome } from '../../../shared/money/payment/accept.ts';
 import { readPaid } from '../../../shared/money/payment/pending.ts';
 import { type FindOne, findCommitted, findNow } from '../../../shared/platform/mongo/find-one.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { promotionalHours } from '../../../shared/messages/document/daytime.ts';
+import { promotionalHours } from '../../../shared/messages/document/routing.ts';
 import {
   type Booking,
   endOfValidity,
@@ -8,8 +8,8 @@ import {
   type Validity,
 } from '../../../shared/messages/schedule.ts';
 import { creditsOf } from '../../../shared/money/accounts/prices.ts';
-import { findBooked } from '../../../shared/money/payment/find-booked.ts';
-import { declareOver } from '../../../shared/money/payment/pay-by.ts';
+import { declareOver } from '../../../shared/money/payment/debit.ts';
+import { findBooked } from '../../../shared/money/payment/pending.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Gateway, type Shown } from '../../api/endpoint.ts';
@@ -116,7 +116,7 @@ export const schedule = endpoint({
   },
   newId: ({ clock }) => newId('sch', clock.now().getTime()),
   action(deps) {
-    const { booker, config, db } = deps;
+    const { accepter, config, db } = deps;
     return {
       aheadMs: AHEAD_MAX_MS,
       async act({ caller, json, told }, { id, payBy }) {
@@ -147,7 +147,7 @@ export const schedule = endpoint({
         const outcome = await withinRecipientLimit(deps, caller.account, recipients, placeOf, () => {
           if (order.kind === 'bulk') return bookBatch(deps, caller, booking, order, validity, payBy);
           const content = { kind: 'message', message: { ...order.message, ...validity } } as const;
-          return booker.book(account, { ...booking, content }, payBy, caller.caps);
+          return accepter.book(account, { ...booking, content }, payBy, caller.caps);
         });
         if (outcome.kind === 'refused') return outcome;
         if (outcome.kind === 'accepted') return accepted(booking);
@@ -192,7 +192,7 @@ async function bookBatch(
   const named = { sender, route, ...defined({ credits, reference, keys }) };
   const content = { kind: 'batch', total, validity, ...named } as const;
   return payForBatch(deps, batch, order.entries, payBy, (latest) =>
-    deps.booker.book(account, { ...booking, content }, latest, caps),
+    deps.accepter.book(account, { ...booking, content }, latest, caps),
   );
 }
 

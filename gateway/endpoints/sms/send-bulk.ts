@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { BatchDocument } from '../../../shared/messages/batch.ts';
-import { promotionalHours } from '../../../shared/messages/document/daytime.ts';
+import { promotionalHours } from '../../../shared/messages/document/routing.ts';
 import { pricedAt } from '../../../shared/money/accounts/prices.ts';
-import { declareOver } from '../../../shared/money/payment/pay-by.ts';
+import { declareOver } from '../../../shared/money/payment/debit.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
@@ -91,7 +91,7 @@ export const sendBulk = endpoint({
   },
   newId: ({ clock }) => newId('bat', clock.now().getTime()),
   action(deps) {
-    const { batchAccepter, clock, config, db } = deps;
+    const { accepter, clock, config, db } = deps;
     const hours = promotionalHours(config);
     return {
       async act(call, { id, payBy }) {
@@ -119,7 +119,7 @@ export const sendBulk = endpoint({
         const stored = newBatch(id, account, order, validUntil);
         const outcome = await withinRecipientLimit(deps, caller.account, recipients, placeOf, () =>
           payForBatch(deps, stored, order.entries, payBy, (latest) =>
-            batchAccepter.acceptBatch(account, { id, total, ...pricedAt(credits, total) }, latest, caller.caps),
+            accepter.acceptBatch(account, { id, total, ...pricedAt(credits, total) }, latest, caller.caps),
           ),
         );
         if (outcome.kind === 'refused') return outcome;

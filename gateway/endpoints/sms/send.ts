@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
-import { promotionalHours } from '../../../shared/messages/document/daytime.ts';
-import type { MessageDraft } from '../../../shared/messages/document/draft.ts';
-import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { MessageDocument, MessageDraft } from '../../../shared/messages/document/message.ts';
 import { ERASED } from '../../../shared/messages/document/recipient.ts';
+import { promotionalHours } from '../../../shared/messages/document/routing.ts';
 import { isBeforeSent } from '../../../shared/messages/document/status.ts';
 import { creditsOf } from '../../../shared/money/accounts/prices.ts';
-import { findAccepted } from '../../../shared/money/payment/find-accepted.ts';
-import { declareOver } from '../../../shared/money/payment/pay-by.ts';
+import { declareOver } from '../../../shared/money/payment/debit.ts';
+import { findAccepted } from '../../../shared/money/payment/pending.ts';
 import { isMessageId, type MessageId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { type Call, endpoint, type Gateway, invalid, refused, type Shown } from '../../api/endpoint.ts';
 import { id, success } from '../../api/shapes.ts';

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
-import { daysOf } from '../../../shared/messages/days.ts';
+import { daysOf } from '../../../shared/messages/report.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { findAccount } from '../../../shared/money/accounts/store.ts';
-import { readStatement } from '../../../shared/money/statements/issue.ts';
-import { CREDITS_SHOWN } from '../../../shared/money/statements/statement.ts';
+import { CREDITS_SHOWN, readStatement } from '../../../shared/money/statements/statement.ts';
 import { isDay } from '../../../shared/platform/runtime/clock.ts';
 import { endpoint, type Gateway, invalid, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, named, text, time, whole } from '../../api/shapes.ts';

@@ -1,8 +1,14 @@
 import { z } from 'zod';
 import { listCarriers } from '../../../shared/carriers/carrier-store.ts';
 import { type Peaks, readPeaks } from '../../../shared/conditions/peaks.ts';
-import { ALL, countedFrom, type HourDocument, hourStart } from '../../../shared/messages/statistics-hour.ts';
-import { readHours, readNewestCount } from '../../../shared/messages/statistics-store.ts';
+import {
+  ALL,
+  countedFrom,
+  type HourDocument,
+  hourStart,
+  readHours,
+  readNewestCount,
+} from '../../../shared/messages/statistics.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { decimal, named, text, time, whole } from '../../api/shapes.ts';

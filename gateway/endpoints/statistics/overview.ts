@@ -5,8 +5,8 @@ import { ACCOUNT_CONDITIONS, daysLeft } from '../../../shared/conditions/account
 import { concerning, findAll } from '../../../shared/conditions/condition.ts';
 import { gatherAccounts, lasting, readCreditsPerDay } from '../../../shared/conditions/gather-accounts.ts';
 import { readConditions } from '../../../shared/conditions/store.ts';
-import { readNewestCount } from '../../../shared/messages/statistics-store.ts';
-import { findAccount, setLowBalance } from '../../../shared/money/accounts/store.ts';
+import { readNewestCount } from '../../../shared/messages/statistics.ts';
+import { findAccount, updateAccount } from '../../../shared/money/accounts/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
@@ -138,7 +138,7 @@ export const changeLowBalance = endpoint({
       action: 'account.low-balance',
       subject: { kind: 'account', id },
       read: () => thresholdOf(db, id),
-      make: () => setLowBalance(db, id, body.threshold === 0 ? undefined : body.threshold),
+      make: () => updateAccount(db, id, { lowBalance: body.threshold === 0 ? undefined : body.threshold }),
       madeOf: () => ({ threshold: body.threshold === 0 ? null : body.threshold }),
     });
     return thresholdOf(db, id);

@@ -6,10 +6,11 @@ import {
   type HourDocument,
   type OperatorCounts,
   perDay,
+  readHours,
+  readNewestCount,
   SECONDS,
   type ShownState,
-} from '../../../shared/messages/statistics-hour.ts';
-import { readHours, readNewestCount } from '../../../shared/messages/statistics-store.ts';
+} from '../../../shared/messages/statistics.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { decimal, text, whole } from '../../api/shapes.ts';

@@ -1,8 +1,7 @@
 import type { Db, Filter, FindCursor } from 'mongodb';
 import { z } from 'zod';
-import type { InboundDocument } from '../../../shared/messages/inbound.ts';
-import { listUnassigned, type UnassignedPlace } from '../../../shared/messages/inbound-store.ts';
-import type { OrphanDocument } from '../../../shared/messages/settlement/orphan.ts';
+import { type InboundDocument, listUnassigned, type UnassignedPlace } from '../../../shared/messages/inbound.ts';
+import type { OrphanDocument } from '../../../shared/messages/settlement/message-log.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { findAccount, setSecondFactor } from '../../../shared/money/accounts/store.ts';
+import { findAccount, updateAccount } from '../../../shared/money/accounts/store.ts';
 import { findUser, inviteUser, listUsers, makeLink, UsernameTaken } from '../../../shared/people/users/store.ts';
 import {
   ACCOUNT_ROLES,
@@ -301,7 +301,7 @@ export const changeSignInRules = endpoint({
       subject: { kind: 'account', id },
       read: () => rulesOf(db, id),
       make: async () => {
-        await setSecondFactor(db, id, second_factor === 'all');
+        await updateAccount(db, id, { secondFactor: second_factor === 'all' ? 'required' : undefined });
         return rulesOf(db, id);
       },
       madeOf: (made) => made,

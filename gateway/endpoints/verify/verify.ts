@@ -8,10 +8,10 @@ import {
   type VerificationDocument,
   verificationsOf,
 } from '../../../shared/messages/document/verification.ts';
-import { endChatAttempt, findAcceptedChat } from '../../../shared/money/conversations/accepted.ts';
-import type { ChatDraft } from '../../../shared/money/conversations/draft.ts';
-import { findAccepted } from '../../../shared/money/payment/find-accepted.ts';
-import { declareOver } from '../../../shared/money/payment/pay-by.ts';
+import type { ChatDraft } from '../../../shared/money/conversations/decide.ts';
+import { endChatAttempt, findAcceptedChat } from '../../../shared/money/conversations/include.ts';
+import { declareOver } from '../../../shared/money/payment/debit.ts';
+import { findAccepted } from '../../../shared/money/payment/pending.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';

@@ -1,5 +1,5 @@
-import type { Daytime } from '../../messages/document/daytime.ts';
 import type { MessageDocument } from '../../messages/document/message.ts';
+import type { Daytime } from '../../messages/document/routing.ts';
 import { countryOf } from './country.ts';
 
 /** What of a message decides when it may leave. */

@@ -1,6 +1,5 @@
-import type { Daytime } from '../../messages/document/daytime.ts';
 import type { Route } from '../../messages/document/message.ts';
-import type { Priority } from '../../messages/document/routing.ts';
+import type { Daytime, Priority } from '../../messages/document/routing.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 
 /**

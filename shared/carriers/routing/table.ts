@@ -1,6 +1,5 @@
-import type { Daytime } from '../../messages/document/daytime.ts';
 import type { Attempt, MessageDocument, Routed } from '../../messages/document/message.ts';
-import { type Priority, pathOf, ROUTES } from '../../messages/document/routing.ts';
+import { type Daytime, type Priority, pathOf, ROUTES } from '../../messages/document/routing.ts';
 import { defined } from '../../platform/runtime/defined.ts';
 import { isTestAccount } from '../../platform/runtime/ids.ts';
 import type { CarrierDocument } from '../carrier.ts';

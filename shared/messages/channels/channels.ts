@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import { giveBackRefused } from '../../money/conversations/give-back.ts';
-import { type Customer, readCustomerRecords } from '../../money/conversations/person.ts';
-import { refundMessages } from '../../money/ledger/refund.ts';
+import { giveBackRefused } from '../../money/conversations/charge.ts';
+import { type Customer, customerOf, readPersons } from '../../money/conversations/person.ts';
+import { refundMessages } from '../../money/ledger/change.ts';
 import type { AccountId, MessageId } from '../../platform/runtime/ids.ts';
 import type { AnyMessage, InboundSmsDocument } from '../document/any-message.ts';
 import type { ChatMessageDocument, InboundMessageDocument } from '../document/chat-message.ts';
@@ -23,15 +23,15 @@ const chatapp: Channel<ChatMessageDocument | InboundMessageDocument> = {
       const customer = direction === 'in' ? from : to;
       return typeof customer === 'string' && customer !== ERASED ? [{ _id, customer }] : [];
     });
-    const records = await readCustomerRecords(
+    const persons = await readPersons(
       db,
       account,
       named.map(({ customer }) => customer),
     );
     return new Map(
       named.flatMap(({ _id, customer }) => {
-        const record = records.get(customer);
-        return record === undefined ? [] : [[_id, record]];
+        const person = persons.get(customer);
+        return person === undefined ? [] : [[_id, customerOf(account, person)]];
       }),
     );
   },

@@ -1,6 +1,5 @@
 import type { ConversationId, GroupId, MessageId } from '../../platform/runtime/ids.ts';
-import type { MessageDraft } from './draft.ts';
-import type { StoredMessage } from './message.ts';
+import type { MessageDraft, StoredMessage } from './message.ts';
 import { recipientProblem } from './recipient.ts';
 
 /** The path of chat-app messages. No carrier serves it: the chatapp worker claims them account by account. */

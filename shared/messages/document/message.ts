@@ -1,4 +1,14 @@
-import type { AccountId, BatchId, ClaimId, GroupId, MessageId, VerificationId } from '../../platform/runtime/ids.ts';
+import {
+  type AccountId,
+  type BatchId,
+  type ClaimId,
+  type GroupId,
+  idDay,
+  idTime,
+  isTestAccount,
+  type MessageId,
+  type VerificationId,
+} from '../../platform/runtime/ids.ts';
 import type { Encoding } from '../sms-plan.ts';
 
 /** Each channel has a folder in the gateway, a worker, and an entry in shared/messages/channels. */
@@ -35,7 +45,7 @@ export interface StoredMessage {
   readonly claim?: Claim;
   /** Submits that were refused for now (throttled, temporary error). It limits retries. */
   readonly tries: number;
-  /** Submits that a carrier throttled. A number of them counts as one try (messages/settlement/submit-outcome.ts). */
+  /** Submits that a carrier throttled. A number of them counts as one try (messages/settlement/decide-outcome.ts). */
   readonly throttles?: number;
   /** One part per segment, in order, present once a carrier has answered. A chat-app message has one part. */
   readonly parts?: readonly Part[];
@@ -211,4 +221,71 @@ export interface ReceiptTlvs {
   readonly networkErrorCode?: string;
   /** Those that we do not read: tag (`0x1403`) and octets, in hexadecimal. */
   readonly others?: readonly { readonly tag: string; readonly value: string }[];
+}
+
+/** A message as requested: checked and routed, not paid yet. */
+export type MessageDraft = Pick<
+  MessageDocument,
+  | '_id'
+  | 'to'
+  | 'sender'
+  | 'route'
+  | 'path'
+  | 'routed'
+  | 'lane'
+  | 'text'
+  | 'encoding'
+  | 'segments'
+  | 'validUntil'
+  | 'template'
+  | 'entityId'
+  | 'reference'
+  | 'verification'
+  | 'batch'
+  | 'inReplyTo'
+  | 'fallbackOf'
+  | 'resendOf'
+  | 'credits'
+  | 'keys'
+>;
+
+/** The document that a paid draft becomes. Pure: accept and a redo after a crash write the same. */
+export function queuedMessage(account: AccountId, group: GroupId, draft: MessageDraft): MessageDocument {
+  return {
+    _id: draft._id,
+    channel: 'sms',
+    account,
+    day: idDay(draft._id),
+    group,
+    ...(draft.batch === undefined ? {} : { batch: draft.batch }),
+    to: draft.to,
+    sender: draft.sender,
+    route: draft.route,
+    path: draft.path,
+    ...(draft.routed === undefined ? {} : { routed: draft.routed }),
+    lane: draft.lane,
+    text: draft.text,
+    encoding: draft.encoding,
+    segments: draft.segments,
+    ...(draft.template === undefined ? {} : { template: draft.template }),
+    ...(draft.entityId === undefined ? {} : { entityId: draft.entityId }),
+    ...(draft.reference === undefined ? {} : { reference: draft.reference }),
+    ...(draft.verification === undefined ? {} : { verification: draft.verification }),
+    ...(draft.inReplyTo === undefined ? {} : { inReplyTo: draft.inReplyTo }),
+    ...(draft.fallbackOf === undefined ? {} : { fallbackOf: draft.fallbackOf }),
+    ...(draft.resendOf === undefined ? {} : { resendOf: draft.resendOf }),
+    ...(draft.credits === undefined ? {} : { credits: draft.credits }),
+    ...(draft.keys === undefined ? {} : { keys: draft.keys }),
+    state: 'queued',
+    v: 0,
+    due: firstDue(account, draft),
+    validUntil: draft.validUntil,
+    tries: 0,
+    history: [],
+  };
+}
+
+/** When the maintenance looks at an accepted message: at the end of its validity, and at a test message at once. */
+export function firstDue(account: AccountId, { _id, validUntil }: Pick<MessageDocument, '_id' | 'validUntil'>): Date {
+  return isTestAccount(account) ? idTime(_id) : validUntil;
 }

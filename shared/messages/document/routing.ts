@@ -1,3 +1,4 @@
+import type { Config } from '../../platform/config/settings.ts';
 import type { Route } from './message.ts';
 
 /** The values of `route` ("SMS message (request to send)"), the default first. */
@@ -18,10 +19,66 @@ const LANES: Readonly<Record<Route, Readonly<Record<Priority, number>>>> = {
   promotional: { otp: 3, normal: 3, low: 3 },
 };
 
-/** Promotional messages of accounts with DLT: a lane of their own, because it is shut at night (daytime.ts). */
+/** Promotional messages of accounts with DLT: a lane of their own, because it is shut at night. */
 export const HOURS_LANE = 4;
 
 /** The lane of a single message; a lower lane leaves first (message.ts). `dlt` is the account's setting. */
 export function laneOf(route: Route, priority: Priority = 'normal', dlt: 'on' | 'off' = 'off'): number {
   return dlt === 'on' && route === 'promotional' ? HOURS_LANE : LANES[route][priority];
+}
+
+/**
+ * Hours of the recipient's day in which messages of an account or a route may leave: `{from: '09:00', to: '21:00', countries: ['AE']}`.
+ * From 21:00 to 06:00 spans midnight. They hold in all time zones of the recipient's country at once, because a number does not tell
+ * where in it somebody is.
+ */
+export interface Daytime {
+  readonly from: string;
+  /** Exclusive. Equal to `from`: at any time. */
+  readonly to: string;
+  /** ISO 3166-1. Absent: recipients of all countries. */
+  readonly countries?: readonly string[];
+}
+
+/**
+ * Hours in which promotional messages of accounts with DLT may leave, as minutes of the day in India. A range from 21:00 to 06:00
+ * spans midnight.
+ */
+export interface PromotionalHours {
+  readonly fromMinute: number;
+  /** Exclusive. Equal to `fromMinute`: at any time. */
+  readonly untilMinute: number;
+}
+
+/** India has no summer time (UTC+05:30). */
+const IST_OFFSET_MINUTES = 330;
+const MINUTE_MS = 60_000;
+const DAY_MINUTES = 1_440;
+
+/** TCCCPR 2018; the settings' defaults say the same. */
+export const DEFAULT_PROMOTIONAL_HOURS: PromotionalHours = { fromMinute: 600, untilMinute: 1_260 };
+
+export function promotionalHours(config: Pick<Config, 'promotionalFrom' | 'promotionalUntil'>): PromotionalHours {
+  return { fromMinute: minuteOf(config.promotionalFrom), untilMinute: minuteOf(config.promotionalUntil) };
+}
+
+/** When a message accepted at `now` may leave: undefined for at once, else the next opening. */
+export function promotionalDeferral(hours: PromotionalHours, now: Date): Date | undefined {
+  const { fromMinute, untilMinute } = hours;
+  const ist = Math.floor(now.getTime() / MINUTE_MS) + IST_OFFSET_MINUTES;
+  const minute = ist % DAY_MINUTES;
+  const behindFrom = minute >= fromMinute;
+  const open =
+    fromMinute <= untilMinute
+      ? fromMinute === untilMinute || (behindFrom && minute < untilMinute)
+      : behindFrom || minute < untilMinute;
+  if (open) return undefined;
+  const opening = ist - minute + fromMinute + (behindFrom ? DAY_MINUTES : 0);
+  return new Date((opening - IST_OFFSET_MINUTES) * MINUTE_MS);
+}
+
+/** The minute of the day for `09:30`, the form of the settings. */
+function minuteOf(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  return hours * 60 + minutes;
 }

@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
-import { readDaytimes, readHeldAccounts } from '../../money/accounts/store.ts';
+import { readAccountsThat, readDaytimes } from '../../money/accounts/store.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { readPausedTemplates } from '../../templates/sms/store.ts';
-import { type Daytime, type PromotionalHours, promotionalDeferral } from '../document/daytime.ts';
 import type { MessageDocument } from '../document/message.ts';
+import { type Daytime, type PromotionalHours, promotionalDeferral } from '../document/routing.ts';
 import type { QueueDocument } from './queue-document.ts';
 
 export interface ClaimGatesOptions {
@@ -69,7 +69,7 @@ export class ClaimGates {
     const { db, clock } = this.#options;
     const startedMs = clock.monotonicMs();
     [this.#held, this.#daytimes, this.#pausedTemplates] = await Promise.all([
-      readHeldAccounts(db),
+      readAccountsThat(db, { held: true }),
       readDaytimes(db),
       readPausedTemplates(db),
     ]);

@@ -48,7 +48,7 @@ export interface QueueDocument {
   /** All claims that were made of it, also those whose messages were settled meanwhile. */
   readonly claims: readonly QueueClaim[];
   readonly written?: true;
-  /** When its messages are to be inserted although nothing became of them (write-out.ts). Unset when they are. */
+  /** When its messages are to be inserted although nothing became of them (`writeOut`). Unset when they are. */
   readonly writeAt?: Date;
   /**
    * An insert of it may still come late, from a process that was thought dead. So it is not removed at its end, but stays for a day

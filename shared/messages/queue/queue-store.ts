@@ -10,9 +10,12 @@ import {
   type QueueId,
   returnedQueueId,
 } from '../../platform/runtime/ids.ts';
+import type { AnyMessage } from '../document/any-message.ts';
 import type { Claim, MessageDocument } from '../document/message.ts';
 import { enter } from '../document/status.ts';
 import {
+  isMixed,
+  linesOf,
   MIXED,
   type QueueClaim,
   type QueueDocument,
@@ -116,7 +119,7 @@ export async function removeEnded(db: Db, which: Filter<QueueDocument>, now: Dat
 }
 
 /** When a kept document that ends now is removed. */
-export function keptUntil(now: Date): Date {
+function keptUntil(now: Date): Date {
   return new Date(now.getTime() + KEPT_MS);
 }
 
@@ -213,4 +216,166 @@ export async function findInQueue(
     if (message !== undefined) return message;
   }
   return undefined;
+}
+
+/**
+ * Inserts new documents. Only whoever knows that nobody else has tried to may call it, and only once: the lines would be sent
+ * again. Everybody else calls `insertAgain`. False when one was refused, because somebody came first with its lines or others: then
+ * `insertAgain` is to be called for all.
+ */
+export async function insertFirst(db: Db, documents: readonly QueueDocument[]): Promise<boolean> {
+  return documents.length === 0 || (await insertNew(db, 'queue', documents)) === documents.length;
+}
+
+/**
+ * The same for a repeat, or when it may be one: after an error, or for a process that died. Each document has lines of one debit. What
+ * was sent is not sent again, because the messages decide (`written`); and a first insert that comes late is refused.
+ */
+export async function insertAgain(db: Db, documents: readonly QueueDocument[], now: Date): Promise<void> {
+  if (documents.length === 0) return;
+  const again = documents.map((document) => ({ ...document, written: true, keep: true, writeAt: now }) as const);
+  const inserted = await insertNew(db, 'queue', again);
+  if (inserted < documents.length) await insertOthers(db, documents);
+  const mixed = documents.filter(isMixed); // of one account that used several templates
+  if (mixed.length > 0) await writeAllOut(db, now, { _id: { $in: mixed.map(({ _id }) => _id) } });
+}
+
+/**
+ * Gives lines to those messages that none of these documents has as it is stored. There is one with its id, but of other debits of the
+ * same command. Or there was one: then the messages that had left are in `messages`.
+ */
+async function insertOthers(db: Db, documents: readonly QueueDocument[]): Promise<void> {
+  const ids = [...new Set(documents.map(({ _id }) => _id))];
+  // For sure: a line that a carrier has claimed must not become a message that waits.
+  const stored = await findEachCommitted(
+    queueOf(db),
+    ids.map((_id) => ({ _id })),
+  );
+  const there = new Set(stored.flatMap(linesOf).map(({ _id }) => _id));
+  const others = documents.flatMap(linesOf).filter(({ _id }) => !there.has(_id));
+  await requeue(db, await readQueued(db, others));
+}
+
+/**
+ * Leaves nothing to be claimed in these documents, which may have been inserted before or may yet be: a first insert that comes late
+ * is refused. Then write them out (`writeAllOut`), and all their messages are in `messages`; `requeue` gives them lines.
+ */
+export async function insertEnded(db: Db, documents: readonly QueueDocument[], now: Date): Promise<void> {
+  const ended = { open: undefined, written: true, keep: true, writeAt: now, removeAt: keptUntil(now) } as const;
+  await insertNew(
+    db,
+    'queue',
+    documents.map((document) => ({ ...document, ...ended, next: document.n })),
+  );
+}
+
+/** Most documents of one step. */
+const DOCUMENTS_MAX = 200;
+/** A step ends with the document that brings it to so many messages. The store runs their insert in one piece: some 10 ms. */
+const MESSAGES_MAX = 250;
+/** A document that was marked and not written, because its process died, is looked at again after this time. */
+const AGAIN_MS = 10_000;
+
+/**
+ * Inserts the messages of queue documents that match, so that everything that reads, cancels or moves messages finds them: what waits
+ * is `queued`, what a carrier has claimed and not answered yet is `submitting`. Those that are there stay as they are. What waits in
+ * mixed documents gets lines of single accounts, and the mixed ones are removed. Repeats and parallel calls write the same, but for
+ * these lines: of several lines of one message, one finds it queued. Returns how many documents it looked at: until that is 0, there
+ * may be more.
+ */
+export async function writeOut(db: Db, now: Date, which: Filter<QueueDocument>): Promise<number> {
+  const queue = queueOf(db);
+  const heads = await queue
+    .find({ ...which, writeAt: which.writeAt ?? { $exists: true } })
+    .project<Pick<QueueDocument, '_id' | 'n' | 'next' | 'open' | 'written'>>({ n: 1, next: 1, open: 1, written: 1 })
+    .sort({ writeAt: 1 })
+    .limit(DOCUMENTS_MAX)
+    .batchSize(DOCUMENTS_MAX + 1)
+    .toArray();
+  if (heads.length === 0) return 0;
+  const found: typeof heads = [];
+  for (let messages = 0; messages < MESSAGES_MAX; ) {
+    const next = heads[found.length];
+    if (next === undefined) break;
+    found.push(next);
+    messages += next.n;
+  }
+  const writeAt = new Date(now.getTime() + AGAIN_MS);
+  // From here on the messages decide, not `next`. A claim since the read refuses it: then the next call does it.
+  const unwritten = found.filter(({ written, open }) => open && !written);
+  await updateEach(
+    db,
+    'queue',
+    unwritten.map(({ _id, next }) => ({ filter: { _id, next }, update: { $set: { written: true, writeAt } } })),
+  );
+  const ids = found.map(({ _id }) => _id);
+  const marked = await queue.find({ _id: { $in: ids } }).toArray();
+  crashPoint('queue:marked');
+  const whole = marked.filter(({ written, open }) => written || !open);
+  await insertMissing(db, whole.flatMap(messagesOf));
+  crashPoint('queue:written');
+  await split(
+    db,
+    whole.filter((document) => isMixed(document) && document.open),
+    now,
+  );
+  await queue.updateMany({ _id: { $in: whole.map(({ _id }) => _id) } }, { $unset: { writeAt: '' } });
+  return found.length;
+}
+
+/** Nothing is lost with them: also what was claimed is in `messages`, with its claim. */
+async function split(db: Db, mixed: readonly QueueDocument[], now: Date): Promise<void> {
+  if (mixed.length === 0) return;
+  await requeue(db, await readQueued(db, mixed.flatMap(linesOf)));
+  crashPoint('queue:split');
+  await removeEnded(db, { _id: { $in: mixed.map(({ _id }) => _id) } }, now);
+}
+
+/** All of them. */
+export async function writeAllOut(db: Db, now: Date, which: Filter<QueueDocument>): Promise<void> {
+  while ((await writeOut(db, now, which)) > 0);
+}
+
+/** The messages of its lines, as they are while nothing became of them. */
+function messagesOf(document: QueueDocument): readonly MessageDocument[] {
+  return linesOf(document).map((line, i) => {
+    const claim = document.claims.find(({ from, to }) => from <= i && i < to);
+    return claim === undefined || claim.written ? line : claimedMessage(line, claim);
+  });
+}
+
+const SUBMITTING = enter('queued', 'submitting');
+
+/**
+ * Claims messages that are in `messages`: one update moves those that are still `queued` to `submitting`, and stamps each with the
+ * claim. When two workers want the same message, one gets it. Returns the messages that this claim has, as they are after it.
+ *
+ * May be repeated with the same claim when an answer was lost: what a first try took is returned too, and what was given back since is
+ * not taken again. `sure`: for a repeat. What is returned is then stored by a majority, so that no failover undoes the claim and
+ * another worker sends the message too.
+ */
+export async function takeQueued<M extends AnyMessage>(
+  db: Db,
+  ids: readonly MessageId[],
+  claim: Claim,
+  { filter = {}, sure = false }: { readonly filter?: Filter<AnyMessage>; readonly sure?: boolean } = {},
+): Promise<M[]> {
+  if (ids.length === 0) return [];
+  const messages = db.collection<AnyMessage>('messages');
+  const { modifiedCount } = await messages.updateMany(
+    { ...filter, _id: { $in: [...ids] }, state: 'queued', 'claim.id': { $ne: claim.id } },
+    { $set: { state: SUBMITTING, claim }, $inc: { v: 1 } },
+  );
+  if (modifiedCount > 0) crashPoint('claim:taken');
+  const taken = { 'claim.id': claim.id, state: SUBMITTING } as const;
+  const found = sure || modifiedCount === 0 ? [] : await messages.find({ _id: { $in: [...ids] }, ...taken }).toArray();
+  // A primary that was just replaced may show fewer.
+  const isAll = !sure && found.length >= modifiedCount;
+  const all = isAll
+    ? found
+    : await findEachCommitted(
+        messages,
+        ids.map((_id) => ({ _id, ...taken })),
+      );
+  return all as M[]; // a message never changes its channel
 }

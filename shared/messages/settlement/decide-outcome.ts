@@ -1,18 +1,58 @@
 import { listOfPath } from '../../carriers/routing/route.ts';
 import { type Change, entryAt, fitted } from '../document/change.ts';
-import { isHeldOpen, isTaken, mayHaveLeft, unknownParts } from '../document/copies.ts';
+import { endState, isHeldOpen, isTaken, mayHaveLeft, unknownParts } from '../document/copies.ts';
 import type { Claim, Copy, Part, StoredMessage } from '../document/message.ts';
 import { isBeforeSent, STATES } from '../document/status.ts';
-import { mergeParts, ownIds, sameParts } from './answered-parts.ts';
-import { sentWith } from './sent.ts';
-import {
-  MAX_TRIES,
-  PARTIAL,
-  type Refusal,
-  type RefusalForNow,
-  type SubmitOutcome,
-  THROTTLES_PER_TRY,
-} from './submit-outcome.ts';
+
+/**
+ * The result of one message's submit, all its segments together. A chat-app message has one segment.
+ *
+ * - `sent`: all were accepted.
+ * - `partial`: some were accepted, others were refused for good.
+ * - `rejected`: refused for good, nothing was accepted.
+ * - `failover`: this carrier refused it, nothing was accepted. `path` names the carriers that may still take it.
+ * - `retry`: refused for now.
+ * - `throttled`: the carrier wants us to slow down, nothing was accepted.
+ * - `requeue`: nothing was written.
+ * - `deferred`: nothing was written, and it may not leave before `until` (carriers/routing/daytime.ts).
+ * - `unknown`: something was written, and its answer did not come.
+ */
+export type SubmitOutcome =
+  /** `heldBack`: taken and not passed on yet, in the provider's word. */
+  | { readonly kind: 'sent'; readonly parts: readonly Part[]; readonly heldBack?: string }
+  | ({ readonly kind: 'partial' | 'rejected' } & Refusal)
+  | { readonly kind: 'failover'; readonly path: string; readonly code: string; readonly reason: string }
+  | ({ readonly kind: 'retry' | 'throttled' } & RefusalForNow)
+  | { readonly kind: 'unknown'; readonly parts: readonly Part[] }
+  | { readonly kind: 'requeue' }
+  | { readonly kind: 'deferred'; readonly until: Date };
+
+/** Refused for good. */
+export interface Refusal {
+  readonly parts: readonly Part[];
+  readonly code: string;
+  readonly reason: string;
+}
+
+export interface RefusalForNow {
+  readonly code: string;
+  readonly reason: string;
+  /** After this many tries it is rejected. Default `MAX_TRIES`. */
+  readonly maxTries?: number;
+  /** The try does not count: it only probed whether the other side is back, or was throttled for all that the account sends. */
+  readonly uncounted?: true;
+  /** The first pause in milliseconds, if the carrier's settings have one. */
+  readonly pauseMs?: number;
+  /** The path of the other carriers that may take it when all tries have failed. Absent: it is rejected then. */
+  readonly path?: string;
+}
+
+/** After this many temporary refusals a message is rejected. */
+export const MAX_TRIES = 5;
+/** This many throttled submits of one message count as one try: some carriers say "throttled" about a single recipient. */
+export const THROTTLES_PER_TRY = 20;
+/** `errorCode` of a message of which some segments were taken and others refused for good. */
+const PARTIAL = 'partial';
 
 const FIRST_RETRY_MS = 5_000;
 const RETRY_FACTOR = 3;
@@ -164,8 +204,6 @@ function clean(message: StoredMessage): Pick<Change, 'unset'> {
   return message.outcome === undefined && message.parts === undefined ? {} : { unset: ['outcome', 'parts'] };
 }
 
-/** Answers to a message that was submitted more than once (messages/document/copies.ts). Pure. */
-
 /**
  * The change from a late answer about an earlier copy. Taken: the message is sent and needs no further copy. Refused: the copy is
  * removed as if it had never existed. Only receipts change an ended message; they find it by the ids in the answer.
@@ -213,4 +251,92 @@ function withoutCopy(message: StoredMessage, rest: readonly Copy[], now: Date): 
   const state = message.errorCode === PARTIAL ? 'failed' : 'rejected';
   const entries = [entryAt(state, now, message.history)];
   return fitted(message, { state, unset: ['earlier', 'due', 'outcome'], entries });
+}
+
+/**
+ * News from an earlier receipt is kept: an answer never reverts a part. A receipt that came before its answer may have given its
+ * id to the wrong segment; the answer then puts id and news in their place.
+ */
+function mergeParts(known: readonly Part[] = [], answered: readonly Part[]): readonly Part[] {
+  const isElsewhere = ({ key }: Part): boolean =>
+    key !== undefined && answered.some((part, i) => part.key === key && known[i]?.key !== key);
+  return answered.map((part, i) => {
+    const here = known[i];
+    const own = part.key === undefined || part.key === here?.key ? here : known.find(({ key }) => key === part.key);
+    const before = own ?? here;
+    if (before === undefined || (before.key !== part.key && isElsewhere(before))) return part;
+    return mergePart(before, part);
+  });
+}
+
+function mergePart(before: Part, part: Part): Part {
+  if (before.key !== undefined && part.key !== undefined && before.key !== part.key) return before;
+  // The part was refused for now and sent again. But a refused part with an id was taken first and failed later: a status came before
+  // this answer.
+  if (before.state === 'refused' && before.key === undefined && part.state === 'accepted') return part;
+  const settled = before.state !== 'unknown' && before.state !== 'accepted';
+  return { ...part, ...before, ...(settled ? {} : { state: part.state === 'unknown' ? before.state : part.state }) };
+}
+
+export interface OwnIds {
+  readonly parts: readonly Part[];
+  readonly others: readonly Copy[];
+}
+
+/**
+ * An answer reveals ids. An earlier receipt with one of them may have been matched by its addresses to a part of another copy.
+ * Its news then moves to the answered parts (`parts`), and the wrongly matched part has no news again (`others`).
+ */
+function ownIds(parts: readonly Part[], copies: readonly Copy[] = []): OwnIds {
+  const keys = new Set(parts.map(({ key }) => key));
+  const guessed = copies.flatMap((copy) => copy.parts).filter(({ key }) => key !== undefined && keys.has(key));
+  if (guessed.length === 0) return { parts, others: copies };
+  const unknown: Part = { state: 'unknown' };
+  return {
+    parts: parts.map((part) => guessed.find(({ key }) => key === part.key) ?? part),
+    others: copies.map((copy) => ({
+      ...copy,
+      parts: copy.parts.map((part) => (guessed.includes(part) ? unknown : part)),
+    })),
+  };
+}
+
+/** Whether both say the same. The members of stored parts have a fixed order. */
+function sameParts(one: readonly Part[], other: readonly Part[]): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/**
+ * Fields that a message has only while its submit is unknown, or while it stays open for an earlier copy (then: why the current
+ * one was refused).
+ */
+export const OPEN_FIELDS = ['outcome', 'errorCode', 'errorReason'] as const;
+
+/**
+ * The change to a message that counts as sent from now on, with these copies: an answer, a status or the carrier's policy says
+ * so. Receipts may have come before and may have reported its end.
+ */
+export function sentWith(
+  message: StoredMessage,
+  parts: readonly Part[],
+  now: Date,
+  earlier: readonly Copy[] = message.earlier ?? [],
+): Change {
+  // Another carrier had taken it before, and gave it up.
+  const isTold = message.history.some(({ state }) => state === 'sent');
+  const sent = isTold ? [] : [entryAt('sent', now, message.history)];
+  const final = endState(earlier, parts);
+  const set = { parts, ...(earlier.length === 0 ? {} : { earlier }) };
+  const unset = [...(earlier.length === 0 ? (['earlier'] as const) : []), ...OPEN_FIELDS];
+  if (final === undefined) return fitted(message, { state: 'sent', set, unset, entries: sent });
+  const partial = parts.some(({ state }) => state === 'refused');
+  const told = [...parts, ...earlier.flatMap((copy) => copy.parts)];
+  const error = partial ? 'partial' : told.find(({ state }) => state === final)?.error;
+  const ended = {
+    ...(final === 'delivered' ? { deliveredAt: now } : {}),
+    ...(final === 'delivered' || error === undefined ? {} : { errorCode: error }),
+    ...(final !== 'delivered' && partial ? { errorReason: 'The carrier refused a segment' } : {}),
+  };
+  const entries = [...sent, entryAt(final, now, [...message.history, ...sent])];
+  return fitted(message, { state: final, set: { ...set, ...ended }, unset: [...unset, 'due'], entries });
 }

@@ -7,12 +7,10 @@ import { within } from '../../platform/runtime/within.ts';
 import type { AnyMessage } from '../document/any-message.ts';
 import { type Change, decideInTurn } from '../document/change.ts';
 import type { MessageDocument, StoredMessage } from '../document/message.ts';
-import { decideOutcome } from './decide-outcome.ts';
+import { decideOutcome, type SubmitOutcome } from './decide-outcome.ts';
 import { LeaseLostError } from './intents.ts';
-import type { MessageLog } from './log-store.ts';
-import { answerRecord, isUnusualAnswer } from './message-log.ts';
+import { answerRecord, isUnusualAnswer, type MessageLog } from './message-log.ts';
 import type { Settler } from './settle.ts';
-import type { SubmitOutcome } from './submit-outcome.ts';
 
 export interface OutcomeSettlerOptions<M extends AnyMessage> {
   readonly settler: Pick<Settler, 'change' | 'finishFollowUps'>;

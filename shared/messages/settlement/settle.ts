@@ -10,8 +10,7 @@ import { applyChange, type Change, changeUpdate, explained } from '../document/c
 import { withFallback } from '../document/fallback.ts';
 import type { HistoryEntry } from '../document/message.ts';
 import { STATES } from '../document/status.ts';
-import { type FollowUpDeps, FollowUps, type Written } from './follow-up.ts';
-import { type Holder, type Stream, writeIntent } from './intents.ts';
+import { type FollowUpDeps, FollowUps, type Holder, type Stream, type Written, writeIntent } from './intents.ts';
 
 /**
  * A settle is one decision about a message and its follow-up: its events (deliveries to webhooks), its line in the queue if it is to

@@ -17,9 +17,8 @@ import {
   unknownParts,
 } from '../document/copies.ts';
 import { CLAIM_HOLDER, type MessageState } from '../document/message.ts';
-import type { MessageLog } from './log-store.ts';
-import { policyRecord } from './message-log.ts';
-import { sentWith } from './sent.ts';
+import { sentWith } from './decide-outcome.ts';
+import { type MessageLog, policyRecord } from './message-log.ts';
 import type { Settler } from './settle.ts';
 
 /**

@@ -1,8 +1,7 @@
 import type { Binary } from 'mongodb';
-import type { Daytime } from '../../messages/document/daytime.ts';
-import type { AccountId, GroupId, MessageId, ScheduleId } from '../../platform/runtime/ids.ts';
-import type { Opening } from './opening.ts';
-import type { PriceList } from './prices.ts';
+import type { Daytime } from '../../messages/document/routing.ts';
+import type { AccountId, ConversationId, GroupId, MessageId, ScheduleId } from '../../platform/runtime/ids.ts';
+import type { PriceList, Starter } from './prices.ts';
 
 export const TEXTS = ['shown', 'own', 'hidden'] as const;
 
@@ -15,7 +14,7 @@ export interface AccountDocument {
   /** It has the test messages of a live account (gateway/access/account.ts). */
   readonly test?: true;
   readonly name: string;
-  /** `suspended`: its sends are refused. `closed`: for good, and nobody gets in any more (closing.ts). */
+  /** `suspended`: its sends are refused. `closed`: for good, and nobody gets in any more (`Closed`). */
   readonly status: 'active' | 'suspended' | 'closed';
   /** Who closed it, and what has become of it since. Present once it is closed. */
   readonly closed?: Closed;
@@ -31,8 +30,7 @@ export interface AccountDocument {
   /** Counter of top-ups and refunds. Their compare-and-set filters on it, because debits would starve them on `seq`. */
   readonly credits: number;
   /**
-   * Counter of the chat-app conversations opened so far. Openings filter on it: a compare-and-set (money/conversations/open.ts). A final
-   * refusal raises it too, which ends attempts that are still on their way (money/conversations/opening-store.ts).
+   * Counter of the chat-app conversations opened so far. Openings filter on it: a compare-and-set (money/conversations/open.ts).
    */
   readonly chats?: number;
   /** ISO 4217. */
@@ -110,7 +108,7 @@ export interface AccountDocument {
   /** Changes of the balance that may lack their follow-up, by group id or by reference id. */
   readonly pending?: Readonly<Record<string, PendingChange>>;
   /** Opened conversations that may not be stored yet, by the group in `pending` that paid for them. */
-  readonly opening?: Readonly<Record<string, Opening>>;
+  readonly opening?: Readonly<Record<string, PaidConversation>>;
   /** The time since which something may be pending; unset when nothing is. The maintenance finds accounts by it. */
   readonly pendingAt?: Date;
   /** The latest time to pay by (`payBy`) that was declared over: no debit with this one or an earlier one pays any more. */
@@ -119,7 +117,7 @@ export interface AccountDocument {
 }
 
 /**
- * The end of an account (closing.ts). One update closes it: from then on its keys and users are let in no more, it pays for nothing, and
+ * The end of an account. One update closes it: from then on its keys and users are let in no more, it pays for nothing, and
  * what waits does not leave. What follows is the maintenance's (workers/maintenance/close-accounts.ts): its things are switched off, what
  * was booked is cancelled, and when nothing waits any more, its balance is settled. After `HARKARA_CLOSED_ACCOUNT_DAYS` everything of it is
  * erased but this document, so that its id is never given again.
@@ -142,7 +140,7 @@ export interface Billing {
   readonly name?: string;
   /** Line by line. */
   readonly address?: readonly string[];
-  /** A business that is registered for India's GST. Its state is the buyer's (gst.ts). */
+  /** A business that is registered for India's GST. Its state is the buyer's. */
   readonly gstin?: string;
   /** Of a buyer without GSTIN: the code of the state. */
   readonly state?: string;
@@ -218,4 +216,56 @@ export function accountInAudit(account: AccountDocument): object {
     ...settings
   } = account;
   return settings;
+}
+
+/** A conversation that was paid for. */
+export interface OpenConversation {
+  readonly id: ConversationId;
+  /** Number of the opening within its account, in the order of payment (`accounts.chats`). */
+  readonly number: number;
+  /** Who started it: the customer (the session was open) or the business. */
+  readonly by: Starter;
+  readonly credits: number;
+  /** The message of ours that the conversation was charged with. */
+  readonly opener: MessageId;
+  /** The debit that paid for it. */
+  readonly group: GroupId;
+  readonly openedAt: Date;
+  /** The end: 24 hours after the opening. */
+  readonly until: Date;
+}
+
+/** A conversation, and which document of the customer has it (money/conversations/person.ts). */
+export interface PaidConversation extends OpenConversation {
+  /** The name that it was opened under: the one that the opening message was written to, or another one of the person. */
+  readonly customer: string;
+}
+
+/** All currency codes that this Node knows. A typo here would be shown to customers. */
+const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
+
+/** An ISO 4217 code. */
+export function isCurrency(text: string): boolean {
+  return CURRENCIES.has(text);
+}
+
+/** The PE id of a business on the operators' DLT platform. */
+export const ENTITY_ID = /^[0-9]{10,20}$/;
+
+/** Ids of the DLT platform have 19 digits today; operators gave 12 and 16 to a few. Undefined: nothing is odd about it. */
+export function dltIdDoubt(what: string, id: string | undefined): string | undefined {
+  if (id === undefined || id.length === 19) return undefined;
+  return `${what} ${id} has ${id.length} digits; those of the DLT platform have 19. Compare it with the platform.`;
+}
+
+/** One line of text without control characters, which could control the terminal that shows it. */
+export function isLine(text: string, most: number): boolean {
+  return text.trim().length > 0 && text.length <= most && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text);
+}
+
+const YEAR_MS = 365 * 24 * 3_600_000;
+
+/** The last day on which a new account's credits may be spent, unless one is given: a year from now. */
+export function defaultExpiry(now: Date): string {
+  return new Date(now.getTime() + YEAR_MS).toISOString().slice(0, 10);
 }

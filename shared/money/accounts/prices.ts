@@ -1,5 +1,4 @@
 import type { Route } from '../../messages/document/message.ts';
-import type { Starter } from './opening.ts';
 
 /**
  * What an account pays, in credits. Without a price list it is what the specification says: 1 for each SMS recipient, whatever the
@@ -21,6 +20,9 @@ export interface Price {
   /** SMS: `credits` are for each segment, not for the message. */
   readonly per?: 'segment';
 }
+
+/** Who started a conversation. */
+export type Starter = 'user' | 'business';
 
 /** An account can have a price for each country, and some more. */
 export const PRICES_MAX = 300;

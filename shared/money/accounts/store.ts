@@ -1,9 +1,9 @@
 import type { Collection, Db } from 'mongodb';
-import type { Daytime } from '../../messages/document/daytime.ts';
+import type { Daytime } from '../../messages/document/routing.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
+import { defined } from '../../platform/runtime/defined.ts';
 import { type AccountId, newId } from '../../platform/runtime/ids.ts';
-import type { AccountDocument } from './account.ts';
-import type { PriceList } from './prices.ts';
+import type { AccountDocument, Closed } from './account.ts';
 
 export type NewAccount = Pick<AccountDocument, 'name' | 'currency' | 'expiryDate' | 'senders'> & {
   readonly dlt?: AccountDocument['dlt'];
@@ -17,24 +17,17 @@ export type Balance = Pick<AccountDocument, 'balance' | 'currency' | 'expiryDate
 export async function createAccount(
   db: Db,
   clock: Clock,
-  account: NewAccount,
+  { name, currency, expiryDate, senders, dlt, entityId, numberCheck, country }: NewAccount,
   id: AccountId = newId('acc', clock.now().getTime()),
 ): Promise<AccountDocument> {
   const now = clock.now();
   const document: AccountDocument = {
     _id: id,
-    name: account.name,
+    name,
     status: 'active',
-    balance: 0,
-    seq: 0,
-    credits: 0,
-    currency: account.currency,
-    expiryDate: account.expiryDate,
-    senders: account.senders,
-    ...(account.dlt === undefined ? {} : { dlt: account.dlt }),
-    ...(account.entityId === undefined ? {} : { entityId: account.entityId }),
-    ...(account.numberCheck === undefined ? {} : { numberCheck: account.numberCheck }),
-    ...(account.country === undefined ? {} : { country: account.country }),
+    ...{ balance: 0, seq: 0, credits: 0 },
+    ...{ currency, expiryDate, senders },
+    ...defined({ dlt, entityId, numberCheck, country }),
     createdAt: now,
   };
   await accounts(db).insertOne(document);
@@ -79,12 +72,14 @@ export async function listAccounts(db: Db): Promise<readonly AccountDocument[]> 
 }
 
 export type AccountChanges = {
-  -readonly [Name in
+  readonly [Name in
     | 'name'
     | 'expiryDate'
     | 'senders'
     | 'dlt'
     | 'entityId'
+    | 'numberCheck'
+    | 'ctaCheck'
     | 'log'
     | 'lineBreaks'
     | 'country'
@@ -92,68 +87,29 @@ export type AccountChanges = {
     | 'keyPerMinute'
     | 'messageDays'
     | 'texts'
-    | 'billing']?: AccountDocument[Name];
-} & {
-  readonly [Name in (typeof CHECKS)[number]]?: 'off' | NonNullable<AccountDocument[Name]>;
+    | 'billing'
+    | 'secondFactor'
+    | 'lowBalance'
+    | 'prices'
+    | 'creditPrice'
+    | 'caps'
+    | 'countries'
+    | 'daytime'
+    | 'recipientPerHour'
+    | 'conversationMessages'
+    | 'brake']?: AccountDocument[Name] | undefined;
 };
-/** Those that are off are not stored. */
-const CHECKS = ['numberCheck', 'ctaCheck'] as const;
 
-/** Changes settings; gateways see them within seconds. False when there is no such account. Idempotent. */
-export async function updateAccount(db: Db, id: AccountId, changes: AccountChanges): Promise<boolean> {
-  const off = CHECKS.filter((name) => changes[name] === 'off');
-  const set = Object.fromEntries(Object.entries(changes).filter(([name]) => off.every((one) => one !== name)));
-  const unset = Object.fromEntries(off.map((name) => [name, '' as const]));
-  const { matchedCount } = await accounts(db).updateOne({ _id: id }, { $set: set, $unset: unset });
-  return matchedCount === 1;
-}
-
-const LIMITS = [
-  'caps',
-  'countries',
-  'daytime',
-  'recipientPerHour',
-  'conversationMessages',
-  'brake',
-] as const satisfies readonly (keyof AccountDocument)[];
-
-export type AccountLimits = Pick<AccountDocument, (typeof LIMITS)[number]>;
-
-/** Sets all limits: those that are left out are removed. Idempotent. */
-export async function setAccountLimits(db: Db, id: AccountId, limits: AccountLimits): Promise<void> {
-  const unset = Object.fromEntries(
-    LIMITS.filter((name) => limits[name] === undefined).map((name) => [name, '' as const]),
-  );
-  await accounts(db).updateOne({ _id: id }, { $set: limits, $unset: unset });
-}
-
-/** Sets the price list, and what a credit costs; an empty one is none. Idempotent. */
-export async function setPrices(db: Db, id: AccountId, prices: PriceList, creditPrice = ''): Promise<void> {
-  const set = { ...(prices.length > 0 && { prices }), ...(creditPrice !== '' && { creditPrice }) };
-  const unset = {
-    ...(prices.length === 0 && { prices: '' as const }),
-    ...(creditPrice === '' && { creditPrice: '' as const }),
-  };
-  await accounts(db).updateOne({ _id: id }, { $set: set, $unset: unset });
+/** Changes settings; those that are undefined are removed. Gateways and workers see it within seconds. Idempotent. */
+export async function updateAccount(db: Db, id: AccountId, changes: AccountChanges): Promise<void> {
+  const unset = Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [[name, '']] : []));
+  await accounts(db).updateOne({ _id: id }, { $set: defined(changes), $unset: Object.fromEntries(unset) });
 }
 
 /** No longer counts what these lines of keys have spent. Idempotent. */
 export async function forgetKeysSpent(db: Db, id: AccountId, lines: readonly string[]): Promise<void> {
   const unset = Object.fromEntries(lines.map((line) => [`keysSpent.${line}`, '' as const]));
   await accounts(db).updateOne({ _id: id }, { $unset: unset });
-}
-
-/** Whether all users need a second factor, or owners only. */
-export async function setSecondFactor(db: Db, id: AccountId, all: boolean): Promise<void> {
-  const update = all ? { $set: { secondFactor: 'required' as const } } : { $unset: { secondFactor: '' as const } };
-  await accounts(db).updateOne({ _id: id }, update);
-}
-
-/** At which balance it counts as low. Undefined: by the rate of the last week. */
-export async function setLowBalance(db: Db, id: AccountId, threshold: number | undefined): Promise<void> {
-  const update =
-    threshold === undefined ? { $unset: { lowBalance: '' as const } } : { $set: { lowBalance: threshold } };
-  await accounts(db).updateOne({ _id: id }, update);
 }
 
 /**
@@ -179,12 +135,15 @@ export async function pauseAccount(db: Db, id: AccountId): Promise<boolean> {
 
 export const NOT_CLOSED = { status: { $ne: 'closed' } } as const;
 
-/** The accounts whose messages must not be sent now. */
-export async function readHeldAccounts(db: Db): Promise<ReadonlySet<AccountId>> {
-  const held = await accounts(db)
-    .find({ held: true }, { projection: { _id: 1 } })
+/** The accounts whose messages must not be sent now (`held`), or that log every answer and receipt (`log`). */
+export async function readAccountsThat(
+  db: Db,
+  which: { readonly held: true } | { readonly log: 'all' },
+): Promise<ReadonlySet<AccountId>> {
+  const found = await accounts(db)
+    .find(which, { projection: { _id: 1 } })
     .toArray();
-  return new Set(held.map(({ _id }) => _id));
+  return new Set(found.map(({ _id }) => _id));
 }
 
 /** The accounts whose SMS leave in the recipient's daytime only. */
@@ -211,14 +170,6 @@ export async function readSendingRules(
   return new Map(found.map((account) => [account._id, account]));
 }
 
-/** The accounts that log every answer and receipt (messages/settlement/message-log.ts). */
-export async function readFullyLoggedAccounts(db: Db): Promise<ReadonlySet<AccountId>> {
-  const found = await accounts(db)
-    .find({ log: 'all' }, { projection: { _id: 1 } })
-    .toArray();
-  return new Set(found.map(({ _id }) => _id));
-}
-
 /** The accounts whose messages are kept for less than `days`. */
 export function findShortRetentions(db: Db, days: number): Promise<Pick<AccountDocument, '_id' | 'messageDays'>[]> {
   return accounts(db)
@@ -237,4 +188,82 @@ export async function readBalance(db: Db, id: AccountId): Promise<Balance | unde
 
 function accounts(db: Db): Collection<AccountDocument> {
   return db.collection('accounts');
+}
+
+/** What becomes of the credits that are left: the customer was paid for them, or they are forfeited. */
+export const REMAINING = ['paid_out', 'forfeited'] as const satisfies readonly Closed['remaining'][];
+
+/** Closes an account for good. Returns it as closed; undefined when there is none, or it was closed before. */
+export async function closeAccount(
+  db: Db,
+  id: AccountId,
+  closed: Pick<Closed, 'at' | 'by' | 'reason' | 'remaining'>,
+): Promise<AccountDocument | undefined> {
+  const changed = await accounts(db).findOneAndUpdate(
+    { _id: id, status: { $ne: 'closed' } },
+    { $set: { status: 'closed', held: true, closed: { ...closed, settleAt: closed.at } } },
+    { returnDocument: 'after', projection: { pending: 0 } },
+  );
+  return changed ?? undefined;
+}
+
+/** Closed accounts that are due to be settled, the longest due first. */
+export function findUnsettled(db: Db, now: Date): Promise<AccountDocument[]> {
+  return accounts(db)
+    .find(
+      { 'closed.at': { $exists: true, $lte: now }, 'closed.settleAt': { $lte: now } },
+      { projection: { pending: 0 } },
+    )
+    .sort({ 'closed.at': 1 })
+    .limit(50)
+    .toArray();
+}
+
+/** Something of it still waits: it is looked at again then. */
+export async function settleLater(db: Db, id: AccountId, at: Date): Promise<void> {
+  await accounts(db).updateOne(
+    { _id: id, 'closed.settledAt': { $exists: false } },
+    { $set: { 'closed.settleAt': at } },
+  );
+}
+
+export async function markSettled(db: Db, id: AccountId, now: Date): Promise<void> {
+  await accounts(db).updateOne({ _id: id }, { $set: { 'closed.settledAt': now }, $unset: { 'closed.settleAt': '' } });
+}
+
+/** Accounts that were closed and settled before `before`, and are not erased yet. */
+export function findErasable(db: Db, before: Date): Promise<AccountDocument[]> {
+  return accounts(db)
+    .find(
+      { 'closed.at': { $lt: before }, 'closed.settledAt': { $exists: true }, 'closed.erasedAt': { $exists: false } },
+      { projection: { pending: 0 } },
+    )
+    .limit(50)
+    .toArray();
+}
+
+/** The last step of erasing: no name, no settings, and a ledger of no entries. What is left says that there was an account. */
+export async function markErased(
+  db: Db,
+  { _id, currency, createdAt, closed }: AccountDocument,
+  now: Date,
+): Promise<void> {
+  if (closed === undefined) throw new Error('only a closed account can be erased');
+  const { at, by, remaining, settledAt } = closed;
+  await accounts(db).replaceOne(
+    { _id, status: 'closed' },
+    {
+      ...{
+        name: 'erased',
+        status: 'closed',
+        balance: 0,
+        seq: 0,
+        credits: 0,
+        currency,
+        expiryDate: '1970-01-01',
+      },
+      ...{ senders: 'registered', createdAt },
+      closed: { at, by, reason: '', remaining, ...(settledAt && { settledAt }), erasedAt: now },
+    },
+  );
 }

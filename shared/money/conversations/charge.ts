@@ -1,64 +1,271 @@
+import type { Db } from 'mongodb';
 import type { ChatMessageDocument, FallbackEnd } from '../../messages/document/chat-message.ts';
 import { mayHaveLeft } from '../../messages/document/copies.ts';
-import type { MessageState } from '../../messages/document/message.ts';
-import type { MessageId } from '../../platform/runtime/ids.ts';
-
-/**
- * What a message's state means for the charge of its conversation. `taken`: the provider accepted it, or may have accepted it (it
- * is claimed, its outcome is unknown, it ended without proof, or an earlier copy is in doubt). `waits`: it has not left.
- * `refused`: it never left, or the provider refused it, at once or by a later status.
- */
-export type Fate = 'taken' | 'waits' | 'refused';
+import { storeTrouble } from '../../platform/mongo/errors.ts';
+import { findCommitted, findEachCommitted } from '../../platform/mongo/find-one.ts';
+import { crashPoint } from '../../platform/runtime/crash-point.ts';
+import { type AccountId, type ConversationId, idTime, type MessageId } from '../../platform/runtime/ids.ts';
+import { applyCredits, type Credit } from '../ledger/change.ts';
+import { isApplied } from '../ledger/store.ts';
+import {
+  type ConversationDocument,
+  type ConversationKey,
+  conversationCollection,
+  conversationKey,
+  ensureConversations,
+  markRefunded,
+  passOn,
+  readConversations,
+} from './conversation.ts';
 
 /** A message of a conversation. */
 export interface Member {
   readonly _id: MessageId;
-  readonly fate: Fate;
+  /** It never left, and never will, or the provider refused it, at once or by a later status. */
+  readonly isRefused: boolean;
 }
 
 /** The decision about a conversation's charge. */
 export type Verdict =
   | { readonly kind: 'stands' }
-  /** The opener failed, and this message was taken or may have been. It becomes the opener; nothing is refunded. */
+  /** The opener failed, and this message was taken, or still may be. It becomes the opener; nothing is refunded. */
   | { readonly kind: 'passes_on'; readonly successor: MessageId }
-  /** The provider certainly accepted no message of the conversation. */
+  /** The provider certainly accepted no message of the conversation, and none waits. */
   | { readonly kind: 'refunded' };
 
 /**
  * The rule for a conversation's charge: it stays paid while any of its messages was taken or may be taken. It is refunded when
- * certainly none was (docs/decisions/0016). `opener`: the message that it is charged with now; undefined when that is not stored
- * (any more), which proves nothing. `others`: the possible successors in order. Pure.
+ * certainly none was, and none will be (docs/decisions/0016). `opener`: the message that it is charged with now; undefined when that
+ * is not stored (any more), which proves nothing. `others`: the possible successors in order. Pure.
  */
 export function judgeCharge(opener: Member | undefined, others: readonly Member[]): Verdict {
-  if (opener?.fate !== 'refused') return { kind: 'stands' };
-  const successor = others.find(({ fate }) => fate === 'taken');
+  if (opener?.isRefused !== true) return { kind: 'stands' };
+  const successor = others.find(({ isRefused }) => !isRefused);
   return successor === undefined ? { kind: 'refunded' } : { kind: 'passes_on', successor: successor._id };
 }
 
-/** A message whose SMS went counts as refused: the SMS is paid for, so it is not, whatever is heard of it later. */
-export function fateOf(
+/**
+ * Whether a message ended, and was certainly not taken: it is not claimed, its outcome is known, and no earlier copy is in doubt. One
+ * whose SMS went counts as refused: the SMS is paid for, so it is not, whatever is heard of it later.
+ */
+export function wasRefused(
   message: Pick<ChatMessageDocument, 'state' | 'parts' | 'earlier'> & {
     readonly fallback?: { readonly ended?: Pick<FallbackEnd, 'kind'> };
   },
-): Fate {
-  if (message.fallback?.ended?.kind === 'sent') return 'refused';
-  if (mayHaveLeft(message)) return 'taken';
+): boolean {
+  if (message.fallback?.ended?.kind === 'sent') return true;
   const { state, parts = [] } = message;
-  const nothingTaken = parts.every((part) => part.state === 'refused');
-  switch (state satisfies MessageState) {
-    case 'queued':
-    case 'waiting':
-      return 'waits';
-    case 'rejected':
-    case 'expired':
-      return nothingTaken ? 'refused' : 'taken';
-    case 'failed':
-      return parts.length > 0 && nothingTaken ? 'refused' : 'taken';
-    case 'submitting':
-    case 'sent':
-    case 'delivered':
-    case 'read':
-    case 'received':
-      return 'taken';
+  if (mayHaveLeft(message) || parts.some((part) => part.state !== 'refused')) return false;
+  return state === 'rejected' || state === 'expired' || (state === 'failed' && parts.length > 0);
+}
+
+/** The charge for one conversation. */
+export interface Charge {
+  readonly account: AccountId;
+  /** The number that the conversation was opened under, digits. */
+  readonly customer: string;
+  readonly conversation: ConversationId;
+  /** The message that it was charged with; undefined when an older version stored the message that leads here. */
+  readonly charged: MessageId | undefined;
+}
+
+/** `in_question`: its opener failed, and `settleCharge` has not decided about the charge yet. */
+export type ChargeState = 'stands' | 'refunded' | 'in_question';
+
+/** How many other decisions about a customer's conversations may come in between. Each of them means another failed opener. */
+const TRIES_MAX = 1_000;
+/** Page size for a conversation's other messages; most of them need not be read. */
+const PAGE = 100;
+
+/** The charge for the conversation of this message. */
+export function chargeOf({
+  _id,
+  account,
+  to,
+  customer,
+  conversation,
+  opened,
+  includedWith,
+}: ChatMessageDocument): Charge {
+  return { account, customer: customer ?? to, conversation, charged: opened === undefined ? includedWith : _id };
+}
+
+export function keyOfCharge({ account, customer }: Charge): ConversationKey {
+  return conversationKey(account, customer);
+}
+
+/** The id of the change that refunds the charge. */
+export function refundOf({ conversation }: Pick<Charge, 'conversation'>): `ref_${ConversationId}` {
+  return `ref_${conversation}`;
+}
+
+/** The message that the conversation is charged with now, according to the customer's document. */
+export function openerOf(
+  { conversation, charged }: Charge,
+  document: ConversationDocument | undefined,
+): MessageId | undefined {
+  return document?.successors?.findLast((successor) => successor.conversation === conversation)?.opener ?? charged;
+}
+
+/**
+ * The state of each charge, by its conversation. `documents` are the customers' documents and must have been read just before.
+ * Costs one more read for all charges.
+ */
+export async function lookAtCharges(
+  db: Db,
+  charges: readonly Charge[],
+  documents: ReadonlyMap<ConversationKey, ConversationDocument>,
+): Promise<ReadonlyMap<ConversationId, ChargeState>> {
+  const documentOf = (charge: Charge) => documents.get(keyOfCharge(charge));
+  const openers = await readMembers(
+    db,
+    charges.flatMap((charge) => openerOf(charge, documentOf(charge)) ?? []),
+  );
+  return new Map(
+    charges.map((charge) => {
+      const document = documentOf(charge);
+      if (document?.refunded?.includes(charge.conversation)) return [charge.conversation, 'refunded'];
+      const opener = openerOf(charge, document);
+      const failed = opener !== undefined && openers.get(opener)?.isRefused === true;
+      return [charge.conversation, failed ? 'in_question' : 'stands'];
+    }),
+  );
+}
+
+/**
+ * Decides about the charge of a conversation whose opener failed, by `judgeCharge`: another message becomes its successor, or
+ * the conversation is refunded. The caller refunds the credits. Several processes may do it at once, and it may be repeated after a
+ * crash.
+ *
+ * Why it is safe while messages are leaving: a sender first claims its message and then looks at the charge (depart.ts). Here the
+ * opener's failure is stored first and the other messages are read afterwards. So either this code sees the claimed message as
+ * perhaps taken, or the sender sees that the charge is in question and asks here. When two ask at once, the compare-and-set on
+ * the customer's document lets one decide. What "refunded" rests on is read from a majority (platform/mongo/find-one.ts): the credits go back by it.
+ */
+export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | 'refunded'> {
+  const { account, customer, conversation } = charge;
+  const key = keyOfCharge(charge);
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const document = await findCommitted(conversationCollection(db), { _id: key });
+    if (document === null) {
+      await ensureConversations(db, [{ account, customer, at: idTime(conversation) }]);
+      continue;
+    }
+    if (document.refunded?.includes(conversation)) return 'refunded';
+    // Store the refusal before reading the others: every message that leaves later then sees it.
+    const opener = openerOf(charge, document);
+    const [member] = opener === undefined ? [] : await readCommitted(db, [opener]);
+    const others = member?.isRefused ? await readOthers(db, conversation, member._id) : [];
+    const verdict = judgeCharge(member, others);
+    if (verdict.kind === 'stands') return 'stands';
+    if (verdict.kind === 'refunded') {
+      if (await markRefunded(db, document, conversation)) return 'refunded';
+      continue;
+    }
+    // This was so long ago that the customer's document has forgotten it.
+    if (await isApplied(db, account, refundOf(charge))) return 'refunded';
+    if (await passOn(db, document, { conversation, opener: verdict.successor })) crashPoint('chat:passed_on');
   }
+  throw storeTrouble(
+    `${TRIES_MAX} other decisions about the conversations of ${account} with one customer came between`,
+  );
+}
+
+const SHOWN = { state: 1, parts: 1, earlier: 1, 'fallback.ended.kind': 1 } as const;
+type Read = Parameters<typeof wasRefused>[0] & Pick<ChatMessageDocument, '_id'>;
+
+function memberOf(message: Read): Member {
+  return { _id: message._id, isRefused: wasRefused(message) };
+}
+
+async function readMembers(db: Db, ids: readonly MessageId[]): Promise<ReadonlyMap<MessageId, Member>> {
+  if (ids.length === 0) return new Map();
+  const found = await db
+    .collection<ChatMessageDocument>('messages')
+    .find<Read>({ _id: { $in: [...new Set(ids)] } }, { projection: SHOWN })
+    .toArray();
+  return new Map(found.map((message) => [message._id, memberOf(message)]));
+}
+
+async function readCommitted(db: Db, ids: readonly MessageId[]): Promise<readonly Member[]> {
+  const found = await findEachCommitted(
+    db.collection<ChatMessageDocument>('messages'),
+    ids.map((_id) => ({ _id })),
+  );
+  return found.map(memberOf);
+}
+
+/**
+ * The first other message of a conversation that was not refused, or else all of them, read from a majority. Those accepted after
+ * `opener` come first: when openers fail one after the other, none reads again what failed before it.
+ */
+async function readOthers(db: Db, conversation: ConversationId, opener: MessageId): Promise<readonly Member[]> {
+  const refused: MessageId[] = [];
+  for (const side of [{ $gt: opener }, { $lt: opener }]) {
+    const found = db
+      .collection<ChatMessageDocument>('messages')
+      .find<Read>(
+        { conversation, _id: side },
+        { projection: SHOWN, hint: { conversation: 1, _id: 1 }, batchSize: PAGE },
+      )
+      .sort({ _id: 1 });
+    for await (const message of found) {
+      const [member] = wasRefused(message) ? [] : await readCommitted(db, [message._id]);
+      if (member?.isRefused === false) return [member];
+      refused.push(message._id);
+    }
+  }
+  return readCommitted(db, refused);
+}
+
+/**
+ * Follow-up for the conversations of messages that may have ended without being taken. If an opener failed, another message
+ * becomes its successor. If all were refused, the conversation is marked as refunded and its credits go back with the id `ref_<conversation>`: exactly once, whoever does it and however often. It is marked void first, so later messages pay for a
+ * new conversation. `messages` as stored. May be repeated after a crash.
+ */
+export async function giveBackRefused(db: Db, messages: readonly ChatMessageDocument[]): Promise<void> {
+  const refused = messages.filter(wasRefused).map(chargeOf);
+  if (refused.length === 0) return;
+  const charges = [...new Map(refused.map((charge) => [charge.conversation, charge])).values()];
+  const states = await lookAtCharges(db, charges, await readConversations(db, charges.map(keyOfCharge)));
+  const lost: Charge[] = [];
+  for (const charge of charges) {
+    if (states.get(charge.conversation) === 'stands') continue;
+    if ((await settleCharge(db, charge)) === 'stands') continue;
+    crashPoint('chat:refund_decided');
+    lost.push(charge);
+  }
+  await giveBack(db, lost);
+}
+
+async function giveBack(db: Db, charges: readonly Charge[]): Promise<void> {
+  if (charges.length === 0) return;
+  const paid = await readPaid(db, charges);
+  const byAccount = new Map<AccountId, Credit[]>();
+  for (const { account, conversation, charged } of charges) {
+    const opener = charged === undefined ? undefined : paid.get(charged);
+    if (opener?.opened === undefined) continue;
+    const credits = byAccount.get(account) ?? [];
+    credits.push({
+      id: refundOf({ conversation }),
+      amount: opener.opened.credits,
+      reason: 'refund',
+      reference: conversation,
+      paid: { by: opener.opened.group, keys: opener.keys },
+    });
+    byAccount.set(account, credits);
+  }
+  for (const [account, credits] of byAccount) await applyCredits(db, account, credits);
+}
+
+/** The messages that the conversations were charged with. */
+async function readPaid(
+  db: Db,
+  charges: readonly Charge[],
+): Promise<ReadonlyMap<MessageId, Pick<ChatMessageDocument, '_id' | 'opened' | 'keys'>>> {
+  const found = await db
+    .collection<ChatMessageDocument>('messages')
+    .find({ _id: { $in: charges.flatMap(({ charged }) => charged ?? []) } }, { projection: { opened: 1, keys: 1 } })
+    .toArray();
+  return new Map(found.map((message) => [message._id, message]));
 }

@@ -1,6 +1,10 @@
+import type { AnyBulkWriteOperation, Collection, Db, Filter, UpdateFilter } from 'mongodb';
 import type { BusinessNumber } from '../../messages/document/chat-message.ts';
-import type { AccountId, ConversationId, MessageId } from '../../platform/runtime/ids.ts';
-import type { OpenConversation, Starter } from '../accounts/opening.ts';
+import { isDuplicateKey } from '../../platform/mongo/errors.ts';
+import { updateEach } from '../../platform/mongo/update-each.ts';
+import { type AccountId, type ConversationId, customerId, type MessageId } from '../../platform/runtime/ids.ts';
+import type { OpenConversation } from '../accounts/account.ts';
+import type { Starter } from '../accounts/prices.ts';
 
 /**
  * An account and one of its customers on the chat-app channel. The document holds two different windows of 24 hours. A session
@@ -38,7 +42,7 @@ export interface ConversationDocument {
   readonly sessions?: Readonly<Record<BusinessNumber, Date>>;
   /** The conversation that is paid for now, or was paid for last; absent when there was none. */
   readonly current?: OpenConversation;
-  /** Number of the newest opening written here. This opening and earlier ones are never written again (opening-store.ts). */
+  /** Number of the newest opening written here. This opening and earlier ones are never written again (pay.ts). */
   readonly openings?: number;
   /** The conversations that were refunded last. Certainly none of their messages was accepted by the provider. */
   readonly refunded?: readonly ConversationId[];
@@ -47,7 +51,7 @@ export interface ConversationDocument {
    * conversation counts.
    */
   readonly successors?: readonly Successor[];
-  /** Number of decisions recorded in `refunded` and `successors`. Each decision is a compare-and-set on it (charge-store.ts). */
+  /** Number of decisions recorded in `refunded` and `successors`. Each decision is a compare-and-set on it (charge.ts). */
   readonly judged?: number;
 }
 
@@ -98,4 +102,190 @@ export function starterAt(conversation: Session | undefined, now: Date): Starter
 
 export function conversationUntil(openedAt: Date): Date {
   return new Date(openedAt.getTime() + CONVERSATION_MS);
+}
+
+export function conversationCollection(db: Db): Collection<ConversationDocument> {
+  return db.collection('conversations');
+}
+
+/** The documents of those customers that have one. */
+export async function readConversations(
+  db: Db,
+  keys: Iterable<ConversationKey>,
+): Promise<Map<ConversationKey, ConversationDocument>> {
+  const found = await conversationCollection(db)
+    .find({ _id: { $in: [...new Set(keys)] } })
+    .toArray();
+  return new Map(found.map((conversation) => [conversation._id, conversation]));
+}
+
+/** A customer wrote at this time. */
+export interface Inbound {
+  readonly account: AccountId;
+  /** Digits. */
+  readonly customer: string;
+  /** The account's number that the customer wrote to. */
+  readonly number: BusinessNumber;
+  readonly at: Date;
+}
+
+/** Opens or prolongs sessions. `lastInboundAt` only rises, so repeats and another order change nothing. */
+export async function recordInbound(db: Db, inbound: readonly Inbound[]): Promise<void> {
+  const latest = new Map<string, Inbound>();
+  for (const one of inbound) {
+    const key = `${conversationKey(one.account, one.customer)} ${one.number}`;
+    const known = latest.get(key);
+    if (known === undefined || known.at < one.at) latest.set(key, one);
+  }
+  if (latest.size === 0) return;
+  await upsertAll(db, [...latest.values()], ({ account, customer, number, at }) => ({
+    updateOne: {
+      filter: { _id: conversationKey(account, customer) },
+      update: {
+        $max: { lastInboundAt: at, [`sessions.${number}`]: at },
+        $setOnInsert: newCustomer(account, customer, at),
+      },
+      upsert: true,
+    },
+  }));
+}
+
+/** What a customer wants of marketing, whichever number of the account it comes from. */
+export interface MarketingWish extends Omit<Inbound, 'number'> {
+  readonly stopped: boolean;
+}
+
+/** Keeps the newest wish of each customer. May be repeated, in any order. */
+export async function recordMarketing(db: Db, wishes: readonly MarketingWish[]): Promise<void> {
+  await ensureConversations(db, wishes);
+  await updateEach(
+    db,
+    'conversations',
+    wishes.map(({ account, customer, stopped, at }) => ({
+      filter: {
+        _id: conversationKey(account, customer),
+        $or: [{ 'marketing.at': { $exists: false } }, { 'marketing.at': { $lt: at } }],
+      },
+      update: { $set: { marketing: { stopped, at } } },
+    })),
+  );
+}
+
+/**
+ * Forgets a customer, unless they have written since they were read. `stopped`: since when they want no marketing, which stands like an
+ * opt-out, and is all that stays.
+ */
+export async function forgetCustomer(
+  db: Db,
+  { _id, account, customer, lastInboundAt }: ConversationDocument,
+  stopped: Date | undefined,
+): Promise<void> {
+  const asRead = { _id, lastInboundAt: lastInboundAt ?? { $exists: false } };
+  if (stopped === undefined) await conversationCollection(db).deleteOne(asRead);
+  else {
+    const marketing = { stopped: true, at: stopped };
+    await conversationCollection(db).replaceOne(asRead, { ...newCustomer(account, customer, stopped), marketing });
+  }
+}
+
+/** The customers who want no marketing of the account, by number. */
+export async function listMarketingStops(
+  db: Db,
+  account: AccountId,
+  after: string | undefined,
+  limit: number,
+): Promise<readonly ConversationDocument[]> {
+  return conversationCollection(db)
+    .find({ account, 'marketing.stopped': true, ...(after !== undefined && { customer: { $gt: after } }) })
+    .sort({ customer: 1 })
+    .hint('marketing_stops')
+    .limit(limit)
+    .toArray();
+}
+
+/** A customer, and when the account met them. */
+interface Met extends Pick<ConversationDocument, 'account' | 'customer'> {
+  readonly at: Date;
+}
+
+/** Creates the documents of customers that have none. */
+export async function ensureConversations(db: Db, customers: readonly Met[]): Promise<void> {
+  await upsertAll(db, customers, ({ account, customer, at }) => ({
+    updateOne: {
+      filter: { _id: conversationKey(account, customer) },
+      update: { $setOnInsert: newCustomer(account, customer, at) },
+      upsert: true,
+    },
+  }));
+}
+
+/** A document's fields when the account meets a customer. */
+function newCustomer(account: AccountId, customer: string, at: Date) {
+  const keys = [conversationKey(account, customerId(account, customer))];
+  return { account, customer, first: firstMet(at, customer), keys };
+}
+
+/** Texts that sort by time. */
+export function firstMet(at: Date, name: string): string {
+  return `${at.toISOString()} ${name}`;
+}
+
+/** Most refunds and successors that a customer's document remembers: far more than can fail within a message's validity. */
+const REMEMBERED_MAX = 200;
+
+/**
+ * Marks a conversation as refunded: none of its messages was taken, and no message may go in it. False when another decision was
+ * made since the read.
+ */
+export async function markRefunded(db: Db, read: ConversationDocument, id: ConversationId): Promise<boolean> {
+  const wasCurrent = read.current?.id === id;
+  return decide(
+    db,
+    read,
+    { 'current.id': wasCurrent ? id : { $ne: id } },
+    {
+      ...(wasCurrent && { $unset: { current: '' } }),
+      $push: { refunded: { $each: [id], $slice: -REMEMBERED_MAX } },
+    },
+  );
+}
+
+/** Makes `successor` the opener, because the opener failed. False when another decision was made since the read. */
+export async function passOn(db: Db, read: ConversationDocument, successor: Successor): Promise<boolean> {
+  return decide(db, read, {}, { $push: { successors: { $each: [successor], $slice: -REMEMBERED_MAX } } });
+}
+
+/** Stores one decision. It filters on the number of decisions, so that each is based on the state after the one before. */
+async function decide(
+  db: Db,
+  { _id, judged }: ConversationDocument,
+  only: Filter<ConversationDocument>,
+  update: UpdateFilter<ConversationDocument>,
+): Promise<boolean> {
+  const { matchedCount } = await conversationCollection(db).updateOne(
+    { _id, judged: judged ?? { $exists: false }, ...only },
+    { ...update, $inc: { judged: 1 } },
+  );
+  return matchedCount > 0;
+}
+
+/** Most upserts per command. A callback of 3 MB can bring thousands of customers; it must not block the store. */
+const SLICE = 250;
+
+/** Two upserts may create the same document at once. The one that fails finds it when repeated. */
+async function upsertAll<T>(
+  db: Db,
+  customers: readonly T[],
+  updateOf: (customer: T) => AnyBulkWriteOperation<ConversationDocument>,
+): Promise<void> {
+  for (let first = 0; first < customers.length; first += SLICE) {
+    const slice = customers.slice(first, first + SLICE).map(updateOf);
+    const write = () => conversationCollection(db).bulkWrite(slice, { ordered: false });
+    try {
+      await write();
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      await write();
+    }
+  }
 }

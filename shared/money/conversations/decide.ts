@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import type { BusinessNumber } from '../../messages/document/chat-message.ts';
+import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../../messages/document/chat-message.ts';
+import { firstDue } from '../../messages/document/message.ts';
 import { isoDate } from '../../platform/runtime/clock.ts';
-import { type MessageId, newId } from '../../platform/runtime/ids.ts';
-import type { AccountDocument } from '../accounts/account.ts';
-import type { Opening, PaidConversation, Starter } from '../accounts/opening.ts';
-import { chatPrice, type PriceList } from '../accounts/prices.ts';
-import { type Payer, type Refusal, refusalOf } from '../ledger/refusal.ts';
-import { afterSpending, chargesOf, type KeyCaps } from '../ledger/spending.ts';
+import { defined } from '../../platform/runtime/defined.ts';
+import { type AccountId, type ConversationId, idDay, newId } from '../../platform/runtime/ids.ts';
+import type { AccountDocument, PaidConversation } from '../accounts/account.ts';
+import { chatPrice, type PriceList, type Starter } from '../accounts/prices.ts';
+import { afterSpending, chargesOf, type KeyCaps, type Payer, type Refusal, refusalOf } from '../ledger/spending.ts';
 import {
   type ConversationDocument,
   conversationKey,
@@ -17,20 +17,85 @@ import {
 } from './conversation.ts';
 import { type ConversationDocuments, personOf, sessionOf } from './person.ts';
 
-/** The parts of a message that matter for its payment and the session. */
-export interface ChatOrder {
-  readonly _id: MessageId;
-  /** The customer's number, digits; or a user id. */
-  readonly to: string;
-  /** The account's number that it leaves from. */
-  readonly from: BusinessNumber;
-  /** True for everything but templates. Allowed only while the session is open. */
-  readonly freeForm: boolean;
+/** The result of accepting a chat-app message. */
+export type ChatAcceptOutcome =
+  /** `credits`: the price of this message, 0 inside a paid conversation. `balance`: present when it paid. */
+  | {
+      readonly kind: 'accepted';
+      readonly conversation: ConversationId;
+      readonly credits: number;
+      readonly balance?: number;
+    }
+  /** `mayStillPay`: the answer to an attempt was lost, and it may still pay until `payBy`. */
+  | ((Refusal | SessionClosed | ConversationLimitReached) & { readonly mayStillPay?: true })
+  | { readonly kind: 'outcome_unknown' };
+
+export interface SessionClosed {
+  readonly kind: 'session_closed';
+  /** Undefined: the customer never wrote. */
+  readonly closedAt: Date | undefined;
+}
+
+/** The conversation has as many messages of ours as the account allows. */
+export interface ConversationLimitReached {
+  readonly kind: 'conversation_limit_reached';
+  readonly most: number;
+}
+
+export const OUTCOME_UNKNOWN = { kind: 'outcome_unknown' } as const;
+
+/** A chat-app message as requested: checked, not paid yet. */
+export type ChatDraft = Pick<
+  ChatMessageDocument,
+  '_id' | 'from' | 'to' | 'content' | 'replyTo' | 'validUntil' | 'reference' | 'verification' | 'keys' | 'fallback'
+>;
+
+/** The document that an accepted draft becomes. Pure: accept and a redo after a crash write the same. */
+export function queuedChatMessage(
+  account: AccountId,
+  draft: ChatDraft,
+  { id, opener, group, credits, customer }: PaidConversation,
+): ChatMessageDocument {
+  const { replyTo, reference, verification, keys, fallback } = draft;
+  return {
+    _id: draft._id,
+    channel: 'chatapp',
+    direction: 'out',
+    account,
+    day: idDay(draft._id),
+    conversation: id,
+    ...(opener === draft._id ? { opened: { group, credits } } : { includedWith: opener }),
+    from: draft.from,
+    to: draft.to,
+    ...(customer !== draft.to && { customer }),
+    path: CHAT_PATH,
+    lane: CHAT_LANE,
+    content: draft.content,
+    ...defined({ replyTo, reference, verification, keys, fallback }),
+    state: 'queued',
+    v: 0,
+    due: firstDue(account, draft),
+    validUntil: draft.validUntil,
+    tries: 0,
+    history: [],
+  };
+}
+
+/** The parts of a message that matter for its payment and the session. Free-form messages may be sent only while that is open. */
+export interface ChatOrder extends Pick<ChatDraft, '_id' | 'to' | 'from' | 'content'> {
   /** The caps of the keys that it counts for. */
   readonly caps: readonly KeyCaps[];
-  /** Set when it was accepted before, in a conversation that has been refunded since. */
-  readonly again?: true;
 }
+
+/** A message that is to be accepted (open.ts). `payBy`: from this moment of the store's time on, it is no longer accepted. */
+export interface Arrival extends ChatDraft, ChatOrder {
+  readonly payBy: Date | undefined;
+}
+
+/** The answer to an arrival. `failed`: nothing happened to it, for this reason. */
+export type Answer = ChatAcceptOutcome | { readonly kind: 'failed'; readonly error: unknown };
+
+export type Answered = readonly [Arrival, Answer];
 
 /**
  * The data that the decision needs. The account must be read first. If an opening is no longer in its `opening` then, the
@@ -47,7 +112,7 @@ export interface ChatState {
 export type ChatDecision =
   /** The message goes in a conversation that is paid for, or that an earlier decision of this list opens. */
   | { readonly kind: 'included'; readonly conversation: PaidConversation }
-  | { readonly kind: 'open'; readonly opening: Opening }
+  | { readonly kind: 'open'; readonly opening: PaidConversation }
   | { readonly kind: 'session_closed'; readonly closedAt: Date | undefined }
   | Refusal;
 
@@ -73,7 +138,7 @@ export function decideChats(
   return orders.map((order): ChatDecision => {
     const person = personOf(conversations, account._id, order.to);
     const session = sessionOf(person, order.from);
-    if (order.freeForm && !isSessionOpen(session, now)) {
+    if (order.content.kind !== 'template' && !isSessionOpen(session, now)) {
       return { kind: 'session_closed', closedAt: sessionUntil(session) };
     }
     const running = person.names.flatMap((name) => {
@@ -93,7 +158,7 @@ export function decideChats(
     // A user id gets no document where the person has one: who looks by the other names would not see it.
     const hasOwn = person.documents.some(({ customer }) => customer === order.to);
     const customer = hasOwn ? order.to : (person.documents[0]?.customer ?? order.to);
-    const opening: Opening = {
+    const opening: PaidConversation = {
       id: newId('cnv', now.getTime()),
       number: chats,
       by,
@@ -103,7 +168,6 @@ export function decideChats(
       openedAt: now,
       until: conversationUntil(now),
       customer,
-      ...(order.again && { again: order.again }),
     };
     opened.set(customer, opening);
     return { kind: 'open', opening };
@@ -113,7 +177,7 @@ export function decideChats(
 /** The conversation that is paid for under this number, whether its document has it already or not. */
 function openConversation(
   customer: string,
-  pending: Readonly<Record<string, Opening>> = {},
+  pending: Readonly<Record<string, PaidConversation>> = {},
   document: ConversationDocument | undefined,
   now: Date,
 ): PaidConversation | undefined {
@@ -143,4 +207,35 @@ function conversationPrice(by: Starter, prices: ChatPrices, to = '', list?: Pric
   const own = list && chatPrice(list, by, prices.countryOf?.(to));
   if (own !== undefined) return own;
   return by === 'user' ? prices.userCredits : prices.businessCredits;
+}
+
+/** A message that opens a conversation and pays for it. */
+export interface PlannedOpener {
+  readonly arrival: Arrival;
+  readonly opening: PaidConversation;
+}
+
+/** A message that goes in a paid conversation. */
+export interface PlannedInclusion {
+  readonly arrival: Arrival;
+  readonly conversation: PaidConversation;
+}
+
+/**
+ * Sorts arrivals by their decisions, in order. Pure. An arrival that would go in a conversation which this group is only about
+ * to open is left out, to be decided again: it must wait until the account has paid.
+ */
+export function planOf(arrivals: readonly Arrival[], decisions: readonly ChatDecision[]) {
+  const openers: PlannedOpener[] = [];
+  const included: PlannedInclusion[] = [];
+  const refused: Answered[] = [];
+  arrivals.forEach((arrival, i) => {
+    const decision = decisions[i];
+    if (decision?.kind === 'open') openers.push({ arrival, opening: decision.opening });
+    else if (decision?.kind !== 'included') refused.push([arrival, decision ?? OUTCOME_UNKNOWN]);
+    else if (!openers.some(({ opening }) => opening.id === decision.conversation.id)) {
+      included.push({ arrival, conversation: decision.conversation });
+    }
+  });
+  return { openers, included, refused };
 }

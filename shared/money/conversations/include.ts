@@ -1,18 +1,19 @@
 import type { Db } from 'mongodb';
+import type { ChatMessageDocument } from '../../messages/document/chat-message.ts';
+import { isDuplicateKey } from '../../platform/mongo/errors.ts';
+import { findCommitted } from '../../platform/mongo/find-one.ts';
 import { insertNew } from '../../platform/mongo/insert-new.ts';
+import { NOW_MS } from '../../platform/mongo/store-time.ts';
 import { untilAnswered } from '../../platform/mongo/until-answered.ts';
-import { type SingleUpdate, updateEach } from '../../platform/mongo/update-each.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
-import type { AccountId } from '../../platform/runtime/ids.ts';
+import type { AccountId, ConversationId, MessageId } from '../../platform/runtime/ids.ts';
 import type { Log } from '../../platform/runtime/log.ts';
-import type { OpenConversation, PaidConversation } from '../accounts/opening.ts';
-import { OUTCOME_UNKNOWN } from './accept-outcome.ts';
-import type { Answer, Answered, Arrival } from './arrival.ts';
-import { insertBy } from './included-store.ts';
-import { openerUpdate } from './opening-store.ts';
-import type { PlannedInclusion } from './plan.ts';
+import type { OpenConversation } from '../accounts/account.ts';
+import { declareOver } from '../payment/debit.ts';
+import { readPaid } from '../payment/pending.ts';
+import { type Answer, type Answered, OUTCOME_UNKNOWN, type PlannedInclusion, queuedChatMessage } from './decide.ts';
 
-export interface IncludeDeps {
+export interface ChatDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Log;
@@ -23,33 +24,27 @@ export interface IncludeDeps {
  * because a failure of one says nothing about the others. Answers for every message; never rejects.
  */
 export async function include(
-  deps: IncludeDeps,
+  deps: ChatDeps,
   account: AccountId,
   includedMessages: readonly PlannedInclusion[],
 ): Promise<readonly Answered[]> {
   const { db } = deps;
   const keyed = includedMessages.filter(({ arrival }) => arrival.payBy !== undefined);
-  const plain = includedMessages.filter(({ arrival }) => !arrival.again && arrival.payBy === undefined);
-  const again = includedMessages.filter(({ arrival }) => arrival.again);
+  const plain = includedMessages.filter(({ arrival }) => arrival.payBy === undefined);
   const boarded = await Promise.all([
     board(deps, account, plain, async () => {
-      const messages = plain.map(({ arrival, conversation }) => arrival.messageIn(conversation));
+      const messages = plain.map(({ arrival, conversation }) => queuedChatMessage(account, arrival, conversation));
       await insertNew(db, 'messages', messages);
       return true;
     }),
-    board(deps, account, again, async () => {
-      const updates = again.map(({ arrival, conversation }) => inclusionUpdate(arrival, conversation));
-      await updateEach(db, 'messages', updates);
-      return true;
-    }),
-    ...keyed.map((one) => board(deps, account, [one], () => insertInTime(db, one))),
+    ...keyed.map((one) => board(deps, account, [one], () => insertInTime(db, account, one))),
   ]);
   return boarded.flat();
 }
 
 /** Handles all messages together. `store` returns for each whether it was in time. */
 async function board(
-  { clock, log }: IncludeDeps,
+  { clock, log }: ChatDeps,
   account: AccountId,
   includedMessages: readonly PlannedInclusion[],
   store: () => Promise<boolean>,
@@ -68,23 +63,114 @@ function answerIn({ id }: OpenConversation, asked: { readonly answer: boolean } 
   return asked.answer ? { kind: 'accepted', conversation: id, credits: 0 } : { kind: 'too_late' };
 }
 
-async function insertInTime(db: Db, { arrival, conversation }: PlannedInclusion): Promise<boolean> {
-  return arrival.payBy === undefined || insertBy(db, arrival.messageIn(conversation), arrival.payBy);
+async function insertInTime(db: Db, account: AccountId, { arrival, conversation }: PlannedInclusion): Promise<boolean> {
+  return arrival.payBy === undefined || insertBy(db, queuedChatMessage(account, arrival, conversation), arrival.payBy);
 }
 
 /**
- * The update of a message that is stored already. A process that died may have opened and paid for the conversation with this
- * same message.
+ * Those that may still go in their conversation, of an account that sends at most so many messages in one, the first included. Counted
+ * from what is stored: several gateways that send in one conversation at the same moment may send some more.
  */
-function inclusionUpdate({ _id, to }: Arrival, conversation: PaidConversation): SingleUpdate {
-  const { id, opener, customer } = conversation;
-  if (opener === _id) return openerUpdate(conversation);
-  const update = { conversation: id, includedWith: opener };
-  return {
-    filter: { _id, conversation: { $ne: id } },
-    update:
-      customer === to
-        ? { $set: update, $unset: { customer: '' }, $inc: { v: 1 } }
-        : { $set: { ...update, customer }, $inc: { v: 1 } },
+export async function withinLimit(
+  db: Db,
+  inclusions: readonly PlannedInclusion[],
+  most: number | undefined,
+): Promise<{ readonly included: readonly PlannedInclusion[]; readonly refused: readonly Answered[] }> {
+  if (most === undefined) return { included: inclusions, refused: [] };
+  const rooms = new Map<ConversationId, number>();
+  const included: PlannedInclusion[] = [];
+  const refused: Answered[] = [];
+  for (const one of inclusions) {
+    const { arrival, conversation } = one;
+    const room = rooms.get(conversation.id) ?? (await roomIn(db, conversation, most));
+    rooms.set(conversation.id, room - 1);
+    if (room > 0) included.push(one);
+    else refused.push([arrival, { kind: 'conversation_limit_reached', most }]);
+  }
+  return { included, refused };
+}
+
+/** How many more messages may go in a conversation now. Its opener is one, stored or not. */
+export async function roomIn(db: Db, { id, opener }: OpenConversation, most: number): Promise<number> {
+  const others = { conversation: id, _id: { $ne: opener } };
+  const taken = await db
+    .collection<ChatMessageDocument>('messages')
+    .countDocuments(others, { limit: most, hint: { conversation: 1, _id: 1 } });
+  return Math.max(0, most - 1 - taken);
+}
+
+/**
+ * Version of a placeholder: a document with the id of a message that came too late, and nothing else of it. It belongs to no
+ * account, is shown to nobody, and is removed with the messages of its age. The versions of messages begin at 0.
+ */
+export const TOO_LATE_V = -1;
+
+/** A final state, so that it is removed with old messages. */
+const TOO_LATE = { v: TOO_LATE_V, state: 'rejected' } as const satisfies Partial<ChatMessageDocument>;
+
+/**
+ * Stores a free message before `payBy` of the store's time, or never, however long it is delayed. When it comes too late it stores
+ * a placeholder, so that an earlier attempt that is still on its way finds the id taken, also on a server whose clock is behind.
+ * False when it was too late. May be repeated when the answer was lost.
+ */
+export async function insertBy(db: Db, message: ChatMessageDocument, payBy: Date): Promise<boolean> {
+  const messages = db.collection<ChatMessageDocument>('messages');
+  const { _id, ...rest } = message;
+  const inTime = { $lt: [NOW_MS, payBy.getTime()] };
+  const fields = Object.entries(rest).map(([name, value]) => [
+    name,
+    { $cond: [inTime, { $literal: value }, '$$REMOVE'] },
+  ]);
+  const stored = {
+    ...Object.fromEntries(fields),
+    v: { $cond: [inTime, message.v, TOO_LATE.v] },
+    state: { $cond: [inTime, message.state, TOO_LATE.state] },
   };
+  let found: Pick<ChatMessageDocument, 'v'> | null;
+  try {
+    found = await messages.findOneAndUpdate({ _id, v: { $exists: false } }, [{ $set: stored }], {
+      upsert: true,
+      returnDocument: 'after',
+      projection: { v: 1 },
+    });
+    // Some servers say nothing to one of two that insert it together.
+    found ??= await findCommitted(messages, { _id }, { v: 1 });
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    found = await findCommitted(messages, { _id }, { v: 1 });
+  }
+  return found !== null && found.v !== TOO_LATE_V;
+}
+
+/**
+ * Stores a placeholder unless the message is stored: from then on nobody stores it. Do not call it for a message that is paid for
+ * and not stored yet. May be repeated.
+ */
+export async function neverStore(db: Db, id: MessageId): Promise<void> {
+  await insertNew(db, 'messages', [{ _id: id, ...TOO_LATE }]);
+}
+
+/**
+ * Makes sure that an attempt that had to pay before `payBy` never succeeds from now on; false while it may. Then what
+ * `findAcceptedChat` says is final, and the message's id is used up. An opener is paid for, so it is enough to declare its time
+ * over. A rider is only stored, so a placeholder gets its id (`neverStore`). An opener that is paid for and not stored yet must get
+ * none: if its process has died, the sweep stores it, and would find its id taken.
+ */
+export async function endChatAttempt(db: Db, account: AccountId, id: MessageId, payBy: Date): Promise<boolean> {
+  if (!(await declareOver(db, account, payBy))) return false;
+  if ((await findAcceptedChat(db, account, id)) === undefined) await neverStore(db, id);
+  return true;
+}
+
+export type AcceptedChat = Pick<ChatMessageDocument, '_id' | 'to' | 'conversation' | 'content' | 'opened'>;
+
+/** A message that was accepted: it is stored, or is still in the account's pending changes. */
+export async function findAcceptedChat(db: Db, account: AccountId, id: MessageId): Promise<AcceptedChat | undefined> {
+  for (const { chatMessages } of (await readPaid(db, account, findCommitted)).values()) {
+    const pending = chatMessages.find((message) => message._id === id);
+    if (pending !== undefined) return pending;
+  }
+  const messages = db.collection<ChatMessageDocument>('messages');
+  const shown = { to: 1, conversation: 1, content: 1, opened: 1 };
+  return (await findCommitted(messages, { _id: id, account, v: { $gt: TOO_LATE_V } }, shown)) ?? undefined;
 }

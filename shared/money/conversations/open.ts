@@ -1,15 +1,28 @@
 import type { Db } from 'mongodb';
-import type { ChatMessageDocument } from '../../messages/document/chat-message.ts';
-import type { AccountId } from '../../platform/runtime/ids.ts';
-import type { Refusal } from '../ledger/refusal.ts';
-import type { KeyCaps } from '../ledger/spending.ts';
-import type { ChatAcceptOutcome, ConversationLimitReached, SessionClosed } from './accept-outcome.ts';
-import { AccountAccepter, type ChatAccepterDeps } from './account-accepter.ts';
-import { newArrival, returningArrival } from './arrival.ts';
-import { type ChatPrices, decideChats } from './decide.ts';
-import { type ChatDraft, isFreeForm } from './draft.ts';
-import { hasPlace } from './places.ts';
-import { readChatState } from './read-state.ts';
+import { storeTrouble } from '../../platform/mongo/errors.ts';
+import { Grouper } from '../../platform/runtime/grouper.ts';
+import type { AccountId, GroupId } from '../../platform/runtime/ids.ts';
+import type { AccountDocument } from '../accounts/account.ts';
+import { type KeyCaps, PAYER, type Refusal } from '../ledger/spending.ts';
+import { conversationKey } from './conversation.ts';
+import {
+  type Answer,
+  type Answered,
+  type Arrival,
+  type ChatAcceptOutcome,
+  type ChatDraft,
+  type ChatOrder,
+  type ChatPrices,
+  type ChatState,
+  type ConversationLimitReached,
+  decideChats,
+  OUTCOME_UNKNOWN,
+  planOf,
+  type SessionClosed,
+} from './decide.ts';
+import { type ChatDeps, include, roomIn, withinLimit } from './include.ts';
+import { type OpenersToPay, payForOpeners } from './pay.ts';
+import { readCustomers } from './person.ts';
 
 /**
  * The only way into the product for chat-app messages. The first message to a customer opens a conversation and pays for it; the
@@ -26,11 +39,6 @@ export interface ChatAccepter {
    * never. `caps`: of the keys that ask, if they may spend only so much.
    */
   accept(account: AccountId, draft: ChatDraft, payBy?: Date, caps?: readonly KeyCaps[]): Promise<ChatAcceptOutcome>;
-  /**
-   * Does the same for a message whose conversation has been refunded since. The message goes in another conversation. A refusal is
-   * final: no attempt pays after it.
-   */
-  acceptAgain(message: ChatMessageDocument): Promise<ChatAcceptOutcome>;
 }
 
 /**
@@ -53,8 +61,7 @@ export function createChatAccepter(deps: ChatAccepterDeps): ChatAccepter {
   };
 
   return {
-    accept: (account, draft, payBy, caps) => accepterOf(account).accept(newArrival(account, draft, payBy, caps)),
-    acceptAgain: (message) => accepterOf(message.account).accept(returningArrival(message)),
+    accept: (account, draft, payBy, caps = []) => accepterOf(account).accept({ ...draft, payBy, caps }),
   };
 }
 
@@ -69,14 +76,133 @@ export async function wouldOpen(
 ): Promise<
   { readonly kind: 'would_accept'; readonly credits: number } | Refusal | SessionClosed | ConversationLimitReached
 > {
-  const order = { _id: draft._id, to: draft.to, from: draft.from, freeForm: isFreeForm(draft), caps };
+  const order = { ...draft, caps };
   const state = await readChatState(db, account, [order]);
   const [decision] = decideChats([order], state, now, prices);
   if (decision === undefined) return { kind: 'would_accept', credits: 0 };
   if (decision.kind === 'included') {
     const { conversationMessages: most } = state.account ?? {};
-    const isPlace = most === undefined || (await hasPlace(db, decision.conversation.id, most));
-    return isPlace ? { kind: 'would_accept', credits: 0 } : { kind: 'conversation_limit_reached', most };
+    if (most !== undefined && (await roomIn(db, decision.conversation, most)) === 0) {
+      return { kind: 'conversation_limit_reached', most };
+    }
+    return { kind: 'would_accept', credits: 0 };
   }
   return decision.kind === 'open' ? { kind: 'would_accept', credits: decision.opening.credits } : decision;
+}
+
+/** Most messages of one group. With the longest texts and parameters they add about a megabyte to the account document. */
+const GROUP_MAX = 50;
+/** After this many lost races in a row we give up. Each loss means that another conversation of this account was opened. */
+const TRIES_MAX = 200;
+
+export interface ChatAccepterDeps extends ChatDeps {
+  readonly prices: ChatPrices;
+}
+
+/**
+ * Accepts the messages of one account in this process, in groups: while one group is in flight, the next one gathers. Each group
+ * is read, decided and stored. If another opening came first, the affected messages are decided again, until every message has an
+ * answer.
+ */
+class AccountAccepter {
+  readonly #account: AccountId;
+  readonly #deps: ChatAccepterDeps;
+  readonly #grouper: Grouper<Arrival, Answer>;
+  /** Groups whose follow-up is complete; the next debit clears them. */
+  #done: readonly GroupId[] = [];
+
+  constructor(account: AccountId, deps: ChatAccepterDeps) {
+    this.#account = account;
+    this.#deps = deps;
+    this.#grouper = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (arrivals) => this.#takeAll(arrivals) });
+  }
+
+  /**
+   * True when nothing waits and nothing is in flight. The accepter may then be dropped: the maintenance clears its last pending
+   * changes.
+   */
+  get idle(): boolean {
+    return this.#grouper.idle;
+  }
+
+  /** Rejects with the store's error when nothing was paid or stored. */
+  async accept(arrival: Arrival): Promise<ChatAcceptOutcome> {
+    const answer = await this.#grouper.add(arrival);
+    if (answer.kind === 'failed') throw answer.error;
+    return answer;
+  }
+
+  /** Every arrival gets its own answer. A failure of one says nothing about the others. */
+  async #takeAll(arrivals: readonly Arrival[]): Promise<readonly Answer[]> {
+    const answers = new Map<Arrival, Answer>();
+    const mayStillPay = new Set<Arrival>();
+    let open = arrivals;
+    for (let tries = 1; open.length > 0; tries++) {
+      try {
+        if (tries > TRIES_MAX) {
+          throw storeTrouble(`${TRIES_MAX} other conversations of account ${this.#account} came between`);
+        }
+        await this.#takeOnce(open, answers, mayStillPay);
+      } catch (error) {
+        for (const arrival of open) if (!answers.has(arrival)) answers.set(arrival, { kind: 'failed', error });
+      }
+      open = open.filter((arrival) => !answers.has(arrival));
+    }
+    return arrivals.map((arrival) => {
+      const answer = answers.get(arrival) ?? OUTCOME_UNKNOWN;
+      return mayStillPay.has(arrival) ? besideAttempt(answer) : answer;
+    });
+  }
+
+  /**
+   * Tries to answer each arrival. Those that have no answer afterwards must be decided again: either another opening came first,
+   * or the message that opens their conversation must be paid for first.
+   */
+  async #takeOnce(
+    arrivals: readonly Arrival[],
+    answers: Map<Arrival, Answer>,
+    mayStillPay: Set<Arrival>,
+  ): Promise<void> {
+    const { db, clock, prices } = this.#deps;
+    const state = await readChatState(db, this.#account, arrivals);
+    const plan = planOf(arrivals, decideChats(arrivals, state, clock.now(), prices));
+    for (const one of plan.refused) answers.set(...one);
+    const { included, refused } = await withinLimit(db, plan.included, state.account?.conversationMessages);
+    for (const one of refused) answers.set(...one);
+    const results = await Promise.allSettled([
+      include(this.#deps, this.#account, included),
+      this.#open({ chats: state.account?.chats, openers: plan.openers, mayStillPay }),
+    ]);
+    // Results that were stored and paid come first, so that a failure of another part does not hide them.
+    for (const result of results) {
+      if (result.status === 'fulfilled') for (const [arrival, answer] of result.value) answers.set(arrival, answer);
+    }
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  }
+
+  async #open(asked: Omit<OpenersToPay, 'account' | 'done'>): Promise<readonly Answered[]> {
+    const { answers, done } = await payForOpeners(this.#deps, { ...asked, account: this.#account, done: this.#done });
+    this.#done = done;
+    return answers;
+  }
+}
+
+/**
+ * The answer to an arrival for which an earlier attempt, whose answer was lost, may still pay. If it was accepted since, another
+ * conversation was opened, so that attempt finds `chats` changed.
+ */
+function besideAttempt(answer: Answer): Answer {
+  if (answer.kind === 'accepted' || answer.kind === 'outcome_unknown') return answer;
+  return answer.kind === 'failed' ? OUTCOME_UNKNOWN : { ...answer, mayStillPay: true };
+}
+
+/**
+ * Reads what decisions about `orders` are based on. The account comes first. An opening that is no longer in its `opening` is
+ * then in the conversations' documents. An opening paid after this read raises `chats`, so the debit detects it.
+ */
+async function readChatState(db: Db, account: AccountId, orders: readonly ChatOrder[]): Promise<ChatState> {
+  const projection = { ...PAYER, chats: 1, opening: 1, prices: 1, conversationMessages: 1 };
+  const before = await db.collection<AccountDocument>('accounts').findOne({ _id: account }, { projection });
+  const keys = orders.map(({ to }) => conversationKey(account, to));
+  return { account: before, conversations: await readCustomers(db, keys) };
 }

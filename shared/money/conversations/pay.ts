@@ -1,22 +1,21 @@
-import type { Db } from 'mongodb';
+import type { Collection, Db, Document } from 'mongodb';
+import type { ChatMessageDocument } from '../../messages/document/chat-message.ts';
+import { findCommitted } from '../../platform/mongo/find-one.ts';
+import { insertNew } from '../../platform/mongo/insert-new.ts';
 import { untilAnswered } from '../../platform/mongo/until-answered.ts';
-import { type Clock, isoDate } from '../../platform/runtime/clock.ts';
+import { type SingleUpdate, updateEach } from '../../platform/mongo/update-each.ts';
+import { isoDate } from '../../platform/runtime/clock.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import type { AccountId, GroupId } from '../../platform/runtime/ids.ts';
-import { errorFields, type Log } from '../../platform/runtime/log.ts';
-import type { AccountDocument } from '../accounts/account.ts';
-import { chargesOf } from '../ledger/spending.ts';
-import { declareOver, earliest } from '../payment/pay-by.ts';
-import { OUTCOME_UNKNOWN } from './accept-outcome.ts';
-import type { Answered, Arrival } from './arrival.ts';
-import { type OpeningToStore, payForOpenings, storeOpenings } from './opening-store.ts';
-import type { PlannedOpener } from './plan.ts';
-
-export interface PayDeps {
-  readonly db: Db;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+import { errorFields } from '../../platform/runtime/log.ts';
+import type { AccountDocument, PaidConversation, PendingChange } from '../accounts/account.ts';
+import { chargesOf, type KeyCharge, payerFilter, spending } from '../ledger/spending.ts';
+import { enterInLedger, ledgerEntryOf } from '../ledger/store.ts';
+import { declareOver, earliest, inTime } from '../payment/debit.ts';
+import { DECIDED, type Decided, encodeOpening, openingEntry } from '../payment/pending.ts';
+import { conversationKey, ensureConversations } from './conversation.ts';
+import { type Answered, type Arrival, OUTCOME_UNKNOWN, type PlannedOpener, queuedChatMessage } from './decide.ts';
+import type { ChatDeps } from './include.ts';
 
 export interface OpenersToPay {
   readonly account: AccountId;
@@ -45,7 +44,7 @@ export interface PaidOpeners {
  * Rejects with the store's error when nothing was paid; then the next debit must still clear all of `done`.
  */
 export async function payForOpeners(
-  deps: PayDeps,
+  deps: ChatDeps,
   { account, chats, openers, done, mayStillPay }: OpenersToPay,
 ): Promise<PaidOpeners> {
   const [first] = openers;
@@ -54,7 +53,7 @@ export async function payForOpeners(
   const openings = openers.map(({ arrival, opening }) => ({
     arrival,
     opening,
-    messages: arrival.again ? [] : [arrival.messageIn(opening)],
+    messages: [queuedChatMessage(account, arrival, opening)],
   }));
   const payBy = earliest(openers.map(({ arrival }) => arrival.payBy));
   const keys = chargesOf(openers.map(({ arrival: { caps }, opening: { credits: amount } }) => ({ caps, amount })));
@@ -107,7 +106,7 @@ async function tooLate(
  * and the maintenance finishes what fails here.
  */
 async function followUp(
-  { db, clock, log }: PayDeps,
+  { db, clock, log }: ChatDeps,
   account: AccountId,
   paid: readonly OpeningToStore[],
 ): Promise<readonly GroupId[]> {
@@ -120,4 +119,132 @@ async function followUp(
     log.warn('follow_up_failed', { ...what, ...errorFields(error) });
     return [];
   }
+}
+
+/** A conversation to pay for, with the messages stored with it: its opener. */
+interface PaidOpening {
+  readonly opening: PaidConversation;
+  readonly messages: readonly ChatMessageDocument[];
+}
+
+interface OpeningDebit extends Pick<OpenersToPay, 'account' | 'chats' | 'done'> {
+  /** At least one opening, in the order of their numbers. */
+  readonly openings: readonly PaidOpening[];
+  /** UTC day, for the expiry of the credits. */
+  readonly today: string;
+  /** From this moment of the store's time on, the update is refused, however long it was delayed. */
+  readonly payBy: Date | undefined;
+  /** What they take of the caps of keys. */
+  readonly keys: readonly KeyCharge[];
+}
+
+/**
+ * The one atomic update that opens conversations: the account pays for all of them and carries their messages, or nothing
+ * happens. May be repeated when the answer was lost: `chats` has risen then, and the change is recognized by its group. Each
+ * conversation gets its own ledger entry.
+ *
+ * Undefined means that nothing happened: somebody else has opened a conversation since, the account cannot pay, or `payBy` has
+ * passed. Only if the account alone prevented it can the same update still succeed later.
+ */
+async function payForOpenings(
+  accounts: Collection<AccountDocument>,
+  debit: OpeningDebit,
+): Promise<readonly PendingChange[] | undefined> {
+  const { account, chats, openings, today, payBy, keys } = debit;
+  const groups = openings.map(({ opening }) => opening.group);
+  const required = openings.reduce((sum, { opening }) => sum + opening.credits, 0);
+  const projection = Object.fromEntries(
+    groups.flatMap((group) => DECIDED.map((name) => [`pending.${group}.${name}`, 1])),
+  );
+  const after =
+    (await accounts.findOneAndUpdate(
+      {
+        _id: account,
+        chats: chats ?? { $exists: false },
+        ...payerFilter(required, today, keys),
+        ...inTime(payBy),
+      },
+      openingPipeline(debit, required),
+      { returnDocument: 'after', projection },
+    )) ?? (await findCommitted(accounts, { _id: account }, projection));
+  const paid = openings.flatMap(({ opening }) => {
+    const decided = after?.pending?.[opening.group];
+    return decided === undefined ? [] : [{ ...decided, ...openingEntry(opening) }];
+  });
+  return paid.length === groups.length ? paid : undefined;
+}
+
+function openingPipeline({ openings, done, today, keys }: OpeningDebit, required: number): Document[] {
+  const pending: Record<string, unknown> = {};
+  const opening: Record<string, PaidConversation> = {};
+  let spent = 0;
+  openings.forEach((one, i) => {
+    const { group, credits } = one.opening;
+    spent += credits;
+    const decided = {
+      seq: { $add: ['$seq', i + 1] },
+      balanceAfter: { $subtract: ['$balance', spent] },
+      at: '$$NOW',
+    } satisfies Record<Decided, unknown>;
+    pending[group] = { ...decided, ...encodeOpening(one.opening, one.messages) };
+    opening[group] = one.opening;
+  });
+  // One object for all: dotted paths are slower in the store (money/ledger/change.ts).
+  const set = {
+    $set: {
+      balance: { $subtract: ['$balance', required] },
+      seq: { $add: ['$seq', openings.length] },
+      chats: { $add: [{ $ifNull: ['$chats', 0] }, openings.length] },
+      pendingAt: { $ifNull: ['$pendingAt', '$$NOW'] },
+      pending: { $mergeObjects: ['$pending', pending] },
+      opening: { $mergeObjects: ['$opening', { $literal: opening }] },
+      ...spending(required, today, keys),
+    },
+  };
+  if (done.length === 0) return [set];
+  return [set, { $unset: done.flatMap((group) => [`pending.${group}`, `opening.${group}`]) }];
+}
+
+/** A paid opening, as carried by the account's update. */
+interface OpeningToStore extends PaidOpening {
+  readonly pending: PendingChange;
+}
+
+/**
+ * Follow-up of paid openings: first the customers' documents, then the messages and the ledger entries. In this order, anyone who
+ * finds a message also finds its conversation. Repeating it writes the same, even late: an opening never overwrites a newer one
+ * and never restores a refunded one.
+ */
+export async function storeOpenings(db: Db, account: AccountId, paid: readonly OpeningToStore[]): Promise<void> {
+  if (paid.length === 0) return;
+  const openings = paid.map(({ opening }) => opening);
+  const updates = openings.map((opening) => currentUpdate(account, opening));
+  if ((await updateEach(db, 'conversations', updates)) < updates.length) {
+    await ensureConversations(
+      db,
+      openings.map(({ customer, openedAt: at }) => ({ account, customer, at })),
+    );
+    await updateEach(db, 'conversations', updates);
+  }
+  await insertNew(
+    db,
+    'messages',
+    paid.flatMap(({ messages }) => messages),
+  );
+  await enterInLedger(
+    db,
+    paid.map(({ opening, pending }) => ledgerEntryOf(account, opening.group, pending)),
+  );
+}
+
+function currentUpdate(account: AccountId, opening: PaidConversation): SingleUpdate {
+  const { customer, ...current } = opening;
+  return {
+    filter: {
+      _id: conversationKey(account, customer),
+      refunded: { $ne: opening.id },
+      $or: [{ openings: { $exists: false } }, { openings: { $lt: opening.number } }],
+    },
+    update: { $set: { current, openings: opening.number } },
+  };
 }

@@ -5,11 +5,12 @@ import { type AccountId, type CustomerId, customerId, isCustomerId } from '../..
 import {
   type ConversationDocument,
   type ConversationKey,
+  conversationCollection,
   conversationKey,
   type Profile,
+  readConversations,
   type Session,
 } from './conversation.ts';
-import { conversationCollection, readConversations } from './store.ts';
 
 /**
  * A person may have several names: numbers (of Brazil with and without the ninth digit; an old one and a new one) and user ids.
@@ -164,32 +165,17 @@ export function customerOf(account: AccountId, { names, documents }: Person): Cu
   };
 }
 
-/** Who these customers of an account are, by their names. */
-export async function readCustomerRecords(
-  db: Db,
-  account: AccountId,
-  names: readonly string[],
-): Promise<ReadonlyMap<string, Customer>> {
-  if (names.length === 0) return new Map();
-  const all = [...new Set(names)];
-  const documents = await readCustomers(
-    db,
-    all.map((name) => conversationKey(account, name)),
-  );
-  return new Map(all.map((name) => [name, customerOf(account, personOf(documents, account, name))]));
-}
-
-/** The names of each of these customers of an account. */
-export async function readNames(
+/** These customers of an account with all their names. */
+export async function readPersons(
   db: Db,
   account: AccountId,
   customers: readonly string[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
+): Promise<ReadonlyMap<string, Person>> {
   const documents = await readCustomers(
     db,
     customers.map((customer) => conversationKey(account, customer)),
   );
-  return new Map(customers.map((customer) => [customer, personOf(documents, account, customer).names]));
+  return new Map(customers.map((customer) => [customer, personOf(documents, account, customer)]));
 }
 
 function shown<Name extends string>(name: Name, value: string | undefined) {

@@ -1,8 +1,7 @@
 import type { Db } from 'mongodb';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 import type { AccountDocument, PendingChange } from '../accounts/account.ts';
-import { entriesIn, ledgerEntryId } from './entry.ts';
-import { ledgerCollection } from './store.ts';
+import { entriesIn, ledgerCollection, ledgerEntryId } from './store.ts';
 
 export interface LedgerVerdict {
   readonly account: AccountId;

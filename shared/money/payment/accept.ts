@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { type MessageDraft, queuedMessage } from '../../messages/document/draft.ts';
+import { type MessageDraft, queuedMessage } from '../../messages/document/message.ts';
 import { ACCOUNTS_MAX } from '../../messages/queue/queue-document.ts';
 import { type Booking, bookedSchedule, priceOfBooking } from '../../messages/schedule.ts';
 import { storeTrouble } from '../../platform/mongo/errors.ts';
@@ -10,49 +10,11 @@ import { type AccountId, type GroupId, newId } from '../../platform/runtime/ids.
 import type { Log } from '../../platform/runtime/log.ts';
 import { within } from '../../platform/runtime/within.ts';
 import { creditsOf } from '../accounts/prices.ts';
-import type { Refusal } from '../ledger/refusal.ts';
-import { chargesOf, type KeyCaps, type KeyCharge } from '../ledger/spending.ts';
-import { type Answered, type DebitRequest, debitEach, PAID } from './debit.ts';
-import { debitAnswers } from './debit-answers.ts';
+import { chargesOf, type KeyCaps, type KeyCharge, type Refusal } from '../ledger/spending.ts';
+import { type Answered, type DebitRequest, debitAnswers, debitEach, earliest, PAID } from './debit.ts';
 import { FollowUp, type Leaving } from './follow-up.ts';
 import { KeyedGrouper, type KeyedPart } from './keyed-grouper.ts';
-import { earliest } from './pay-by.ts';
 import { type BatchOrder, priceOf } from './pending.ts';
-
-/**
- * The only way into the product for SMS: the account pays and the messages exist, or neither.
- *
- * While one debit of an account is in flight, new requests wait and share the next debit. The debits of several accounts go in
- * one command, and each request gets its own exact answer. The debit stores the messages too, in the account's `pending`: so it is
- * all that an answer waits for. They are put into the queue soon after, together with those of other accounts, and the ledger entry
- * follows (follow-up.ts). If a process dies in between, the whole group is in `pending`, and the maintenance finishes it (finish-pending.ts).
- */
-export interface Accepter {
-  /**
-   * Accepts all drafts of one request or none. When it resolves, the messages are paid and safe, and perhaps not in the queue yet.
-   * Rejects with the store's error when nothing happened because the store could not be reached; `outcome_unknown` when that
-   * cannot be told. With `payBy` the account pays before that moment of the store's time or never, even if this process freezes or
-   * the debit is delayed. `caps`: of the keys that ask, if they may spend only so much.
-   */
-  accept(
-    account: AccountId,
-    drafts: readonly MessageDraft[],
-    payBy?: Date,
-    caps?: readonly KeyCaps[],
-  ): Promise<AcceptOutcome>;
-}
-
-/** The same for a schedule: paid for now and stored, released at its time (messages/schedule.ts). */
-export interface Booker {
-  book(account: AccountId, booking: Booking, payBy?: Date, caps?: readonly KeyCaps[]): Promise<AcceptOutcome>;
-}
-
-/**
- * The same for a batch that is stored unpaid. It gets a debit of its own. A batch that is not paid before `payBy` may be pruned.
- */
-export interface BatchAccepter {
-  acceptBatch(account: AccountId, batch: BatchOrder, payBy: Date, caps?: readonly KeyCaps[]): Promise<AcceptOutcome>;
-}
 
 export type AcceptOutcome =
   | { readonly kind: 'accepted'; readonly credits: number }
@@ -92,12 +54,22 @@ type Answer =
   | { readonly failed: unknown };
 
 const UNKNOWN: Answer = { outcome: { kind: 'outcome_unknown' } };
-/** Too much that the account has paid for is not stored yet (open-groups.ts), and waiting did not help. Nothing more is debited. */
+/** Too much that the account has paid for is not stored yet (follow-up.ts), and waiting did not help. Nothing more is debited. */
 const FULL: Answer = {
   failed: storeTrouble('the store is behind: too much that the account has paid for waits to be stored'),
 };
 
-export class GroupAccepter implements Accepter, Booker, BatchAccepter {
+export type Accepter = Pick<GroupAccepter, 'accept' | 'book' | 'acceptBatch'>;
+
+/**
+ * The only way into the product for SMS: the account pays and the messages exist, or neither.
+ *
+ * While one debit of an account is in flight, new requests wait and share the next debit. The debits of several accounts go in
+ * one command, and each request gets its own exact answer. The debit stores the messages too, in the account's `pending`: so it is
+ * all that an answer waits for. They are put into the queue soon after, together with those of other accounts, and the ledger entry
+ * follows (follow-up.ts). If a process dies in between, the whole group is in `pending`, and the maintenance finishes it (finish-pending.ts).
+ */
+export class GroupAccepter {
   readonly #deps: { readonly db: Db; readonly clock: Clock; readonly log: Log };
   readonly #followUp: FollowUp;
   readonly #grouper: KeyedGrouper<AccountId, Order, Answer>;
@@ -118,6 +90,12 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     });
   }
 
+  /**
+   * Accepts all drafts of one request or none. When it resolves, the messages are paid and safe, and perhaps not in the queue yet.
+   * Rejects with the store's error when nothing happened because the store could not be reached; `outcome_unknown` when that
+   * cannot be told. With `payBy` the account pays before that moment of the store's time or never, even if this process freezes or
+   * the debit is delayed. `caps`: of the keys that ask, if they may spend only so much.
+   */
   async accept(
     account: AccountId,
     drafts: readonly MessageDraft[],
@@ -127,6 +105,7 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     return outcomeOf(await this.#grouper.add(account, charged({ drafts, bookings: [], payBy }, caps)));
   }
 
+  /** The same for a schedule: paid for now and stored, released at its time (messages/schedule.ts). */
   async book(
     account: AccountId,
     booking: Booking,
@@ -136,6 +115,7 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     return storedOutcomeOf(await this.#grouper.add(account, charged({ drafts: [], bookings: [booking], payBy }, caps)));
   }
 
+  /** The same for a batch that is stored unpaid. It gets a debit of its own. One that is not paid before `payBy` may be pruned. */
   async acceptBatch(
     account: AccountId,
     batch: BatchOrder,
@@ -233,7 +213,7 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     return requests.map((request, i) => answerOf(request, answers[i], stored));
   }
 
-  /** If not all requests have paid, debit-answers.ts finds out what happened to each. */
+  /** If not all requests have paid, `debitAnswers` finds out what happened to each. */
   async #debit(requests: readonly DebitRequest[]): Promise<readonly Answered[]> {
     const beganMs = this.#deps.clock.monotonicMs();
     const paid = debitEach(this.#deps.db, requests);

@@ -1,13 +1,12 @@
 import type { Db } from 'mongodb';
-import { removeUnreleased } from '../../messages/batch-store.ts';
-import { REDO_MS, type ScheduleDocument } from '../../messages/schedule.ts';
-import { markCancelled, markRefunded, readSchedule } from '../../messages/schedule-store.ts';
+import { removeUnreleased } from '../../messages/batch.ts';
+import { markCancelled, markRefunded, REDO_MS, readSchedule, type ScheduleDocument } from '../../messages/schedule.ts';
 import { findCommitted } from '../../platform/mongo/find-one.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import type { AccountId, ScheduleId } from '../../platform/runtime/ids.ts';
 import { applyCredits, type Credit } from '../ledger/change.ts';
-import { findBooked } from './find-booked.ts';
+import { findBooked } from './pending.ts';
 
 export type Cancelled =
   /** The schedule never becomes a message, and its credits are refunded. `again`: an earlier call had decided it. */

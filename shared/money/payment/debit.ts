@@ -1,10 +1,25 @@
 import type { Db, Document, Filter } from 'mongodb';
+import { isStoreTrouble } from '../../platform/mongo/errors.ts';
+import { findAtOnce, findCommitted } from '../../platform/mongo/find-one.ts';
+import { NOW_MS } from '../../platform/mongo/store-time.ts';
+import { untilAnswered } from '../../platform/mongo/until-answered.ts';
 import { updateEach } from '../../platform/mongo/update-each.ts';
+import type { Clock } from '../../platform/runtime/clock.ts';
 import type { AccountId, GroupId } from '../../platform/runtime/ids.ts';
+import type { Log } from '../../platform/runtime/log.ts';
 import type { AccountDocument } from '../accounts/account.ts';
-import { PAYER, type Payer, payerFilter, type Refusal, refusalOf } from '../ledger/refusal.ts';
-import { chargesOf, type KeyCaps, type KeyCharge, spending } from '../ledger/spending.ts';
-import { inTime } from './pay-by.ts';
+import {
+  chargesOf,
+  type KeyCaps,
+  type KeyCharge,
+  PAYER,
+  type Payer,
+  payerFilter,
+  type Refusal,
+  refusalOf,
+  spending,
+} from '../ledger/spending.ts';
+import { isEntered, isEnteredForSure } from '../ledger/store.ts';
 import { type Decided, encodePurchase, type Purchase, priceOf } from './pending.ts';
 
 /** The result of one attempt to pay for a group. */
@@ -46,7 +61,7 @@ export interface DebitRequest extends Purchase {
  * how many have paid; if not all have, `debitAnswers` says which.
  *
  * For first attempts only: the filter prevents a second payment only while the pending change exists. When an answer was lost, or
- * may have been, use `debitAgain` (debit-again.ts): it also recognizes debits that were cleared since.
+ * may have been, use `debitAgain`: it also recognizes debits that were cleared since.
  */
 export function debitEach(db: Db, requests: readonly DebitRequest[]): Promise<number> {
   return updateEach(
@@ -57,7 +72,7 @@ export function debitEach(db: Db, requests: readonly DebitRequest[]): Promise<nu
 }
 
 /** The result of a debit, from the account as it is afterwards, while its pending change is not cleared. */
-export function debitOf(now: (Payer & Pick<AccountDocument, 'pending'>) | null, request: DebitRequest): Debit {
+function debitOf(now: (Payer & Pick<AccountDocument, 'pending'>) | null, request: DebitRequest): Debit {
   if (now?.pending?.[request.group] !== undefined) return PAID;
   const required = priceOf(request);
   const why = refusalOf(now, required, request.today, request.keys);
@@ -80,7 +95,7 @@ export async function wouldRefuse(
 }
 
 /** Matches the account if it can pay now, and has no pending change of this group: it pays for a group once. */
-export function debitFilter(request: DebitRequest): Filter<AccountDocument> {
+function debitFilter(request: DebitRequest): Filter<AccountDocument> {
   const { account, group, today, payBy, keys, uncapped } = request;
   return {
     _id: account,
@@ -90,7 +105,7 @@ export function debitFilter(request: DebitRequest): Filter<AccountDocument> {
   };
 }
 
-export function debitPipeline(request: DebitRequest): Document[] {
+function debitPipeline(request: DebitRequest): Document[] {
   const { group, today, done, queued = [], keys = [], begun } = request;
   const required = priceOf(request);
   const seq = { $add: ['$seq', 1] };
@@ -110,4 +125,214 @@ export function debitPipeline(request: DebitRequest): Document[] {
   };
   const gone = [...done.map((id) => `pending.${id}`), ...queued.map((id) => `pending.${id}.messages`)];
   return gone.length === 0 ? [set] : [set, { $unset: gone }];
+}
+
+/**
+ * The result of each request of an answered `debitEach`, in order, when not all have paid. By plain reads: a request that they show
+ * as paid is paid. A server that was replaced may show fewer than `debitEach` has counted, so the caller compares the numbers. May
+ * be repeated: then say so. Accounts with caps of which the caller did not know are added to `capped`, and pay now.
+ */
+async function readDebits(
+  db: Db,
+  requests: readonly DebitRequest[],
+  { capped, repeated }: { readonly capped: Set<AccountDocument['_id']>; readonly repeated: boolean },
+): Promise<readonly Answered[]> {
+  const accounts = await readAccounts(db, requests);
+  return Promise.all(
+    requests.map(async (request) => {
+      const account = accounts.get(request.account) ?? null;
+      const debit = debitOf(account, request);
+      if (debit.kind === 'paid' || (await isEntered(db, request.account, request.group))) return PAID;
+      if (request.uncapped !== true || account?.caps === undefined) return debit;
+      capped.add(request.account);
+      const again = await debitAgain(db, request);
+      return again.kind === 'unknown' || !repeated ? again : { ...again, repeated };
+    }),
+  );
+}
+
+/**
+ * Lost races in a row before the answer is `unknown`. Each means that another change of the account's balance went through since
+ * it was read.
+ */
+const TRIES_MAX = 50;
+
+/**
+ * Repeats a debit whose answer was lost. This process may have been stopped in the meantime, and the maintenance may have finished and
+ * cleared the group, so a missing pending change proves nothing. The ledger is checked too, and the account pays only if its
+ * `seq` is unchanged since before both checks (a compare-and-set: every change raises `seq`). May be repeated. `unknown` when the
+ * account keeps changing too fast.
+ *
+ * What it finds is on a majority (`findCommitted`): a payment that a plain read shows may still be rolled back when its server is
+ * replaced, and the messages, which then go to another server, would be free. A later write that is acknowledged proves it only if
+ * it goes to the same server; on a cluster messages and account may lie on different ones.
+ */
+export async function debitAgain(db: Db, asked: DebitRequest): Promise<Debit | { readonly kind: 'unknown' }> {
+  const request = { ...asked, uncapped: false };
+  const accounts = db.collection<AccountDocument>('accounts');
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const before = await readPayer(db, request);
+    const found = debitOf(before, request);
+    if (found.kind === 'paid') return found;
+    if (await isEnteredForSure(db, request.account, request.group)) return PAID;
+    if (before === null) return found;
+    const after = await accounts.findOneAndUpdate(
+      { ...debitFilter(request), seq: before.seq },
+      debitPipeline(request),
+      { returnDocument: 'after', projection: projectionOf([request]) },
+    );
+    if (after !== null) return debitOf(after, request);
+    const now = await readPayer(db, request);
+    // Nothing changed in between, so the account itself, or the time, is the reason.
+    if (now?.seq === before.seq) return debitOf(now, request);
+  }
+  return { kind: 'unknown' };
+}
+
+/** What a debit needs to know of the account. */
+type PayingAccount = Payer & Pick<AccountDocument, '_id' | 'seq' | 'pending'>;
+
+async function readAccounts(
+  db: Db,
+  requests: readonly DebitRequest[],
+): Promise<ReadonlyMap<AccountDocument['_id'], PayingAccount>> {
+  const found = await findAtOnce<AccountDocument>(db, 'accounts', {
+    filter: { _id: { $in: requests.map(({ account }) => account) } },
+    projection: projectionOf(requests),
+    sort: { _id: 1 },
+    limit: requests.length,
+  });
+  return new Map(found.map((account) => [account._id, account]));
+}
+
+function readPayer(db: Db, request: DebitRequest): Promise<PayingAccount | null> {
+  const accounts = db.collection<AccountDocument>('accounts');
+  return findCommitted(accounts, { _id: request.account }, projectionOf([request]));
+}
+
+function projectionOf(requests: readonly DebitRequest[]): Readonly<Record<string, 1>> {
+  const projection: Record<string, 1> = { ...PAYER, seq: 1 };
+  for (const { group } of requests) projection[`pending.${group}.seq`] = 1;
+  return projection;
+}
+
+export interface DebitDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Accounts that are known to have caps (`readDebits`). */
+  readonly capped: Set<AccountId>;
+}
+
+const UNKNOWN = { kind: 'unknown' } as const;
+
+/** A first attempt (`debitEach`) that did not simply pay all requests. */
+export interface Attempt {
+  /** When it began, by the monotonic clock. */
+  readonly beganMs: number;
+  readonly paid: Promise<number>;
+}
+
+/**
+ * What became of each request after such an attempt; it is repeated when its answer was lost. Each is paid once or not at all,
+ * and its answer says which, or `unknown` when that cannot be told. Rejects only when certainly nothing happened to any of them.
+ */
+export async function debitAnswers(
+  deps: DebitDeps,
+  requests: readonly DebitRequest[],
+  attempt: Attempt,
+): Promise<readonly Answered[]> {
+  try {
+    return await answersTogether(deps, requests, attempt);
+  } catch (error) {
+    if (isStoreTrouble(error)) throw error;
+    // The store refused one of the updates; the others may be paid. Repeated one by one, each gets its own answer.
+    return Promise.all(requests.map((request) => debitAlone(deps, request)));
+  }
+}
+
+async function answersTogether(
+  { db, clock, log, capped }: DebitDeps,
+  requests: readonly DebitRequest[],
+  { beganMs, paid }: Attempt,
+): Promise<readonly Answered[]> {
+  const tools = { clock, log, what: { accounts: requests.length, group: requests[0]?.group } };
+  let heard = false;
+  const first = await untilAnswered<readonly Answered[] | number>({ ...tools, sinceMs: beganMs }, async () => {
+    if (heard) return Promise.all(requests.map((request) => repeatOrUnknown(db, request)));
+    heard = true;
+    return paid;
+  });
+  if (first === 'unknown') return requests.map(() => UNKNOWN);
+  if (typeof first.answer !== 'number') return first.answer;
+  const paying = first.answer;
+  let repeated = false;
+  try {
+    const read = await untilAnswered<readonly Answered[]>(tools, async () => {
+      const reading = readDebits(db, requests, { capped, repeated });
+      repeated = true;
+      const debits = await reading;
+      // Fewer than the store has answered: the read came to a server that was replaced and does not know it.
+      if (debits.filter(({ kind }) => kind === 'paid').length >= paying) return debits;
+      return Promise.all(requests.map((request) => repeatOrUnknown(db, request)));
+    });
+    return read === 'unknown' ? requests.map(() => UNKNOWN) : read.answer;
+  } catch (error) {
+    if (!isStoreTrouble(error)) throw error;
+    // The requests may be paid, so this is no longer "nothing happened".
+    return requests.map(() => UNKNOWN);
+  }
+}
+
+async function debitAlone({ db, clock, log }: DebitDeps, request: DebitRequest): Promise<Answered> {
+  try {
+    const answer = await untilAnswered({ clock, log, what: { group: request.group } }, () => repeat(db, request));
+    return answer === 'unknown' ? UNKNOWN : answer.answer;
+  } catch (error) {
+    return isStoreTrouble(error) ? UNKNOWN : { kind: 'failed', error };
+  }
+}
+
+/** A refusal of one debit says nothing about the others. */
+async function repeatOrUnknown(db: Db, request: DebitRequest): Promise<Answered> {
+  try {
+    return await repeat(db, request);
+  } catch (error) {
+    if (isStoreTrouble(error)) throw error;
+    return UNKNOWN;
+  }
+}
+
+async function repeat(db: Db, request: DebitRequest): Promise<Answered> {
+  const debit = await debitAgain(db, request);
+  return debit.kind === 'unknown' ? UNKNOWN : { ...debit, repeated: true };
+}
+
+/**
+ * The part of a debit's filter that lets it pay before `payBy` only. The store's time decides, but that may go back: another
+ * primary, or another router, may have a clock that is behind. So whoever acts on "it is over" says so in the account first
+ * (`declareOver`), and from then on the debit is refused whatever the time is.
+ */
+export function inTime(payBy: Date | undefined): Filter<AccountDocument> {
+  return payBy === undefined ? {} : { lapsed: { $not: { $gte: payBy } }, $expr: { $lt: [NOW_MS, payBy.getTime()] } };
+}
+
+/** The first of these times. Undefined when there is none. */
+export function earliest(times: readonly (Date | undefined)[]): Date | undefined {
+  return times.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined);
+}
+
+/**
+ * Whether the time to pay is over, for good: true means that no debit of the account with this `payBy`, or an earlier one, pays
+ * from now on, whatever clock it meets. What it had paid by then is found by `findCommitted`. One atomic update of the account. Call
+ * this before looking for what was paid: then "not found" is final. May be repeated.
+ */
+export async function declareOver(db: Db, account: AccountId, payBy: Date): Promise<boolean> {
+  const { matchedCount } = await db
+    .collection<AccountDocument>('accounts')
+    .updateOne(
+      { _id: account, $or: [{ lapsed: { $gte: payBy } }, { $expr: { $gte: [NOW_MS, payBy.getTime()] } }] },
+      { $max: { lapsed: payBy } },
+    );
+  return matchedCount === 1;
 }

@@ -1,11 +1,18 @@
 import { Binary, BSON, type Db } from 'mongodb';
 import type { ChatMessageDocument } from '../../messages/document/chat-message.ts';
 import type { MessageDocument } from '../../messages/document/message.ts';
-import type { ScheduleDocument } from '../../messages/schedule.ts';
-import { type FindOne, findNow } from '../../platform/mongo/find-one.ts';
-import { type AccountId, type BatchId, type GroupId, isBatchId } from '../../platform/runtime/ids.ts';
-import type { AccountDocument, Covers, PendingChange } from '../accounts/account.ts';
-import type { Opening } from '../accounts/opening.ts';
+import { findInQueue } from '../../messages/queue/queue-store.ts';
+import { readSchedule, type ScheduleDocument, storeBooked, withoutStored } from '../../messages/schedule.ts';
+import { type FindOne, findCommitted, findNow } from '../../platform/mongo/find-one.ts';
+import {
+  type AccountId,
+  type BatchId,
+  type GroupId,
+  isBatchId,
+  type MessageId,
+  type ScheduleId,
+} from '../../platform/runtime/ids.ts';
+import type { AccountDocument, Covers, PaidConversation, PendingChange } from '../accounts/account.ts';
 import { creditsOf } from '../accounts/prices.ts';
 
 /**
@@ -103,11 +110,11 @@ export function encodePurchase(purchase: Purchase): Asked {
 }
 
 /** The requested part of a conversation's ledger entry. */
-export function openingEntry({ id, credits }: Opening): Omit<Asked, 'messages'> {
+export function openingEntry({ id, credits }: PaidConversation): Omit<Asked, 'messages'> {
   return { amount: -credits, reason: 'conversation', reference: id };
 }
 
-export function encodeOpening(opening: Opening, messages: readonly ChatMessageDocument[]): Asked {
+export function encodeOpening(opening: PaidConversation, messages: readonly ChatMessageDocument[]): Asked {
   return { ...openingEntry(opening), messages: pack({ m: [], c: messages }) };
 }
 
@@ -147,4 +154,64 @@ export async function readPaid(
   const accounts = db.collection<AccountDocument>('accounts');
   const payer = await find(accounts, { _id: account }, { pending: 1 });
   return decodeDebits(payer?.pending);
+}
+
+/**
+ * Whether an account has paid for a message: it is in the account's pending changes, in the queue, or stored.
+ * After the time to pay is over, undefined is final.
+ */
+export async function findAccepted(
+  db: Db,
+  account: AccountId,
+  id: MessageId,
+): Promise<Pick<MessageDocument, '_id' | 'to' | 'credits'> | undefined> {
+  for (const { messages } of (await readPaid(db, account, findCommitted)).values()) {
+    const pending = messages.find((message) => message._id === id);
+    if (pending !== undefined) return pending;
+  }
+  const waiting = await findInQueue(db, account, id, true);
+  if (waiting !== undefined) return waiting;
+  const messages = db.collection<MessageDocument>('messages');
+  return (await findCommitted(messages, { _id: id, account }, { to: 1, credits: 1 })) ?? undefined;
+}
+
+/**
+ * A schedule that an account has paid for, whether stored or still only in the account's pending changes. Writes nothing: what is
+ * shown may be rolled back.
+ */
+export async function showBooked(db: Db, account: AccountId, id: ScheduleId): Promise<ScheduleDocument | undefined> {
+  const pending = await readPending(db, account, id, findNow);
+  return (await readSchedule(db, account, id)) ?? pending;
+}
+
+/**
+ * The same for whoever acts on it: once nobody can pay for it any more, undefined is final. One that is only in the pending changes
+ * is stored here, because the caller may cancel it next.
+ */
+export async function findBooked(db: Db, account: AccountId, id: ScheduleId): Promise<ScheduleDocument | undefined> {
+  const pending = await readPending(db, account, id, findCommitted);
+  if (pending !== undefined) await storeBooked(db, [pending]);
+  return readSchedule(db, account, id, findCommitted);
+}
+
+async function readPending(
+  db: Db,
+  account: AccountId,
+  id: ScheduleId,
+  find: FindOne,
+): Promise<ScheduleDocument | undefined> {
+  return (await readAllPending(db, account, find)).find(({ _id }) => _id === id);
+}
+
+async function readAllPending(db: Db, account: AccountId, find: FindOne): Promise<readonly ScheduleDocument[]> {
+  const paid = [...(await readPaid(db, account, find)).values()];
+  return paid.flatMap(({ schedules }) => schedules);
+}
+
+/**
+ * Every schedule that an account has paid for and that is not stored yet. Writes nothing. Read this before what is stored: one that
+ * is stored meanwhile is in both then. The other way round it would be in none.
+ */
+export async function showUnstored(db: Db, account: AccountId): Promise<readonly ScheduleDocument[]> {
+  return withoutStored(db, account, await readAllPending(db, account, findNow));
 }

@@ -1,8 +1,13 @@
 import type { Db } from 'mongodb';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 import type { AccountDocument, ChangeId } from '../accounts/account.ts';
-import { entriesIn, type LedgerEntryDocument, ledgerEntryId } from '../ledger/entry.ts';
-import { ledgerCollection, ledgerEntryOf } from '../ledger/store.ts';
+import {
+  entriesIn,
+  type LedgerEntryDocument,
+  ledgerCollection,
+  ledgerEntryId,
+  ledgerEntryOf,
+} from '../ledger/store.ts';
 
 /** What happened to a balance in a period: `opening` and all movements are `closing`, exactly. Debits are negative. */
 export interface Movements {

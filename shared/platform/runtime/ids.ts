@@ -220,7 +220,7 @@ export function returnedQueueId(first: MessageId): QueueId {
   return `que_${first.slice(4)}_${newId('que').slice(4)}`;
 }
 
-/** The id of the debit that pays for this message and nothing else (money/payment/accept-once.ts). */
+/** The id of the debit that pays for this message and nothing else (messages/follow-on-sms.ts). */
 export function ownGroupId(message: MessageId): GroupId {
   return `grp_${message.slice(4)}`;
 }

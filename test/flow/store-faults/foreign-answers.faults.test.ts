@@ -55,7 +55,7 @@ describe('a request, when the store answers with a code that nobody knows', func
     key = await makeKey(db, account, ['send', 'read'], undefined, 1_000_000);
     const { provider } = await makeProvider(db, await makeAccount(db, 0), { phoneNumberId: '1056' });
     accepter = new GroupAccepter({ db: faulty.db, clock, log });
-    gateway = await openGateway(faulty.db, { accepter, batchAccepter: accepter, booker: accepter });
+    gateway = await openGateway(faulty.db, { accepter });
     const callback = (): string => JSON.stringify(callbackPost({ messages: [textMessage('wamid.A')] }, '1056'));
     const signed = callback();
     calls = [

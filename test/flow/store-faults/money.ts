@@ -1,11 +1,10 @@
 import type { Db } from 'mongodb';
-import { batchCollection } from '../../../shared/messages/batch-store.ts';
+import { batchCollection } from '../../../shared/messages/batch.ts';
 import { queueOf } from '../../../shared/messages/queue/queue-store.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { conversationKey } from '../../../shared/money/conversations/conversation.ts';
 import { createChatAccepter } from '../../../shared/money/conversations/open.ts';
-import { topUp } from '../../../shared/money/ledger/change.ts';
-import { refundMessages } from '../../../shared/money/ledger/refund.ts';
+import { refundMessages, topUp } from '../../../shared/money/ledger/change.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
 import { GroupAccepter } from '../../../shared/money/payment/accept.ts';
 import { isStoreTrouble } from '../../../shared/platform/mongo/errors.ts';

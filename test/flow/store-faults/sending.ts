@@ -3,13 +3,17 @@ import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import { deliveriesIn, type Stored } from '../../../shared/events/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
-import { insertFirst } from '../../../shared/messages/queue/insert.ts';
 import { MIXED, queueDocuments } from '../../../shared/messages/queue/queue-document.ts';
-import { claimLines, queueOf, takeOverClaims } from '../../../shared/messages/queue/queue-store.ts';
-import { writeOut } from '../../../shared/messages/queue/write-out.ts';
+import {
+  claimLines,
+  insertFirst,
+  queueOf,
+  takeOverClaims,
+  writeOut,
+} from '../../../shared/messages/queue/queue-store.ts';
+import type { SubmitOutcome } from '../../../shared/messages/settlement/decide-outcome.ts';
 import { Settler } from '../../../shared/messages/settlement/settle.ts';
 import { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
-import type { SubmitOutcome } from '../../../shared/messages/settlement/submit-outcome.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
 import { storePaid } from '../../../shared/money/payment/follow-up.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';

@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
-import type { BatchDocument } from '../../../shared/messages/batch.ts';
-import { batchCollection } from '../../../shared/messages/batch-store.ts';
+import { type BatchDocument, batchCollection } from '../../../shared/messages/batch.ts';
 import { REDO_MS, type ScheduleDocument } from '../../../shared/messages/schedule.ts';
 import { Lease, type LeaseDocument } from '../../../shared/platform/leases/lease.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';

@@ -174,7 +174,7 @@ describe('the dashboard: operators', function () {
     await page.getByText('Settings saved.').waitFor();
     const { senders, country: kept, numberCheck } = (await findAccount(db, account)) ?? {};
     expect([senders, kept, numberCheck]).to.deep.equal(['registered', 'GB', 'on']);
-    await updateAccount(db, account, { senders: 'any', numberCheck: 'off' });
+    await updateAccount(db, account, { senders: 'any', numberCheck: undefined });
   });
 
   it('a sender and a template are decided about', async () => {

@@ -1,6 +1,6 @@
 import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
 import { createSender } from '../../../shared/carriers/sender.ts';
-import { batchCollection } from '../../../shared/messages/batch-store.ts';
+import { batchCollection } from '../../../shared/messages/batch.ts';
 import type { MessageDocument, Route } from '../../../shared/messages/document/message.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { copyTemplates, makeProvider } from '../../support/chatapp.ts';

@@ -1,5 +1,5 @@
 import { startSmsc } from '../../../scripts/simulator/smsc.ts';
-import { queuedMessage } from '../../../shared/messages/document/draft.ts';
+import { queuedMessage } from '../../../shared/messages/document/message.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { Metrics } from '../../../shared/platform/runtime/metrics.ts';

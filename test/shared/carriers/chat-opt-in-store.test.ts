@@ -33,7 +33,8 @@ describe('opt-ins', () => {
   it('hold under every name of a person', async () => {
     await addOptIns(store.db, clock, account, [ASHA]);
 
-    const names = async (customers: readonly string[]) => new Map(customers.map((one) => [one, [one, ASHA]]));
+    const names = async (customers: readonly string[]) =>
+      new Map(customers.map((one) => [one, { names: [one, ASHA] }]));
     expect([...(await optedInOf(store.db, account, ['IN.1', RAVI], names))]).to.deep.equal(['IN.1', RAVI]);
   });
 

@@ -1,11 +1,7 @@
 import { findPaidBatch, storeUnpaid } from '../../../gateway/endpoints/sms/paid-batch-store.ts';
-import { type BatchState, chunksOf } from '../../../shared/messages/batch.ts';
-import { countBatch } from '../../../shared/messages/batch-progress.ts';
-import { batchCollection, readChunk } from '../../../shared/messages/batch-store.ts';
-import { queuedMessage } from '../../../shared/messages/document/draft.ts';
-import { insertFirst } from '../../../shared/messages/queue/insert.ts';
-import { claimedMessage, claimLines } from '../../../shared/messages/queue/queue-store.ts';
-import { writeOut } from '../../../shared/messages/queue/write-out.ts';
+import { type BatchState, batchCollection, chunksOf, countBatch, readChunk } from '../../../shared/messages/batch.ts';
+import { queuedMessage } from '../../../shared/messages/document/message.ts';
+import { claimedMessage, claimLines, insertFirst, writeOut } from '../../../shared/messages/queue/queue-store.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { readStatement } from '../../../shared/money/ledger/store.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';

@@ -1,5 +1,10 @@
-import type { InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
-import { dueItems, finishItems, keepItems, retryItem } from '../../../shared/messages/chat-inbox-store.ts';
+import {
+  dueItems,
+  finishItems,
+  type InboxItemDocument,
+  keepItems,
+  retryItem,
+} from '../../../shared/messages/chat-inbox.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { NUMBER } from '../../support/chatapp.ts';
 import { useStore } from '../../support/store.ts';

@@ -3,7 +3,7 @@ import type { BatchDocument } from '../../../shared/messages/batch.ts';
 import { type Booking, bookedSchedule, scheduledBatchId } from '../../../shared/messages/schedule.ts';
 import { cancelSchedule } from '../../../shared/money/payment/cancel-schedule.ts';
 import { debitEach } from '../../../shared/money/payment/debit.ts';
-import { findBooked } from '../../../shared/money/payment/find-booked.ts';
+import { findBooked } from '../../../shared/money/payment/pending.ts';
 import { type AccountId, type BatchId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { openBatches } from '../../../workers/batches/turns.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
@@ -16,26 +16,7 @@ import { makeBooking } from '../../support/schedules.ts';
 
 describe('schedules: booking', () => {
   const world = scheduleWorld();
-  const { schedules, accounts, accepter, book, balanceOf, messagesOf, expectWholeLedger } = world;
-
-  it('debits at once, stores the schedule and makes no message', async () => {
-    const account = await makeAccount(world.store.db, 3);
-    const booking = makeBooking(at(60));
-
-    await book(account, booking);
-
-    expect(await balanceOf(account)).to.equal(2);
-    expect(await schedules().findOne({ _id: booking._id })).to.deep.include({
-      account,
-      state: 'scheduled',
-      at: booking.at,
-      due: booking.at,
-      credits: 1,
-      content: booking.content,
-    });
-    expect(await messagesOf(account)).to.deep.equal([]);
-    await expectWholeLedger(account, 2);
-  });
+  const { schedules, accounts, accepter, book, messagesOf, expectWholeLedger } = world;
 
   it('goes in one debit with messages and other bookings, each paid once', async () => {
     const account = await makeAccount(world.store.db, 100);

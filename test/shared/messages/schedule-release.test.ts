@@ -1,6 +1,5 @@
 import { queueOf } from '../../../shared/messages/queue/queue-store.ts';
-import { REDO_MS, scheduledMessageId } from '../../../shared/messages/schedule.ts';
-import { claimDue, findDue } from '../../../shared/messages/schedule-store.ts';
+import { claimDue, findDue, REDO_MS, scheduledMessageId } from '../../../shared/messages/schedule.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { DueTurns } from '../../../workers/schedules/release.ts';
 import { openCountingDb } from '../../support/counting-db.ts';

@@ -1,8 +1,13 @@
 import type { Db } from 'mongodb';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
-import type { BatchDocument } from '../../../shared/messages/batch.ts';
-import { groupRefundId } from '../../../shared/messages/batch-progress.ts';
-import { batchCollection, beginStop, decideStopGroup, reserveNext } from '../../../shared/messages/batch-store.ts';
+import {
+  type BatchDocument,
+  batchCollection,
+  beginStop,
+  decideStopGroup,
+  groupRefundId,
+  reserveNext,
+} from '../../../shared/messages/batch.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type BatchId, batchMessageIds, type MessageId } from '../../../shared/platform/runtime/ids.ts';

@@ -2,11 +2,18 @@ import type { Db } from 'mongodb';
 import { readWholeMessage } from '../../../gateway/endpoints/messages/whole.ts';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
-import type { BatchDocument } from '../../../shared/messages/batch.ts';
-import { countBatch, groupRefundId, refundedCredits } from '../../../shared/messages/batch-progress.ts';
-import { beginStop, decideStopGroup, removeChunks, reserveNext } from '../../../shared/messages/batch-store.ts';
-import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
-import { refundMessages } from '../../../shared/money/ledger/refund.ts';
+import {
+  type BatchDocument,
+  beginStop,
+  countBatch,
+  decideStopGroup,
+  groupRefundId,
+  refundedCredits,
+  removeChunks,
+  reserveNext,
+} from '../../../shared/messages/batch.ts';
+import { refundMessages } from '../../../shared/money/ledger/change.ts';
+import type { LedgerEntryDocument } from '../../../shared/money/ledger/store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, batchMessageIds, newId } from '../../../shared/platform/runtime/ids.ts';
 import { cancelGroup } from '../../../workers/batches/cancel-group.ts';

@@ -1,6 +1,11 @@
 import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
-import { countBatch, refundedCredits } from '../../../shared/messages/batch-progress.ts';
-import { batchCollection, beginStop, reserveNext } from '../../../shared/messages/batch-store.ts';
+import {
+  batchCollection,
+  beginStop,
+  countBatch,
+  refundedCredits,
+  reserveNext,
+} from '../../../shared/messages/batch.ts';
 import { unpackLines } from '../../../shared/messages/queue/queue-document.ts';
 import { claimLines, queueOf } from '../../../shared/messages/queue/queue-store.ts';
 import { type AccountId, batchMessageIds, newId } from '../../../shared/platform/runtime/ids.ts';

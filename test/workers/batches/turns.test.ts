@@ -1,5 +1,4 @@
-import type { BatchDocument } from '../../../shared/messages/batch.ts';
-import { batchCollection } from '../../../shared/messages/batch-store.ts';
+import { type BatchDocument, batchCollection } from '../../../shared/messages/batch.ts';
 import type { AccountId, BatchId } from '../../../shared/platform/runtime/ids.ts';
 import { openBatches, stoppingBatches, Turns } from '../../../workers/batches/turns.ts';
 import { makeBatch } from '../../support/batches.ts';

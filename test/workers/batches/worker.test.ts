@@ -1,13 +1,13 @@
 import type { RouteDocument } from '../../../shared/carriers/routing/route.ts';
-import { chunksOf } from '../../../shared/messages/batch.ts';
 import {
   batchCollection,
   beginStop,
+  chunksOf,
   insertChunks,
   readChunk,
   removeChunks,
   reserveNext,
-} from '../../../shared/messages/batch-store.ts';
+} from '../../../shared/messages/batch.ts';
 import { unpackLines } from '../../../shared/messages/queue/queue-document.ts';
 import { queueOf } from '../../../shared/messages/queue/queue-store.ts';
 import { type AccountId, batchMessageIds, queueId } from '../../../shared/platform/runtime/ids.ts';

@@ -1,6 +1,5 @@
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
-import type { BatchDocument } from '../../../shared/messages/batch.ts';
-import { batchCollection } from '../../../shared/messages/batch-store.ts';
+import { type BatchDocument, batchCollection } from '../../../shared/messages/batch.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, type BatchId, newId } from '../../../shared/platform/runtime/ids.ts';

@@ -1,5 +1,5 @@
 import { pauseProvider } from '../../../shared/carriers/providers/store.ts';
-import type { InboundItem } from '../../../shared/messages/chat-inbox-item.ts';
+import type { InboundItem } from '../../../shared/messages/chat-inbox.ts';
 import type { InboundMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { customerId } from '../../../shared/platform/runtime/ids.ts';
 import { NUMBER } from '../../support/chatapp.ts';

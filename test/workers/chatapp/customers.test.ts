@@ -1,6 +1,6 @@
 import { addOptIns, optedInOf } from '../../../shared/carriers/chat-opt-in-store.ts';
 import { changeOptOuts, readScopes, WHOLE_ACCOUNT } from '../../../shared/carriers/opt-outs/store.ts';
-import type { InboundItem, InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
+import type { InboundItem, InboxItemDocument } from '../../../shared/messages/chat-inbox.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
 import { findPerson } from '../../../shared/money/conversations/person.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';

@@ -1,12 +1,11 @@
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
-import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { giveBackRefused } from '../../../shared/money/conversations/charge.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
-import { giveBackRefused } from '../../../shared/money/conversations/give-back.ts';
 import { createChatAccepter } from '../../../shared/money/conversations/open.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { checkDeparture, type Departure } from '../../../workers/chatapp/depart.ts';
+import { balanceOf } from '../../support/balance.ts';
 import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../support/chat.ts';
 import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -34,11 +33,9 @@ export function departWorld() {
     account = await makeAccount(store.db, 10);
   });
 
-  const accepterOn = (db = store.db, at: Clock = clock) =>
-    createChatAccepter({ db, clock: at, log: silentLog, prices: CHAT_PRICES });
-
   const accept = async (draft = makeTemplateDraft()): Promise<ChatMessageDocument> => {
-    const outcome = await accepterOn().accept(account, draft);
+    const accepter = createChatAccepter({ db: store.db, clock, log: silentLog, prices: CHAT_PRICES });
+    const outcome = await accepter.accept(account, draft);
     if (outcome.kind !== 'accepted') throw new Error(outcome.kind);
     return message(draft._id);
   };
@@ -50,22 +47,23 @@ export function departWorld() {
   };
 
   const depart = (messages: readonly ChatMessageDocument[]): Promise<Departure[]> =>
-    checkDeparture({ db: store.db, clock, accepter: accepterOn() }, messages).then((map) => [...map.values()]);
+    checkDeparture({ db: store.db, clock }, messages).then((map) => [...map.values()]);
+
+  const messages = () => store.db.collection<ChatMessageDocument>('messages');
+
+  const conversations = () => store.db.collection<ConversationDocument>('conversations');
 
   const set = (one: ChatMessageDocument, change: Partial<ChatMessageDocument>) =>
-    store.db.collection<ChatMessageDocument>('messages').updateOne({ _id: one._id }, { $set: change });
+    messages().updateOne({ _id: one._id }, { $set: change });
 
   const refuse = async (one: ChatMessageDocument): Promise<void> => {
     await set(one, REFUSED);
     await giveBackRefused(store.db, [await message(one._id)]);
   };
 
-  const accounts = () => store.db.collection<AccountDocument>('accounts');
+  const balance = () => balanceOf(store.db, account);
 
-  const balance = async () => (await accounts().findOne({ _id: account }))?.balance;
-
-  const conversation = () =>
-    store.db.collection<ConversationDocument>('conversations').findOne({ _id: conversationKey(account, CUSTOMER) });
+  const conversation = () => conversations().findOne({ _id: conversationKey(account, CUSTOMER) });
 
   const expectWholeLedger = async (): Promise<void> => {
     expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
@@ -81,13 +79,13 @@ export function departWorld() {
     get account(): AccountId {
       return account;
     },
-    accepterOn,
     accept,
     message,
     depart,
     set,
     refuse,
-    accounts,
+    messages,
+    conversations,
     balance,
     conversation,
     expectWholeLedger,

@@ -1,7 +1,7 @@
-import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
-import { giveBackRefused } from '../../../shared/money/conversations/give-back.ts';
+import { giveBackRefused } from '../../../shared/money/conversations/charge.ts';
+import { conversationKey } from '../../../shared/money/conversations/conversation.ts';
+import { linkCustomers } from '../../../workers/chatapp/link.ts';
 import { customerWrites, makeTemplateDraft, makeTextDraft } from '../../support/chat.ts';
-
 import { CLAIMED, CUSTOMER, departWorld, HOUR_MS, REFUSED } from './depart-world.ts';
 
 describe('conversations/depart', () => {
@@ -15,10 +15,7 @@ describe('conversations/depart', () => {
 
     const departures = await depart([template, text]);
 
-    expect(departures).to.deep.equal([
-      { kind: 'go', conversation: template.conversation },
-      { kind: 'go', conversation: template.conversation },
-    ]);
+    expect(departures).to.deep.equal([{ kind: 'go' }, { kind: 'go' }]);
     expect(await balance()).to.equal(8);
     expect(await message(text._id)).to.deep.equal(text);
   });
@@ -35,7 +32,7 @@ describe('conversations/depart', () => {
     if (first?.kind !== 'refuse') throw new Error('it may not leave');
     expect(first.code).to.equal('session_closed');
     expect(first.reason).to.include(new Date(wrote.getTime() + 24 * HOUR_MS).toISOString());
-    expect(second).to.deep.equal({ kind: 'go', conversation: template.conversation });
+    expect(second).to.deep.equal({ kind: 'go' });
   });
 
   it('lets a message go in the conversation that was paid for, also when that ended meanwhile and another one runs', async () => {
@@ -43,34 +40,48 @@ describe('conversations/depart', () => {
     world.clock.turn(25 * HOUR_MS);
     await accept();
 
-    expect(await depart([waiting])).to.deep.equal([{ kind: 'go', conversation: waiting.conversation }]);
+    expect(await depart([waiting])).to.deep.equal([{ kind: 'go' }]);
     expect(await balance()).to.equal(6);
   });
 
-  it('opens and pays for another conversation when the one it was included in was given back; others go in that', async () => {
+  it('lets messages that wait go on in a conversation whose opener was refused: one of them stands for it', async () => {
     const opener = await accept();
     const includedMessages = [await accept(), await accept(), await accept()];
     await refuse(opener);
 
     const departures = await depart(includedMessages);
 
-    const current = (await conversation())?.current;
-    expect(current?.id).not.to.equal(opener.conversation);
-    expect(departures).to.deep.equal(includedMessages.map(() => ({ kind: 'go', conversation: current?.id })));
-    const stored = await Promise.all(includedMessages.map(({ _id }) => message(_id)));
-    expect(stored.map((one) => one.conversation)).to.deep.equal(includedMessages.map(() => current?.id));
-    expect(stored.map(({ v }) => v)).to.deep.equal([1, 1, 1]);
-    const openers = stored.filter(({ opened }) => opened !== undefined);
-    expect(openers.map(({ _id, opened }) => ({ _id, opened }))).to.deep.equal([
-      { _id: current?.opener, opened: { group: current?.group, credits: 2 } },
+    expect(departures).to.deep.equal(includedMessages.map(() => ({ kind: 'go' })));
+    expect((await conversation())?.successors).to.deep.equal([
+      { conversation: opener.conversation, opener: includedMessages[0]?._id },
     ]);
     expect(await balance()).to.equal(8);
-    await expectWholeLedger();
-    // And this conversation is given back like any other.
-    for (const one of openers) await refuse(one);
+    for (const one of includedMessages) await refuse(one);
     expect(await balance()).to.equal(10);
     await expectWholeLedger();
   });
+
+  for (const [what, refunded] of [
+    ['its conversation was given back at that moment', undefined],
+    ['that was longer ago than the customer’s document remembers', []],
+  ] as const) {
+    it(`refuses a message that was accepted when ${what}, and charges nothing`, async () => {
+      const opener = await accept();
+      const late = await accept();
+      await world.messages().deleteOne({ _id: late._id });
+      await refuse(opener);
+      if (refunded !== undefined) await world.conversations().updateMany({}, { $set: { refunded } });
+      await world.messages().insertOne({ ...late, ...CLAIMED });
+
+      const [departure] = await depart([late]);
+
+      expect(departure).to.include({ kind: 'refuse', code: 'conversation_refunded' });
+      expect(await balance()).to.equal(10);
+      await refuse(late);
+      expect(await balance()).to.equal(10);
+      await expectWholeLedger();
+    });
+  }
 
   it('goes on when the opener never left or was refused a moment ago: it stands for the conversation, and pays nothing', async () => {
     const opener = await accept();
@@ -78,7 +89,7 @@ describe('conversations/depart', () => {
       ...makeTemplateDraft(),
       validUntil: new Date(opener.validUntil.getTime() + HOUR_MS),
     });
-    const go = [{ kind: 'go', conversation: opener.conversation }];
+    const go = [{ kind: 'go' }];
     await set(included, CLAIMED);
     world.clock.turn(opener.validUntil.getTime() - world.clock.now().getTime());
     expect(await depart([included]), 'its time is over, and nobody has seen it').to.deep.equal(go);
@@ -123,7 +134,7 @@ describe('conversations/depart', () => {
     await set(opener, REFUSED);
     await set(included, CLAIMED);
 
-    expect(await depart([included])).to.deep.equal([{ kind: 'go', conversation: opener.conversation }]);
+    expect(await depart([included])).to.deep.equal([{ kind: 'go' }]);
     await giveBackRefused(world.store.db, [await message(opener._id)]);
 
     expect(await balance()).to.equal(6);
@@ -138,9 +149,49 @@ describe('conversations/depart', () => {
       validUntil: new Date(opener.validUntil.getTime() + HOUR_MS),
     });
     const sent = { state: 'sent', parts: [{ key: 'k', state: 'accepted' }] } as const;
-    await world.store.db.collection<ChatMessageDocument>('messages').updateOne({ _id: opener._id }, { $set: sent });
+    await world.messages().updateOne({ _id: opener._id }, { $set: sent });
     world.clock.turn(opener.validUntil.getTime() - world.clock.now().getTime());
 
     expect((await depart([included])).map(({ kind }) => kind)).to.deep.equal(['go']);
+  });
+});
+
+/** Another number of the customer. */
+const ALIAS = '9198765432101';
+
+describe('conversations/depart: a customer with two numbers', () => {
+  const world = departWorld();
+  const { accept, message, depart, refuse, set, balance, expectWholeLedger } = world;
+  const link = () => linkCustomers(world.store.db, [{ account: world.account, names: [CUSTOMER, ALIAS] }], new Date());
+  const documentOf = (customer: string) =>
+    world.conversations().findOne({ _id: conversationKey(world.account, customer) });
+
+  it('lets a text to one number leave while the other number’s session is open, and no longer', async () => {
+    await link();
+    await customerWrites(world.store.db, world.account, ALIAS, world.clock.now());
+    const text = await accept(makeTextDraft());
+
+    expect(await depart([text])).to.deep.equal([{ kind: 'go' }]);
+    world.clock.turn(24 * HOUR_MS);
+    const [late] = await depart([text]);
+    expect(late).to.include({ kind: 'refuse', code: 'session_closed' });
+  });
+
+  it('a message under the other number stands for the conversation when its opener fails', async () => {
+    const opener = await accept();
+    await link();
+    const included = await accept(makeTemplateDraft({ to: ALIAS }));
+    await set(included, CLAIMED);
+
+    await refuse(opener);
+
+    expect(await balance(), 'the included message may have been taken').to.equal(8);
+    expect((await documentOf(CUSTOMER))?.successors).to.deep.equal([
+      { conversation: opener.conversation, opener: included._id },
+    ]);
+    await set(included, REFUSED);
+    await refuse(await message(included._id));
+    expect(await balance()).to.equal(10);
+    await expectWholeLedger();
   });
 });

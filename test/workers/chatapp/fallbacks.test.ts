@@ -1,5 +1,5 @@
 import { pauseProvider } from '../../../shared/carriers/providers/store.ts';
-import type { StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
+import type { StatusItem } from '../../../shared/messages/chat-inbox.ts';
 import type { ChatMessageDocument, FallbackSms } from '../../../shared/messages/document/chat-message.ts';
 import { findInQueue } from '../../../shared/messages/queue/queue-store.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';

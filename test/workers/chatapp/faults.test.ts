@@ -1,4 +1,4 @@
-import type { InboundItem } from '../../../shared/messages/chat-inbox-item.ts';
+import type { InboundItem } from '../../../shared/messages/chat-inbox.ts';
 import { connectStore } from '../../../shared/platform/mongo/connect.ts';
 import { NUMBER } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,5 +1,5 @@
 import { MongoNetworkError, MongoServerError } from 'mongodb';
-import { keepItems } from '../../../shared/messages/chat-inbox-store.ts';
+import { keepItems } from '../../../shared/messages/chat-inbox.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { Metrics } from '../../../shared/platform/runtime/metrics.ts';

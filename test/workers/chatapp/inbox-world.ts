@@ -1,5 +1,5 @@
 import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
-import type { InboxItemDocument, StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
+import type { InboxItemDocument, StatusItem } from '../../../shared/messages/chat-inbox.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,5 +1,5 @@
 import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
-import type { InboundItem, InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
+import type { InboundItem, InboxItemDocument } from '../../../shared/messages/chat-inbox.ts';
 import { NUMBER } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inboxWorld } from './inbox-world.ts';

@@ -108,7 +108,7 @@ describe('chatapp worker: its leases run out, and it renews them', () => {
     await startWorker({
       depart: async (messages) => {
         renewals ??= runOut();
-        return new Map(messages.map(({ _id }) => [_id, { kind: 'go', conversation: 'cnv_any' }] as const));
+        return new Map(messages.map(({ _id }) => [_id, { kind: 'go' }] as const));
       },
     });
     await world.queue(account, {});

@@ -1,4 +1,4 @@
-import { type InboxItemDocument, itemId, type StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
+import { type InboxItemDocument, itemId, type StatusItem } from '../../../shared/messages/chat-inbox.ts';
 import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { type AccountId, idDay, newId } from '../../../shared/platform/runtime/ids.ts';
 import { NUMBER } from '../../support/chatapp.ts';

@@ -2,7 +2,7 @@ import { explain } from '../../../gateway/endpoints/messages/explain/explain.ts'
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { findProvider, resumeProvider } from '../../../shared/carriers/providers/store.ts';
 import type { MessageState } from '../../../shared/messages/document/message.ts';
-import { readMessageLog } from '../../../shared/messages/settlement/log-store.ts';
+import { readMessageLog } from '../../../shared/messages/settlement/message-log.ts';
 import { listChatTemplates } from '../../../shared/templates/chat/store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { silentLog } from '../../support/silent-log.ts';

@@ -1,12 +1,11 @@
 import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
-import type { StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
+import type { StatusItem } from '../../../shared/messages/chat-inbox.ts';
 import { applyChange, type Change } from '../../../shared/messages/document/change.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import type { Claim } from '../../../shared/messages/document/message.ts';
-import { decideOutcome } from '../../../shared/messages/settlement/decide-outcome.ts';
-import type { SubmitOutcome } from '../../../shared/messages/settlement/submit-outcome.ts';
+import { decideOutcome, type SubmitOutcome } from '../../../shared/messages/settlement/decide-outcome.ts';
 import { decideByPolicy } from '../../../shared/messages/settlement/unknowns.ts';
-import { fateOf } from '../../../shared/money/conversations/charge.ts';
+import { wasRefused } from '../../../shared/money/conversations/charge.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { decideStatuses } from '../../../workers/chatapp/status-outcome.ts';
 import { makeChatMessage, makeStatus } from './make.ts';
@@ -101,7 +100,7 @@ function work(world: World, seconds: readonly Copy[]): World[] {
 
 function holdMoment({ message, copies, trace }: World): void {
   const isTaken = copies.some(({ truth }) => truth === 'delivered');
-  if (isTaken && fateOf(message) === 'refused') expect.fail(`given back though taken: ${trace.join(', ')}`);
+  if (isTaken && wasRefused(message)) expect.fail(`given back though taken: ${trace.join(', ')}`);
 }
 
 function holdEnd({ message, copies, trace }: World): void {
@@ -110,7 +109,7 @@ function holdEnd({ message, copies, trace }: World): void {
   if (copies.some(({ truth }) => truth === 'delivered') && message.state !== 'delivered') {
     expect.fail(`not told as delivered: ${what}`);
   }
-  if (copies.length === 1 && copies[0]?.truth === 'failed' && fateOf(message) !== 'refused') {
+  if (copies.length === 1 && copies[0]?.truth === 'failed' && !wasRefused(message)) {
     expect.fail(`not given back: ${what}`);
   }
 }

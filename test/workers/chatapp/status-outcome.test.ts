@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { PriceList } from '../../../shared/carriers/providers/price-list.ts';
 import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
-import type { StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
+import type { StatusItem } from '../../../shared/messages/chat-inbox.ts';
 import { applyChange } from '../../../shared/messages/document/change.ts';
 import type { ChatMessageDocument, Pricing } from '../../../shared/messages/document/chat-message.ts';
 import { mayHaveLeft } from '../../../shared/messages/document/copies.ts';
 import { decideOutcome } from '../../../shared/messages/settlement/decide-outcome.ts';
 import { decideByPolicy } from '../../../shared/messages/settlement/unknowns.ts';
-import { fateOf } from '../../../shared/money/conversations/charge.ts';
+import { wasRefused } from '../../../shared/money/conversations/charge.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { outcomeOf } from '../../../workers/chatapp/send-message.ts';
 import { decideStatuses } from '../../../workers/chatapp/status-outcome.ts';
@@ -224,7 +224,7 @@ describe('decideStatuses', () => {
 
         expect(after.state).to.equal('failed');
         expect(after).not.to.have.any.keys('outcome', 'due');
-        expect(fateOf(after)).to.equal('refused');
+        expect(wasRefused(after)).to.equal(true);
       });
 
       it(`${what}: the first was taken`, () => {
@@ -232,7 +232,7 @@ describe('decideStatuses', () => {
 
         expect(after.state).to.equal('sent');
         expect(after).not.to.have.any.keys('outcome', 'errorCode');
-        expect(fateOf(after)).to.equal('taken');
+        expect(wasRefused(after)).to.equal(false);
       });
     }
 
@@ -248,7 +248,7 @@ describe('decideStatuses', () => {
         const after = settled(settled(again({ state: 'submitting' }), told('failed')), told(late));
 
         expect(after.state, late).to.equal('submitting');
-        expect(fateOf(after), late).to.equal('taken');
+        expect(wasRefused(after), late).to.equal(false);
       }
     });
 
@@ -260,16 +260,16 @@ describe('decideStatuses', () => {
         const after = settled(settled(message, told('sent')), told('failed'));
 
         expect(after.state).to.equal('failed');
-        expect(fateOf(after)).to.equal('refused');
+        expect(wasRefused(after)).to.equal(true);
       });
     }
 
     it('the second failed before the first did: then nothing was taken', () => {
       const second = makeStatus({ upstreamId: 'wamid.2', status: 'failed' });
       const failed = settled(again({ state: 'submitting', parts: [{ key: KEY, state: 'accepted' }] }), told('failed'));
-      expect(fateOf(failed)).to.equal('taken');
+      expect(wasRefused(failed)).to.equal(false);
 
-      expect(fateOf(settled(failed, [second]))).to.equal('refused');
+      expect(wasRefused(settled(failed, [second]))).to.equal(true);
     });
 
     it('that failed after a late answer had told its id: it never was', () => {
@@ -278,7 +278,7 @@ describe('decideStatuses', () => {
 
       const after = settled(again({ state: 'failed', earlier: first, parts: second }), told('failed'));
 
-      expect(fateOf(after)).to.equal('refused');
+      expect(wasRefused(after)).to.equal(true);
     });
 
     it('ended as unconfirmed, and the first failed after all: it says so', () => {
@@ -286,7 +286,7 @@ describe('decideStatuses', () => {
       const after = settled(change === undefined ? heldOpen : applyChange(heldOpen, change), told('failed'));
 
       expect(after).to.include({ state: 'failed', errorCode: 'provider_refused' });
-      expect(fateOf(after)).to.equal('refused');
+      expect(wasRefused(after)).to.equal(true);
     });
 
     it('refused, and nothing comes of the first: not given back', () => {
@@ -294,7 +294,7 @@ describe('decideStatuses', () => {
       const after = change === undefined ? heldOpen : applyChange(heldOpen, change);
 
       expect(after).to.include({ state: 'failed', errorCode: 'unconfirmed' });
-      expect(fateOf(after)).to.equal('taken');
+      expect(wasRefused(after)).to.equal(false);
     });
   });
 

@@ -1,7 +1,7 @@
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
-import { MessageLog } from '../../../shared/messages/settlement/log-store.ts';
+import { MessageLog } from '../../../shared/messages/settlement/message-log.ts';
 import { Lease } from '../../../shared/platform/leases/lease.ts';
 import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';

@@ -4,11 +4,10 @@ import { eventsOf } from '../../../shared/events/catalogue.ts';
 import { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
 import { deliveriesIn, type Stored } from '../../../shared/events/webhooks/delivery.ts';
 import { createEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
-import type { InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
-import { keepItems } from '../../../shared/messages/chat-inbox-store.ts';
+import { type InboxItemDocument, keepItems } from '../../../shared/messages/chat-inbox.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import type { BusinessNumber, ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
-import { MessageLog } from '../../../shared/messages/settlement/log-store.ts';
+import { MessageLog } from '../../../shared/messages/settlement/message-log.ts';
 import { createChatAccepter } from '../../../shared/money/conversations/open.ts';
 import { Lease } from '../../../shared/platform/leases/lease.ts';
 import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts';
@@ -100,7 +99,7 @@ export function chatWorld(): ChatWorld {
         leaseRoundMs: 50,
         countWorkers: async () => 1,
         accepter,
-        depart: (messages) => checkDeparture({ db, clock, accepter }, messages),
+        depart: (messages) => checkDeparture({ db, clock }, messages),
         random: Math.random,
         ...override,
       });

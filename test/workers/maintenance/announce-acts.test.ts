@@ -5,7 +5,7 @@ import { wishesOf } from '../../../shared/events/notices.ts';
 import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
 import { createEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { holdCollection, releaseHold } from '../../../shared/messages/traffic/hold.ts';
-import { setLowBalance } from '../../../shared/money/accounts/store.ts';
+import { updateAccount } from '../../../shared/money/accounts/store.ts';
 import type { KeyDocument } from '../../../shared/people/keys/key.ts';
 import { createKey, findOwnKey } from '../../../shared/people/keys/store.ts';
 import { MAILS_PER_HOUR, type MailDocument } from '../../../shared/people/mails/mail.ts';
@@ -168,7 +168,7 @@ describe('what happens to an account is told', () => {
     await user('operator_viewer');
     const endpoint = { account, channel: 'account', url: 'https://shop.test/', events: ['balance.low'] } as const;
     await createEndpoint(store.db, systemClock, TEST_BOX, endpoint);
-    await setLowBalance(store.db, account, 500);
+    await updateAccount(store.db, account, { lowBalance: 500 });
     const clock = new ManualClock(new Date());
     const condition = (name: string, kind: 'account' | 'carrier', id: string): ConditionDocument => ({
       ...{ _id: `${name}:${id}`, name, subject: { kind, id }, words: `${name} is the case.`, since: clock.now() },

@@ -1,5 +1,4 @@
-import { queuedMessage } from '../../../shared/messages/document/draft.ts';
-import type { MessageDocument, PartState } from '../../../shared/messages/document/message.ts';
+import { type MessageDocument, type PartState, queuedMessage } from '../../../shared/messages/document/message.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { decideDue, RECEIPT_WAIT_MS } from '../../../workers/maintenance/decide-due.ts';
 import { makeDraft } from '../../support/make.ts';

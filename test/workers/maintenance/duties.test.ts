@@ -1,8 +1,7 @@
 import { type Announcer, createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
-import type { MessageDraft } from '../../../shared/messages/document/draft.ts';
-import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { MessageDocument, MessageDraft } from '../../../shared/messages/document/message.ts';
 import { WRITE_OUT_MS } from '../../../shared/messages/queue/queue-document.ts';
 import { claimLines } from '../../../shared/messages/queue/queue-store.ts';
 import { Settler } from '../../../shared/messages/settlement/settle.ts';

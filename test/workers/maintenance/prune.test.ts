@@ -1,8 +1,7 @@
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import type { ScheduleDocument } from '../../../shared/messages/schedule.ts';
 import { oldestUnannounced, redoIntents, writeIntent } from '../../../shared/messages/settlement/intents.ts';
-import { MessageLog } from '../../../shared/messages/settlement/log-store.ts';
-import type { OrphanDocument } from '../../../shared/messages/settlement/orphan.ts';
+import { MessageLog, type OrphanDocument } from '../../../shared/messages/settlement/message-log.ts';
 import { Settler } from '../../../shared/messages/settlement/settle.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';

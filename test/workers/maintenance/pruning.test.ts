@@ -1,7 +1,6 @@
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
-import { insertAgain } from '../../../shared/messages/queue/insert.ts';
 import { queueDocument } from '../../../shared/messages/queue/queue-document.ts';
-import { queueOf } from '../../../shared/messages/queue/queue-store.ts';
+import { insertAgain, queueOf } from '../../../shared/messages/queue/queue-store.ts';
 import type { ScheduleDocument } from '../../../shared/messages/schedule.ts';
 import type { ConversationDocument } from '../../../shared/money/conversations/conversation.ts';
 import { newId, queueId } from '../../../shared/platform/runtime/ids.ts';

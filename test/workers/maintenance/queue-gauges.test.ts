@@ -1,5 +1,4 @@
-import { insertFirst } from '../../../shared/messages/queue/insert.ts';
-import { claimLines } from '../../../shared/messages/queue/queue-store.ts';
+import { claimLines, insertFirst } from '../../../shared/messages/queue/queue-store.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import { QueueGauges } from '../../../workers/maintenance/watch.ts';

@@ -1,9 +1,8 @@
 import type { Db } from 'mongodb';
 import type { RouteDocument } from '../../../shared/carriers/routing/route.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
-import { insertFirst } from '../../../shared/messages/queue/insert.ts';
 import { MIXED, queueDocuments, unpackLines } from '../../../shared/messages/queue/queue-document.ts';
-import { claimLines, queueOf } from '../../../shared/messages/queue/queue-store.ts';
+import { claimLines, insertFirst, queueOf } from '../../../shared/messages/queue/queue-store.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { Reroute, type RerouteDeps } from '../../../workers/maintenance/reroute.ts';
 import { Died, dyingDb } from '../../support/dying-db.ts';

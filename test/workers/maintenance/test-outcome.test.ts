@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import { applyChange } from '../../../shared/messages/document/change.ts';
-import { queuedMessage } from '../../../shared/messages/document/draft.ts';
-import { isRefundable } from '../../../shared/money/ledger/refund.ts';
+import { queuedMessage } from '../../../shared/messages/document/message.ts';
+import { isRefundable } from '../../../shared/money/ledger/change.ts';
 import { newId, testAccountOf } from '../../../shared/platform/runtime/ids.ts';
 import { decideDue } from '../../../workers/maintenance/decide-due.ts';
 import { TEST_OUTCOMES } from '../../../workers/maintenance/test-outcome.ts';

@@ -1,7 +1,7 @@
 import type { Submit } from '../../../scripts/simulator/smpp/submit.ts';
 import type { DefaultAlphabet } from '../../../scripts/simulator/smpp/text.ts';
 import type { StoredGroups } from '../../../shared/carriers/settings/table.ts';
-import type { MessageDraft } from '../../../shared/messages/document/draft.ts';
+import type { MessageDraft } from '../../../shared/messages/document/message.ts';
 import { type World, worldPerTest } from '../../support/smpp-world.ts';
 
 const LONG = `Bonjour é £ @ ${'x'.repeat(150)} à la fin`;

@@ -1,7 +1,7 @@
 import type { ReceiptDialect } from '../../../scripts/simulator/smsc/receipt-dialects.ts';
 import type { ReceiptSettings } from '../../../shared/carriers/settings/receipts.ts';
 import type { MessageState } from '../../../shared/messages/document/message.ts';
-import { readMessageLog } from '../../../shared/messages/settlement/log-store.ts';
+import { readMessageLog } from '../../../shared/messages/settlement/message-log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { QUICK, worldPerTest } from '../../support/smpp-world.ts';
 

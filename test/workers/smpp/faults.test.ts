@@ -2,7 +2,7 @@ import { freePort } from '../../../scripts/bench/free-port.ts';
 import { startSmsc } from '../../../scripts/simulator/smsc.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
-import type { OrphanDocument } from '../../../shared/messages/settlement/orphan.ts';
+import type { OrphanDocument } from '../../../shared/messages/settlement/message-log.ts';
 import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { thisProcess } from '../../../shared/platform/runtime/process-identity.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,12 +1,10 @@
 import { addRoute } from '../../../shared/carriers/routing/store.ts';
-import type { Daytime } from '../../../shared/messages/document/daytime.ts';
-import { type MessageDraft, queuedMessage } from '../../../shared/messages/document/draft.ts';
-import type { MessageDocument } from '../../../shared/messages/document/message.ts';
-import { insertFirst } from '../../../shared/messages/queue/insert.ts';
+import { type MessageDocument, type MessageDraft, queuedMessage } from '../../../shared/messages/document/message.ts';
+import type { Daytime } from '../../../shared/messages/document/routing.ts';
 import { MIXED, queueDocuments } from '../../../shared/messages/queue/queue-document.ts';
-import { queueOf } from '../../../shared/messages/queue/queue-store.ts';
+import { insertFirst, queueOf } from '../../../shared/messages/queue/queue-store.ts';
 import { countRetrying } from '../../../shared/messages/settlement/unknowns.ts';
-import { pauseAccount, setAccountLimits, setAccountStatus } from '../../../shared/money/accounts/store.ts';
+import { pauseAccount, setAccountStatus, updateAccount } from '../../../shared/money/accounts/store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, type GroupId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -85,7 +83,7 @@ describe("smpp worker: a recipient's daytime", () => {
   const waits = async (draft: Partial<MessageDraft>) => world.reaches(await world.send(draft), 'waiting');
 
   it('of the account: what may not leave waits for it, what may leaves', async () => {
-    await setAccountLimits(world.db, world.account, { daytime: hoursAt(begin) });
+    await updateAccount(world.db, world.account, { daytime: hoursAt(begin) });
     // The worker knows of it within two seconds. Until then such messages arrive.
     await eventually(async () => {
       const id = await world.send({ to: INDIA });
@@ -109,7 +107,7 @@ describe("smpp worker: a recipient's daytime", () => {
   });
 
   it('of the route, as it is when the message is claimed', async () => {
-    await setAccountLimits(world.db, world.account, {});
+    await updateAccount(world.db, world.account, { daytime: undefined });
     const route = { match: {}, groups: [[{ carrier: CARRIER, weight: 1 }]], waitSeconds: 30, order: 0 };
     await addRoute(world.db, systemClock, { _id: 'day', ...route, daytime: hoursAt(begin) });
     const routed = { path: `@30:${CARRIER}`, routed: { route: 'day' } };

@@ -1,5 +1,5 @@
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
-import type { OrphanDocument } from '../../../shared/messages/settlement/orphan.ts';
+import type { OrphanDocument } from '../../../shared/messages/settlement/message-log.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   type HostileCarrier,

@@ -1,7 +1,6 @@
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
-import { readMessageLog } from '../../../shared/messages/settlement/log-store.ts';
-import type { LogRecord } from '../../../shared/messages/settlement/message-log.ts';
+import { type LogRecord, readMessageLog } from '../../../shared/messages/settlement/message-log.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { makeEndpoint } from '../../shared/events/webhooks/make.ts';

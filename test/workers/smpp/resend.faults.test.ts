@@ -4,7 +4,7 @@ import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { isHeldOpen, UNCONFIRMED } from '../../../shared/messages/document/copies.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { claimLines, queueOf } from '../../../shared/messages/queue/queue-store.ts';
-import { readMessageLog } from '../../../shared/messages/settlement/log-store.ts';
+import { readMessageLog } from '../../../shared/messages/settlement/message-log.ts';
 import { type MessageId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { latch } from '../../support/latch.ts';

@@ -2,7 +2,7 @@ import request from 'supertest';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
-import { readMessageLog } from '../../../shared/messages/settlement/log-store.ts';
+import { readMessageLog } from '../../../shared/messages/settlement/message-log.ts';
 import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';

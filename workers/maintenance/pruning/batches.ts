@@ -1,9 +1,15 @@
 import type { Db } from 'mongodb';
-import type { BatchChunkDocument, BatchDocument } from '../../../shared/messages/batch.ts';
-import { countBatch } from '../../../shared/messages/batch-progress.ts';
-import { batchCollection, chunkCollection, keepCounts, removeChunks } from '../../../shared/messages/batch-store.ts';
+import {
+  type BatchChunkDocument,
+  type BatchDocument,
+  batchCollection,
+  chunkCollection,
+  countBatch,
+  keepCounts,
+  removeChunks,
+} from '../../../shared/messages/batch.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
-import { declareOver } from '../../../shared/money/payment/pay-by.ts';
+import { declareOver } from '../../../shared/money/payment/debit.ts';
 import { readPaid } from '../../../shared/money/payment/pending.ts';
 import { findCommitted, findEachCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { SHOWN_BATCHES } from '../../../shared/platform/mongo/indexes.ts';
@@ -93,7 +99,7 @@ const FORGOTTEN_MS = 3_600_000;
 /**
  * Removes batches that were never paid for and never will be, with their recipients: their gateway died before the
  * debit, or did not learn its outcome. Returns how many it looked at. The store's clock decides that the time to pay
- * is over, and the account remembers it (payment/pay-by.ts), so clocks of machines do not matter. A batch whose debit is still pending
+ * is over, and the account remembers it (payment/debit.ts), so clocks of machines do not matter. A batch whose debit is still pending
  * is left to finish-pending.ts.
  */
 export async function pruneUnpaid(db: Db): Promise<number> {

@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
-import { findErasable, markErased } from '../../../shared/money/accounts/closing.ts';
-import { findLastIssued } from '../../../shared/money/statements/issue.ts';
+import { findErasable, markErased } from '../../../shared/money/accounts/store.ts';
+import { findLastIssued } from '../../../shared/money/statements/statement.ts';
 import { INDEXES } from '../../../shared/platform/mongo/indexes.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { testAccountOf } from '../../../shared/platform/runtime/ids.ts';

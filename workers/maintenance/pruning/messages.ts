@@ -1,6 +1,5 @@
 import type { Db, Filter } from 'mongodb';
-import type { BatchDocument } from '../../../shared/messages/batch.ts';
-import { batchCollection, findUncounted } from '../../../shared/messages/batch-store.ts';
+import { type BatchDocument, batchCollection, findUncounted } from '../../../shared/messages/batch.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import { CONTENT_TEXTS } from '../../../shared/messages/document/chat-message.ts';
 import type { MessageDocument, MessageState } from '../../../shared/messages/document/message.ts';

@@ -5,16 +5,16 @@ import type { AnyMessage } from '../../../shared/messages/document/any-message.t
 import { queueOf } from '../../../shared/messages/queue/queue-store.ts';
 import {
   ALL,
+  countedHourCollection,
   HOUR_MS,
   type HourDocument,
   type HourName,
+  hourCollection,
   hourName,
   hourStart,
-} from '../../../shared/messages/statistics-hour.ts';
-import { countedHourCollection, hourCollection } from '../../../shared/messages/statistics-store.ts';
-import { fateOf } from '../../../shared/money/conversations/charge.ts';
-import { refundOf } from '../../../shared/money/conversations/charge-store.ts';
-import { TOO_LATE_V } from '../../../shared/money/conversations/included-store.ts';
+} from '../../../shared/messages/statistics.ts';
+import { refundOf, wasRefused } from '../../../shared/money/conversations/charge.ts';
+import { TOO_LATE_V } from '../../../shared/money/conversations/include.ts';
 import { ledgerCollection } from '../../../shared/money/ledger/store.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, idTime, isTestAccount, lowestId } from '../../../shared/platform/runtime/ids.ts';
@@ -256,13 +256,13 @@ function isHourDue(startMs: number, last: LastCount | undefined, nowMs: number):
 
 /**
  * The conversations that these messages opened and that were given back. Only the ledger knows: when an opener is refused, the
- * charge may also pass on to another message (shared/money/conversations/give-back.ts). Asked only for such openers, which are few.
+ * charge may also pass on to another message (shared/money/conversations/charge.ts). Asked only for such openers, which are few.
  */
 async function givenBack(db: Db, messages: readonly Counted[]): Promise<ReadonlySet<string | undefined>> {
   const refunds = new Map<AccountId, ReturnType<typeof refundOf>[]>();
   for (const message of messages) {
     const { account, conversation, opened } = message;
-    if (conversation === undefined || opened === undefined || fateOf(message) !== 'refused') continue;
+    if (conversation === undefined || opened === undefined || !wasRefused(message)) continue;
     refunds.set(account, [...(refunds.get(account) ?? []), refundOf({ conversation })]);
   }
   const found = await Promise.all(

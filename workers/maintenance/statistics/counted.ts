@@ -1,9 +1,9 @@
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
 import type { ChatMessageDocument, FallbackEnd } from '../../../shared/messages/document/chat-message.ts';
 import type { MessageDocument, StoredMessage } from '../../../shared/messages/document/message.ts';
-import { type Amount, HOUR_MS, type TrafficKind } from '../../../shared/messages/statistics-hour.ts';
+import { type Amount, HOUR_MS, type TrafficKind } from '../../../shared/messages/statistics.ts';
 import { creditsOf } from '../../../shared/money/accounts/prices.ts';
-import { isRefundable } from '../../../shared/money/ledger/refund.ts';
+import { isRefundable } from '../../../shared/money/ledger/change.ts';
 import { type AccountId, idTime } from '../../../shared/platform/runtime/ids.ts';
 
 /** What is read of a message to count it. */

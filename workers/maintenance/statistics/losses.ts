@@ -1,9 +1,8 @@
 import type { Db } from 'mongodb';
 import { priceListCollection } from '../../../shared/carriers/providers/price-list.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
-import { type Amount, amountOf } from '../../../shared/messages/statistics-hour.ts';
+import { type Amount, amountOf, type LossDocument, lossCollection } from '../../../shared/messages/statistics.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
-import { type LossDocument, lossCollection } from '../../../shared/money/conversations/loss.ts';
 import type { AccountId, ConversationId } from '../../../shared/platform/runtime/ids.ts';
 import type { Counted, CreditValues } from './counted.ts';
 

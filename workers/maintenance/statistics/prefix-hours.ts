@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { STATES } from '../../../shared/messages/document/status.ts';
 import type { VerificationDocument } from '../../../shared/messages/document/verification.ts';
-import { countedFrom, HOUR_MS, type HourName, hourName, hourStart } from '../../../shared/messages/statistics-hour.ts';
+import { countedFrom, HOUR_MS, type HourName, hourName, hourStart } from '../../../shared/messages/statistics.ts';
 import { prefixOf } from '../../../shared/messages/traffic/hold.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { type AccountId, idTime } from '../../../shared/platform/runtime/ids.ts';

@@ -16,7 +16,7 @@ import {
   type TrafficKind,
   type TrafficRow,
   type TrafficSums,
-} from '../../../shared/messages/statistics-hour.ts';
+} from '../../../shared/messages/statistics.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import type { Counted, Kind, Paid, Sorted } from './counted.ts';

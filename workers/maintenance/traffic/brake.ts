@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { HOUR_MS } from '../../../shared/messages/statistics-hour.ts';
+import { HOUR_MS } from '../../../shared/messages/statistics.ts';
 import {
   type HoldDocument,
   holdCollection,

@@ -1,4 +1,4 @@
-import { HOUR_MS } from '../../../shared/messages/statistics-hour.ts';
+import { HOUR_MS } from '../../../shared/messages/statistics.ts';
 import type { Seen } from '../../../shared/messages/traffic/hold.ts';
 import type { Counts, readPrefixHours } from '../statistics/prefix-hours.ts';
 

@@ -7,8 +7,8 @@ import {
   closeClaims,
   insertMissing,
   removeQueued,
+  takeQueued,
 } from '../../../shared/messages/queue/queue-store.ts';
-import { takeQueued } from '../../../shared/messages/queue/take-queued.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { type ClaimId, type MessageId, newId, type QueueId } from '../../../shared/platform/runtime/ids.ts';

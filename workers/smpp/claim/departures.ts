@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { blocks, isExempt, readRecipientScopes } from '../../../shared/carriers/opt-outs/store.ts';
 import { findSenders, type SenderDocument, type SenderKey, senderKey } from '../../../shared/carriers/sender.ts';
-import { findStopped } from '../../../shared/messages/batch-store.ts';
+import { findStopped } from '../../../shared/messages/batch.ts';
 import { CANCELLED, CANCELLED_REASON } from '../../../shared/messages/document/change.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';

@@ -10,8 +10,8 @@ import {
 import { MAX_CARRIERS } from '../../../shared/carriers/routing/route.ts';
 import { listRoutes } from '../../../shared/carriers/routing/store.ts';
 import { placementOf, RouteTable } from '../../../shared/carriers/routing/table.ts';
-import type { Daytime } from '../../../shared/messages/document/daytime.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { Daytime } from '../../../shared/messages/document/routing.ts';
 import { heldEpochs } from '../../../shared/platform/leases/lease.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 

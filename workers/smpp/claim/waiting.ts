@@ -233,7 +233,7 @@ export class Waiting {
     return free === undefined ? [] : this.#find({ ...filter, _id: free._id }, 1);
   }
 
-  /** Whether some of it may leave now. A written mixed document is about to be split (shared/messages/queue/write-out.ts). */
+  /** Whether some of it may leave now. A written mixed document is about to be split (shared/messages/queue/queue-store.ts). */
   #isFree(document: Pick<QueueDocument, 'account' | 'template' | 'written'>): boolean {
     return isMixed(document) ? document.written !== true : !this.#options.gates.holds(document);
   }

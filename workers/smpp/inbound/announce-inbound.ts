@@ -2,8 +2,7 @@ import { digitsOf, entryFor, type NumberDocument, senderOf } from '../../../shar
 import { createNumbers, homeCountryOf } from '../../../shared/carriers/numbers/store.ts';
 import type { Announcer } from '../../../shared/events/webhooks/announce.ts';
 import type { InboundSmsDocument } from '../../../shared/messages/document/any-message.ts';
-import type { UnassignedText } from '../../../shared/messages/inbound.ts';
-import { keepUnassigned } from '../../../shared/messages/inbound-store.ts';
+import { keepUnassigned, type UnassignedText } from '../../../shared/messages/inbound.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';

@@ -1,7 +1,7 @@
 import { STATUS } from '../../../shared/carriers/command-status.ts';
 import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 import type { DeliverVia } from '../../../shared/carriers/smpp/session.ts';
-import { findUnfinished, keepInbound, removeInbound } from '../../../shared/messages/inbound-store.ts';
+import { findUnfinished, keepInbound, removeInbound } from '../../../shared/messages/inbound.ts';
 import { LeaseLostError } from '../../../shared/messages/settlement/intents.ts';
 import { type End, storeApart } from '../../../shared/platform/runtime/apart.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';

@@ -1,4 +1,4 @@
-import { BASIC, EXTENSION } from '../../../shared/messages/gsm7.ts';
+import { BASIC, EXTENSION } from '../../../shared/messages/sms-plan.ts';
 
 /**
  * The national language tables of 3GPP TS 23.038 Annex A, by their language identifiers (§6.2.1.2.4). A locking shift table takes the

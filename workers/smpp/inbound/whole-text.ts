@@ -1,5 +1,5 @@
 import type { InboundContent } from '../../../shared/messages/document/chat-message.ts';
-import { ESC } from '../../../shared/messages/gsm7.ts';
+import { ESC } from '../../../shared/messages/sms-plan.ts';
 import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
 import type { Arrival, PartSet } from './arrivals.ts';
 import { type Shift, tablesOf } from './national-tables.ts';

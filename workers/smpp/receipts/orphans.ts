@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Collection, Db } from 'mongodb';
-import type { OrphanDocument } from '../../../shared/messages/settlement/orphan.ts';
+import type { OrphanDocument } from '../../../shared/messages/settlement/message-log.ts';
 import type { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
 import type { CarrierContext } from '../monitoring/metrics.ts';

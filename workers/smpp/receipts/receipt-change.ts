@@ -22,8 +22,8 @@ import type {
   StoredMessage,
 } from '../../../shared/messages/document/message.ts';
 import { isBeforeSent, isNext, mayBecome } from '../../../shared/messages/document/status.ts';
+import { OPEN_FIELDS } from '../../../shared/messages/settlement/decide-outcome.ts';
 import type { PartReceipt, ReceiptRecord } from '../../../shared/messages/settlement/message-log.ts';
-import { OPEN_FIELDS } from '../../../shared/messages/settlement/sent.ts';
 import type { Hit } from './receipt-lookup.ts';
 import { type IncomingReceipt, keysOf, mayMeanCopy } from './receipt-match.ts';
 

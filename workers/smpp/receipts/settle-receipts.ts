@@ -1,8 +1,8 @@
 import { type Change, decideInTurn } from '../../../shared/messages/document/change.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
-import type { MessageLog } from '../../../shared/messages/settlement/log-store.ts';
 import {
   isUnusualReceipt,
+  type MessageLog,
   type ReceiptRecord,
   receiptRecord,
 } from '../../../shared/messages/settlement/message-log.ts';

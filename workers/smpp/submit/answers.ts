@@ -1,11 +1,11 @@
 import type { LostSubmits } from '../../../shared/carriers/smpp/unanswered-submits.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
-import type { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
 import {
   type Refusal,
   type SubmitOutcome,
   THROTTLES_PER_TRY,
-} from '../../../shared/messages/settlement/submit-outcome.ts';
+} from '../../../shared/messages/settlement/decide-outcome.ts';
+import type { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
 import { errorFields } from '../../../shared/platform/runtime/log.ts';
 import type { Refusal as NotLeaving } from '../claim/departures.ts';
 import type { Serving } from '../claim/serving.ts';

@@ -1,8 +1,10 @@
 import type { TextSettings } from '../../../shared/carriers/settings/texts.ts';
 import type { SubmitFields, Tlv } from '../../../shared/carriers/smpp/submit-sm.ts';
-import { ESC, EXTENDED, gsmCode } from '../../../shared/messages/gsm7.ts';
 import {
   type Encoding,
+  ESC,
+  EXTENDED,
+  gsmCode,
   planSegments,
   planText,
   type TextForm,

@@ -1,6 +1,6 @@
 import type { CommandStatusClass } from '../../../shared/carriers/command-status.ts';
 import type { MessageDocument, Part } from '../../../shared/messages/document/message.ts';
-import type { Refusal, SubmitOutcome } from '../../../shared/messages/settlement/submit-outcome.ts';
+import type { Refusal, SubmitOutcome } from '../../../shared/messages/settlement/decide-outcome.ts';
 import { caselessKey, messageKey } from '../dialect/message-ids.ts';
 import type { CarrierAnswer } from '../session/wire.ts';
 import type { BreakerAnswer } from './breaker.ts';

@@ -48,9 +48,9 @@ const CHATAPP_CODES: readonly ExplainedCodes[] = [
     'Check that the recipient uses the app, has accepted its terms and has a current version.',
   ),
   explained(
-    'insufficient_credits',
-    'A new conversation was needed, and the account could not pay for it.',
-    'Buy credits, then send the message again.',
+    'conversation_refunded',
+    'The message that opened its conversation failed at the moment in which this one was accepted.',
+    'Send the message again.',
   ),
   explained(
     'marketing_limit_reached',

@@ -2,7 +2,7 @@ import request from 'supertest';
 import { propose, sampleTexts, type Tag } from '../../../../gateway/endpoints/account-templates/propose-tags.ts';
 import { createSender } from '../../../../shared/carriers/sender.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { hourName } from '../../../../shared/messages/statistics-hour.ts';
+import { hourName } from '../../../../shared/messages/statistics.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { lowestId } from '../../../../shared/platform/runtime/ids.ts';
 import { importTemplateCsv } from '../../../../shared/templates/sms/import-csv.ts';

@@ -1,6 +1,5 @@
 import request from 'supertest';
-import type { BatchDocument } from '../../../../shared/messages/batch.ts';
-import { batchCollection } from '../../../../shared/messages/batch-store.ts';
+import { type BatchDocument, batchCollection } from '../../../../shared/messages/batch.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

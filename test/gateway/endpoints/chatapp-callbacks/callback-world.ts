@@ -1,5 +1,5 @@
 import request from 'supertest';
-import type { InboxItemDocument } from '../../../../shared/messages/chat-inbox-item.ts';
+import type { InboxItemDocument } from '../../../../shared/messages/chat-inbox.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { callbackSignature } from '../../../support/chat-callback.ts';
 import { makeProvider } from '../../../support/chatapp.ts';

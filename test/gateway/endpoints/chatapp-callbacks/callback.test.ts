@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import request from 'supertest';
 import { findProvider } from '../../../../shared/carriers/providers/store.ts';
-import type { InboxItemDocument } from '../../../../shared/messages/chat-inbox-item.ts';
+import type { InboxItemDocument } from '../../../../shared/messages/chat-inbox.ts';
 import { type ConversationDocument, conversationKey } from '../../../../shared/money/conversations/conversation.ts';
 import { connectStore } from '../../../../shared/platform/mongo/connect.ts';
 import type { AccountId } from '../../../../shared/platform/runtime/ids.ts';

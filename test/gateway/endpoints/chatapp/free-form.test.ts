@@ -1,7 +1,7 @@
 import request from 'supertest';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
-import { recordInbound } from '../../../../shared/money/conversations/store.ts';
+import { recordInbound } from '../../../../shared/money/conversations/conversation.ts';
 import { isoTimestamp } from '../../../../shared/platform/runtime/clock.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';
 import { NUMBER } from '../../../support/chatapp.ts';

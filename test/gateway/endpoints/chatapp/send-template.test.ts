@@ -2,7 +2,7 @@ import request from 'supertest';
 import { addOptIns } from '../../../../shared/carriers/chat-opt-in-store.ts';
 import { pauseProvider, stopProvider } from '../../../../shared/carriers/providers/store.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
-import { recordMarketing } from '../../../../shared/money/conversations/store.ts';
+import { recordMarketing } from '../../../../shared/money/conversations/conversation.ts';
 import { isoTimestamp, systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import type { ChatTemplateDocument } from '../../../../shared/templates/chat/chat-template.ts';
 import { replaceChatTemplates } from '../../../../shared/templates/chat/store.ts';

@@ -1,6 +1,6 @@
 import request from 'supertest';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
-import { recordInbound } from '../../../../shared/money/conversations/store.ts';
+import { recordInbound } from '../../../../shared/money/conversations/conversation.ts';
 import { type AccountId, customerId, idDay, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { linkCustomers } from '../../../../workers/chatapp/link.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';

@@ -1,8 +1,7 @@
 import request from 'supertest';
 import { ledgerFile } from '../../../../gateway/endpoints/ledger/ledger.ts';
 import type { AccountDocument, LedgerReason } from '../../../../shared/money/accounts/account.ts';
-import { type LedgerEntryDocument, ledgerEntryId } from '../../../../shared/money/ledger/entry.ts';
-import { ledgerCollection } from '../../../../shared/money/ledger/store.ts';
+import { type LedgerEntryDocument, ledgerCollection, ledgerEntryId } from '../../../../shared/money/ledger/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';

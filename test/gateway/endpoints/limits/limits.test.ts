@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { HOUR_MS } from '../../../../shared/messages/statistics-hour.ts';
+import { HOUR_MS } from '../../../../shared/messages/statistics.ts';
 import { holdCollection, showHeld } from '../../../../shared/messages/traffic/hold.ts';
 import { findAccount } from '../../../../shared/money/accounts/store.ts';
 import { revokeKey } from '../../../../shared/people/keys/store.ts';

@@ -1,10 +1,7 @@
 import request from 'supertest';
 import { findMessageStatus } from '../../../../gateway/endpoints/messages/status.ts';
-import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
-import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { insertFirst } from '../../../../shared/messages/queue/insert.ts';
-import { claimedMessage, claimLines } from '../../../../shared/messages/queue/queue-store.ts';
-import { writeOut } from '../../../../shared/messages/queue/write-out.ts';
+import { type MessageDocument, queuedMessage } from '../../../../shared/messages/document/message.ts';
+import { claimedMessage, claimLines, insertFirst, writeOut } from '../../../../shared/messages/queue/queue-store.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { createChatAccepter } from '../../../../shared/money/conversations/open.ts';
 import { GroupAccepter } from '../../../../shared/money/payment/accept.ts';

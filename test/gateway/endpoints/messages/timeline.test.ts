@@ -1,7 +1,10 @@
-import { MessageLog } from '../../../../shared/messages/settlement/log-store.ts';
-import { answerRecord, policyRecord, receiptRecord } from '../../../../shared/messages/settlement/message-log.ts';
-import { applyCredits } from '../../../../shared/money/ledger/change.ts';
-import { refundMessages } from '../../../../shared/money/ledger/refund.ts';
+import {
+  answerRecord,
+  MessageLog,
+  policyRecord,
+  receiptRecord,
+} from '../../../../shared/messages/settlement/message-log.ts';
+import { applyCredits, refundMessages } from '../../../../shared/money/ledger/change.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import type { IncomingReceipt } from '../../../../workers/smpp/receipts/receipt-match.ts';

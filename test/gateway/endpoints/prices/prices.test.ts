@@ -1,9 +1,9 @@
 import request from 'supertest';
 import type { BatchDocument } from '../../../../shared/messages/batch.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { writeOut } from '../../../../shared/messages/queue/write-out.ts';
+import { writeOut } from '../../../../shared/messages/queue/queue-store.ts';
 import { smsPrice } from '../../../../shared/money/accounts/prices.ts';
-import { refundMessages } from '../../../../shared/money/ledger/refund.ts';
+import { refundMessages } from '../../../../shared/money/ledger/change.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { eventually } from '../../../support/eventually.ts';

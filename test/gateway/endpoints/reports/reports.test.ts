@@ -1,7 +1,7 @@
 import request from 'supertest';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { writeOut } from '../../../../shared/messages/queue/write-out.ts';
-import { refundMessages } from '../../../../shared/money/ledger/refund.ts';
+import { writeOut } from '../../../../shared/messages/queue/queue-store.ts';
+import { refundMessages } from '../../../../shared/money/ledger/change.ts';
 import { readStatement } from '../../../../shared/money/ledger/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type MessageId, newId, testAccountOf } from '../../../../shared/platform/runtime/ids.ts';

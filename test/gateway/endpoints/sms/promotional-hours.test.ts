@@ -3,7 +3,7 @@ import { addRoute, removeRoute } from '../../../../shared/carriers/routing/store
 import { createSender } from '../../../../shared/carriers/sender.ts';
 import type { MessageDocument, Route } from '../../../../shared/messages/document/message.ts';
 import { HOURS_LANE, laneOf } from '../../../../shared/messages/document/routing.ts';
-import { setAccountLimits } from '../../../../shared/money/accounts/store.ts';
+import { updateAccount } from '../../../../shared/money/accounts/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import type { MessageId } from '../../../../shared/platform/runtime/ids.ts';
 import { createTemplate } from '../../../../shared/templates/sms/store.ts';
@@ -95,7 +95,7 @@ describe('POST /v2/send of accounts with DLT', () => {
     it('is said before and with the send, and what would expire before it is refused before the debit', async () => {
       const account = await makeAccount(store.db, 20);
       const daytime = { from: '09:00', to: '21:00', countries: ['IN'] };
-      await setAccountLimits(store.db, account, { daytime });
+      await updateAccount(store.db, account, { daytime });
       const key = await makeKey(store.db, account, ['send', 'read', 'otp']);
       const call = async (path: string, body: object): Promise<request.Response> =>
         request(timed.url)
@@ -136,7 +136,7 @@ describe('POST /v2/send of accounts with DLT', () => {
 
     it('of the route holds too, and says so when it never begins', async () => {
       const account = await makeAccount(store.db, 20);
-      await setAccountLimits(store.db, account, { daytime: { from: '09:00', to: '21:00' } });
+      await updateAccount(store.db, account, { daytime: { from: '09:00', to: '21:00' } });
       const route = { _id: 'night', match: { accounts: [account] }, groups: [[{ carrier: 'sim', weight: 1 }]] };
       const daytime = { from: '22:00', to: '06:00' };
       await addRoute(store.db, systemClock, { ...route, order: 0, waitSeconds: 30, daytime });

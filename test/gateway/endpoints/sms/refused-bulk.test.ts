@@ -1,9 +1,9 @@
 import request from 'supertest';
 import { UNPAID_BYTES_MAX } from '../../../../gateway/endpoints/sms/paid-batch-store.ts';
-import { batchCollection } from '../../../../shared/messages/batch-store.ts';
+import { batchCollection } from '../../../../shared/messages/batch.ts';
 import { setAccountStatus } from '../../../../shared/money/accounts/store.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
-import { GroupAccepter } from '../../../../shared/money/payment/accept.ts';
+import { type AcceptOutcome, GroupAccepter } from '../../../../shared/money/payment/accept.ts';
 import { connectStore } from '../../../../shared/platform/mongo/connect.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
@@ -50,22 +50,16 @@ describe('bulk requests that are refused after they were stored', () => {
   };
   /** A gateway at which the account is suspended between the first check of its credits and the debit. */
   const openTooLate = async (account: AccountId, db = store.db): Promise<TestGateway> => {
-    const accepter = new GroupAccepter({ db, clock: systemClock, log: silentLog });
     const suspend = () => setAccountStatus(store.db, account, 'suspended');
-    return openGateway(db, {
-      batchAccepter: {
-        acceptBatch: async (...order) => {
-          await suspend();
-          return accepter.acceptBatch(...order);
-        },
-      },
-      booker: {
-        book: async (...booking) => {
-          await suspend();
-          return accepter.book(...booking);
-        },
-      },
-    });
+    class TooLate extends GroupAccepter {
+      override acceptBatch(...order: Parameters<GroupAccepter['acceptBatch']>): Promise<AcceptOutcome> {
+        return suspend().then(() => super.acceptBatch(...order));
+      }
+      override book(...order: Parameters<GroupAccepter['book']>): Promise<AcceptOutcome> {
+        return suspend().then(() => super.book(...order));
+      }
+    }
+    return openGateway(db, { accepter: new TooLate({ db, clock: systemClock, log: silentLog }) });
   };
 
   for (const { path, more } of ENDPOINTS) {

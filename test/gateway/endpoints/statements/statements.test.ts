@@ -1,13 +1,17 @@
 import request from 'supertest';
 import type { LedgerReason } from '../../../../shared/money/accounts/account.ts';
-import { isGstin, stateOf } from '../../../../shared/money/accounts/gst.ts';
-import { setPrices } from '../../../../shared/money/accounts/store.ts';
-import { entriesIn, type LedgerEntryDocument, ledgerEntryId, together } from '../../../../shared/money/ledger/entry.ts';
-import { ledgerCollection } from '../../../../shared/money/ledger/store.ts';
+import { updateAccount } from '../../../../shared/money/accounts/store.ts';
+import {
+  entriesIn,
+  type LedgerEntryDocument,
+  ledgerCollection,
+  ledgerEntryId,
+  together,
+} from '../../../../shared/money/ledger/store.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
-import { leviesOf, sumOf } from '../../../../shared/money/statements/credit-price.ts';
-import { findIssued } from '../../../../shared/money/statements/issue.ts';
+import { isGstin, leviesOf, stateOf, sumOf } from '../../../../shared/money/statements/credit-price.ts';
 import { readPeriods } from '../../../../shared/money/statements/periods.ts';
+import { findIssued } from '../../../../shared/money/statements/statement.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { issueMonth } from '../../../../workers/maintenance/issue-statements.ts';
@@ -181,7 +185,7 @@ describe('statements of months', () => {
     const of = async (month: string) => (await at(`/v2/account/statements/${month}`, bearer).expect(200)).body;
     const bill = (billing: object) =>
       request(site.url).patch('/v2/account/settings').set(owner.headers).send({ billing });
-    await setPrices(site.db, account, [], '0.20');
+    await updateAccount(site.db, account, { creditPrice: '0.20' });
     expect((await bill({ gstin: '29AABCT1332L1ZX' })).body.errors[0]).to.include({ field: 'billing.gstin' });
     await bill({ name: 'Asha Stores Pvt Ltd', address: ['12 MG Road'], gstin: '29AABCT1332L1ZA' }).expect(200);
 
@@ -195,7 +199,7 @@ describe('statements of months', () => {
     expect(first.money.place_of_supply.code).to.equal('29');
     expect(first.money.top_ups.taxes).to.deep.equal([{ name: 'IGST', percent: '18', amount: '36.00' }]);
     // Another price and another buyer from now on; the next number without a gap, and none where nothing moved.
-    await setPrices(site.db, account, [], '0.30');
+    await updateAccount(site.db, account, { creditPrice: '0.30' });
     await bill({ state: '27' }).expect(200);
     expect(await of('2026-10')).to.deep.equal(first);
     const other = await makeMoved();

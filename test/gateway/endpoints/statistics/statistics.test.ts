@@ -3,11 +3,16 @@ import { quantile } from '../../../../gateway/endpoints/statistics/statistics.ts
 import { createCarrier } from '../../../../shared/carriers/carrier-store.ts';
 import { raisePeaks } from '../../../../shared/conditions/peaks.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { ALL, HOUR_MS, type HourDocument, hourName, SECONDS } from '../../../../shared/messages/statistics-hour.ts';
-import { hourCollection } from '../../../../shared/messages/statistics-store.ts';
+import {
+  ALL,
+  HOUR_MS,
+  type HourDocument,
+  hourCollection,
+  hourName,
+  SECONDS,
+} from '../../../../shared/messages/statistics.ts';
 import { findAccount } from '../../../../shared/money/accounts/store.ts';
-import type { ConversationDocument } from '../../../../shared/money/conversations/conversation.ts';
-import { recordInbound } from '../../../../shared/money/conversations/store.ts';
+import { type ConversationDocument, recordInbound } from '../../../../shared/money/conversations/conversation.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { HourCounter } from '../../../../workers/maintenance/statistics/count-hours.ts';

@@ -4,7 +4,7 @@ import { createCarrier } from '../../../../shared/carriers/carrier-store.ts';
 import { stopProvider } from '../../../../shared/carriers/providers/store.ts';
 import { addRoute } from '../../../../shared/carriers/routing/store.ts';
 import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
-import { insertFirst } from '../../../../shared/messages/queue/insert.ts';
+import { insertFirst } from '../../../../shared/messages/queue/queue-store.ts';
 import { readQueues } from '../../../../shared/messages/queue/waiting-lanes.ts';
 import { type ProcessNotes, type ProcessReport, reportProcess } from '../../../../shared/platform/processes/report.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

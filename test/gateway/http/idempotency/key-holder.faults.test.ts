@@ -1,6 +1,6 @@
 import { PAY_WITHIN_MS } from '../../../../gateway/http/idempotency/key-store.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
-import { type Accepter, GroupAccepter } from '../../../../shared/money/payment/accept.ts';
+import { type AcceptOutcome, GroupAccepter } from '../../../../shared/money/payment/accept.ts';
 import { type Clock, systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeKey, openGateway, type TestGateway } from '../../../support/gateway.ts';
@@ -24,15 +24,15 @@ describe('Idempotency-Key: whose request is not finished', () => {
       const held = new Promise<void>((resolve) => {
         letGo = resolve;
       });
-      const accepter = new GroupAccepter({ db: world.store.db, clock: systemClock, log: silentLog });
-      const holding: Accepter = {
-        accept: async (...order) => {
+      class Holding extends GroupAccepter {
+        override async accept(...order: Parameters<GroupAccepter['accept']>): Promise<AcceptOutcome> {
           asked = true;
           await held;
-          return accepter.accept(...order);
-        },
-      };
-      return { gateway: await openGateway(world.store.db, { accepter: holding, clock }), asked: () => asked, letGo };
+          return super.accept(...order);
+        }
+      }
+      const accepter = new Holding({ db: world.store.db, clock: systemClock, log: silentLog });
+      return { gateway: await openGateway(world.store.db, { accepter, clock }), asked: () => asked, letGo };
     }
 
     it('409 with Retry-After, then the same answer; 422 for another payload', async () => {
@@ -81,18 +81,14 @@ describe('Idempotency-Key: whose request is not finished', () => {
   });
 
   describe('an end that nobody could tell', () => {
-    const lost: Accepter = { accept: async () => ({ kind: 'outcome_unknown' }) };
+    const unknown = async () => ({ kind: 'outcome_unknown' }) as const;
+    const lost = { accept: unknown, book: unknown, acceptBatch: unknown };
 
     it('leaves the claim: the same key finds out that the message was accepted', async () => {
       const customer = await makeCustomer(5);
       const accepter = new GroupAccepter({ db: world.store.db, clock: systemClock, log: silentLog });
       const answerLost = await openGateway(world.store.db, {
-        accepter: {
-          accept: async (...order) => {
-            await accepter.accept(...order);
-            return { kind: 'outcome_unknown' };
-          },
-        },
+        accepter: { ...lost, accept: (...order) => accepter.accept(...order).then(unknown) },
       });
 
       const first = await send(customer, 'k', GOOD, answerLost);

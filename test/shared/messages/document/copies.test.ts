@@ -1,7 +1,6 @@
 import { isHeldOpen, MAX_COPIES, UNCONFIRMED } from '../../../../shared/messages/document/copies.ts';
 import type { Part } from '../../../../shared/messages/document/message.ts';
-import { isRefundable } from '../../../../shared/money/ledger/refund.ts';
-
+import { isRefundable } from '../../../../shared/money/ledger/change.ts';
 import { FATES, type Fate, orders, play, SECOND, World } from './resend-world.ts';
 
 describe('a message that is sent again', () => {

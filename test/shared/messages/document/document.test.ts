@@ -1,13 +1,17 @@
 import { applyChange, changeUpdate } from '../../../../shared/messages/document/change.ts';
-import {
-  DEFAULT_PROMOTIONAL_HOURS,
-  type PromotionalHours,
-  promotionalDeferral,
-  promotionalHours,
-} from '../../../../shared/messages/document/daytime.ts';
 import type { MessageState } from '../../../../shared/messages/document/message.ts';
 import { recipientProblem } from '../../../../shared/messages/document/recipient.ts';
-import { HOURS_LANE, laneOf, PRIORITIES, pathOf, ROUTES } from '../../../../shared/messages/document/routing.ts';
+import {
+  DEFAULT_PROMOTIONAL_HOURS,
+  HOURS_LANE,
+  laneOf,
+  PRIORITIES,
+  type PromotionalHours,
+  pathOf,
+  promotionalDeferral,
+  promotionalHours,
+  ROUTES,
+} from '../../../../shared/messages/document/routing.ts';
 import { enter, isBeforeSent, isNext, mayBecome, STATES } from '../../../../shared/messages/document/status.ts';
 import { makeMessage } from '../../../support/make.ts';
 

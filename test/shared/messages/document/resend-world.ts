@@ -1,9 +1,8 @@
 import { applyChange, type Change } from '../../../../shared/messages/document/change.ts';
 import type { Claim, MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { decideOutcome } from '../../../../shared/messages/settlement/decide-outcome.ts';
-import { MAX_TRIES, type SubmitOutcome } from '../../../../shared/messages/settlement/submit-outcome.ts';
+import { decideOutcome, MAX_TRIES, type SubmitOutcome } from '../../../../shared/messages/settlement/decide-outcome.ts';
 import { decideByPolicy } from '../../../../shared/messages/settlement/unknowns.ts';
-import { isRefundable } from '../../../../shared/money/ledger/refund.ts';
+import { isRefundable } from '../../../../shared/money/ledger/change.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { decideDue } from '../../../../workers/maintenance/decide-due.ts';
 import { decideReceipt, decideUnknown } from '../../../../workers/smpp/receipts/receipt-change.ts';

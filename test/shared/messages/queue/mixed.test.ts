@@ -1,10 +1,14 @@
 import type { Db } from 'mongodb';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { insertFirst } from '../../../../shared/messages/queue/insert.ts';
 import { isMixed, MIXED, queueDocuments, WRITE_OUT_MS } from '../../../../shared/messages/queue/queue-document.ts';
-import { findInQueue, takeOverClaims } from '../../../../shared/messages/queue/queue-store.ts';
+import {
+  findInQueue,
+  insertFirst,
+  takeOverClaims,
+  writeAllOut,
+  writeOut,
+} from '../../../../shared/messages/queue/queue-store.ts';
 import { readQueues } from '../../../../shared/messages/queue/waiting-lanes.ts';
-import { writeAllOut, writeOut } from '../../../../shared/messages/queue/write-out.ts';
 import { Settler } from '../../../../shared/messages/settlement/settle.ts';
 import { OutcomeSettler } from '../../../../shared/messages/settlement/settle-outcomes.ts';
 import { type PaidGroup, storePaid } from '../../../../shared/money/payment/follow-up.ts';

@@ -1,11 +1,17 @@
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { insertAgain, insertFirst } from '../../../../shared/messages/queue/insert.ts';
 import type { QueueDocument } from '../../../../shared/messages/queue/queue-document.ts';
-import { claimLines, findInQueue, queueOf, requeue } from '../../../../shared/messages/queue/queue-store.ts';
-import { writeOut } from '../../../../shared/messages/queue/write-out.ts';
+import {
+  claimLines,
+  findInQueue,
+  insertAgain,
+  insertFirst,
+  queueOf,
+  requeue,
+  writeOut,
+} from '../../../../shared/messages/queue/queue-store.ts';
+import type { SubmitOutcome } from '../../../../shared/messages/settlement/decide-outcome.ts';
 import { Settler } from '../../../../shared/messages/settlement/settle.ts';
 import { OutcomeSettler } from '../../../../shared/messages/settlement/settle-outcomes.ts';
-import type { SubmitOutcome } from '../../../../shared/messages/settlement/submit-outcome.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { Claimer } from '../../../../workers/smpp/claim/claim.ts';

@@ -1,12 +1,15 @@
 import type { Db } from 'mongodb';
 import type { Claim, MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { insertAgain } from '../../../../shared/messages/queue/insert.ts';
 import type { QueueDocument } from '../../../../shared/messages/queue/queue-document.ts';
-import { claimLines, queueOf, takeOverClaims } from '../../../../shared/messages/queue/queue-store.ts';
-import { takeQueued } from '../../../../shared/messages/queue/take-queued.ts';
-import { decideOutcome } from '../../../../shared/messages/settlement/decide-outcome.ts';
+import {
+  claimLines,
+  insertAgain,
+  queueOf,
+  takeOverClaims,
+  takeQueued,
+} from '../../../../shared/messages/queue/queue-store.ts';
+import { decideOutcome, type SubmitOutcome } from '../../../../shared/messages/settlement/decide-outcome.ts';
 import { Settler } from '../../../../shared/messages/settlement/settle.ts';
-import type { SubmitOutcome } from '../../../../shared/messages/settlement/submit-outcome.ts';
 import { takeOverUnknowns } from '../../../../shared/messages/settlement/unknowns.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { Claimer } from '../../../../workers/smpp/claim/claim.ts';

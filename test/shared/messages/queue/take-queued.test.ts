@@ -1,6 +1,6 @@
 import { MongoWriteConcernError } from 'mongodb';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { takeQueued } from '../../../../shared/messages/queue/take-queued.ts';
+import { takeQueued } from '../../../../shared/messages/queue/queue-store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeMessage } from '../../../support/make.ts';

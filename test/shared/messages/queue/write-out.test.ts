@@ -1,8 +1,7 @@
 import type { Db } from 'mongodb';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { insertAgain } from '../../../../shared/messages/queue/insert.ts';
 import { unpackLines, WRITE_OUT_MS } from '../../../../shared/messages/queue/queue-document.ts';
-import { writeOut } from '../../../../shared/messages/queue/write-out.ts';
+import { insertAgain, writeOut } from '../../../../shared/messages/queue/queue-store.ts';
 import { insertNew } from '../../../../shared/platform/mongo/insert-new.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { ClaimWorld, ids, room } from '../../../support/claim-world.ts';

@@ -1,12 +1,11 @@
 import type { Db } from 'mongodb';
 import { CARRIER_DEFAULTS } from '../../../../shared/carriers/carrier.ts';
 import type { FinalState, MessageDocument } from '../../../../shared/messages/document/message.ts';
+import type { SubmitOutcome } from '../../../../shared/messages/settlement/decide-outcome.ts';
 import type { Stream } from '../../../../shared/messages/settlement/intents.ts';
-import { MessageLog, readMessageLog } from '../../../../shared/messages/settlement/log-store.ts';
-import type { LogRecord } from '../../../../shared/messages/settlement/message-log.ts';
+import { type LogRecord, MessageLog, readMessageLog } from '../../../../shared/messages/settlement/message-log.ts';
 import { Settler } from '../../../../shared/messages/settlement/settle.ts';
 import { OutcomeSettler } from '../../../../shared/messages/settlement/settle-outcomes.ts';
-import type { SubmitOutcome } from '../../../../shared/messages/settlement/submit-outcome.ts';
 import { decideUnknowns } from '../../../../shared/messages/settlement/unknowns.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { candidateKeys } from '../../../../workers/smpp/dialect/message-ids.ts';

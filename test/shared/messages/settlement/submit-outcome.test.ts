@@ -1,11 +1,11 @@
 import { applyChange } from '../../../../shared/messages/document/change.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { decideOutcome } from '../../../../shared/messages/settlement/decide-outcome.ts';
 import {
+  decideOutcome,
   MAX_TRIES,
   type SubmitOutcome,
   THROTTLES_PER_TRY,
-} from '../../../../shared/messages/settlement/submit-outcome.ts';
+} from '../../../../shared/messages/settlement/decide-outcome.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeMessage } from '../../../support/make.ts';
 

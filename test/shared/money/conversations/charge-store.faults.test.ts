@@ -1,10 +1,9 @@
 import type { Db } from 'mongodb';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
-import { fateOf } from '../../../../shared/money/conversations/charge.ts';
-import { giveBackRefused } from '../../../../shared/money/conversations/give-back.ts';
+import { giveBackRefused, wasRefused } from '../../../../shared/money/conversations/charge.ts';
 import { createChatAccepter } from '../../../../shared/money/conversations/open.ts';
-import type { LedgerEntryDocument } from '../../../../shared/money/ledger/entry.ts';
+import type { LedgerEntryDocument } from '../../../../shared/money/ledger/store.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import type { AccountId, MessageId } from '../../../../shared/platform/runtime/ids.ts';
@@ -67,10 +66,8 @@ describe('conversations/charge-store: who stands for a conversation', function (
     async (db) => {
       for (const end of ends) {
         await set(db, _id, { state: 'submitting' });
-        const departures = await checkDeparture({ db, clock: systemClock, accepter: accepterOn(db) }, [
-          await read(store.db, _id),
-        ]);
-        expect(departures.get(_id)?.kind).to.equal('go');
+        const departures = await checkDeparture({ db, clock: systemClock }, [await read(store.db, _id)]);
+        expect(departures.get(_id)).to.deep.equal({ kind: 'go' });
         if (end === 'put_back') await set(db, _id, { state: 'queued' });
         else if (end === 'sent') await set(db, _id, SENT);
         else {
@@ -78,6 +75,18 @@ describe('conversations/charge-store: who stands for a conversation', function (
           await giveBackRefused(db, [await read(store.db, _id)]);
         }
       }
+    };
+
+  /** An actor that stores a message which was accepted before the conversation was refunded, or was not. It may be barred then. */
+  const arrives =
+    (message: () => ChatMessageDocument): Actor =>
+    async (db) => {
+      const { _id } = message();
+      await messagesOn(db).insertOne(message());
+      await set(db, _id, { state: 'submitting' });
+      const departure = (await checkDeparture({ db, clock: systemClock }, [await read(store.db, _id)])).get(_id);
+      await set(db, _id, departure?.kind === 'go' ? SENT : { state: 'rejected' });
+      await giveBackRefused(db, [await read(store.db, _id)]);
     };
 
   /**
@@ -96,7 +105,7 @@ describe('conversations/charge-store: who stands for a conversation', function (
     const entries = [...changes.values()];
     const debits = entries.filter(({ reason }) => reason === 'conversation').map(({ reference }) => reference);
     const refunds = entries.filter(({ reason }) => reason === 'refund').map(({ reference }) => reference);
-    const used = new Set(messages.filter((one) => fateOf(one) !== 'refused').map(({ conversation }) => conversation));
+    const used = new Set(messages.filter((one) => !wasRefused(one)).map(({ conversation }) => conversation));
     const kept = debits.filter((conversation) => !refunds.includes(conversation));
     const where = JSON.stringify(messages.map(({ _id, state, conversation }) => [_id, state, conversation]));
     expect([...kept].sort(), where).to.deep.equal([...used].sort());
@@ -119,6 +128,18 @@ describe('conversations/charge-store: who stands for a conversation', function (
       expect(await everyOrder(store.db, DECIDING, worldOf(actorsOf))).to.be.greaterThan(10);
     });
   }
+
+  it('the opener fails while another message is stored and leaves: the money is right in every order of their commands', async () => {
+    const world = async () => {
+      const { account, ids } = await begin();
+      const [opener, one, two] = ids;
+      const late = await read(store.db, two);
+      await messagesOn(store.db).deleteOne({ _id: two });
+      await leaves(one, 'refused')(store.db);
+      return { actors: [fails(opener), arrives(() => late)], check: () => expectEnd(account) };
+    };
+    expect(await everyOrder(store.db, DECIDING, world)).to.be.greaterThan(10);
+  });
 
   const crowds: readonly [string, (ids: Ids) => readonly Actor[]][] = [
     [

@@ -1,5 +1,5 @@
 import type { MessageState, Part } from '../../../../shared/messages/document/message.ts';
-import { type Fate, fateOf, judgeCharge, type Member } from '../../../../shared/money/conversations/charge.ts';
+import { judgeCharge, type Member, wasRefused } from '../../../../shared/money/conversations/charge.ts';
 import { type MessageId, newId } from '../../../../shared/platform/runtime/ids.ts';
 
 const ACCEPTED: Part = { key: 'chatapp:a:w', state: 'accepted' };
@@ -7,65 +7,61 @@ const REFUSED: Part = { state: 'refused' };
 const UNKNOWN: Part = { state: 'unknown' };
 
 describe('conversations/charge', () => {
-  const fates: readonly [MessageState, readonly Part[] | undefined, Fate][] = [
-    ['queued', undefined, 'waits'],
-    ['waiting', undefined, 'waits'],
-    ['submitting', undefined, 'taken'],
-    ['submitting', [UNKNOWN], 'taken'],
-    ['sent', [ACCEPTED], 'taken'],
-    ['sent', [UNKNOWN], 'taken'],
-    ['delivered', [{ state: 'delivered' }], 'taken'],
-    ['read', [{ state: 'delivered' }], 'taken'],
-    ['rejected', undefined, 'refused'],
-    ['rejected', [REFUSED], 'refused'],
-    ['rejected', [UNKNOWN], 'taken'],
-    ['expired', undefined, 'refused'],
-    ['expired', [ACCEPTED], 'taken'],
-    ['failed', [REFUSED], 'refused'],
-    ['failed', [{ state: 'failed' }], 'taken'],
-    ['failed', [], 'taken'],
+  const ends: readonly [MessageState, readonly Part[] | undefined, boolean][] = [
+    ['queued', undefined, false],
+    ['waiting', undefined, false],
+    ['submitting', undefined, false],
+    ['submitting', [UNKNOWN], false],
+    ['sent', [ACCEPTED], false],
+    ['sent', [UNKNOWN], false],
+    ['delivered', [{ state: 'delivered' }], false],
+    ['read', [{ state: 'delivered' }], false],
+    ['rejected', undefined, true],
+    ['rejected', [REFUSED], true],
+    ['rejected', [UNKNOWN], false],
+    ['expired', undefined, true],
+    ['expired', [ACCEPTED], false],
+    ['failed', [REFUSED], true],
+    ['failed', [{ state: 'failed' }], false],
+    ['failed', [], false],
   ];
-  for (const [state, parts, fate] of fates) {
-    it(`${state} with ${JSON.stringify(parts)} is ${fate}`, () => {
-      expect(fateOf({ state, ...(parts === undefined ? {} : { parts }) })).to.equal(fate);
+  for (const [state, parts, isRefused] of ends) {
+    it(`${state} with ${JSON.stringify(parts)} is ${isRefused ? 'refused' : 'not refused'}`, () => {
+      expect(wasRefused({ state, ...(parts === undefined ? {} : { parts }) })).to.equal(isRefused);
     });
   }
 
   for (const state of ['queued', 'waiting', 'expired', 'failed'] as const) {
-    it(`${state}, an earlier send of it in doubt: taken, until that one is refused`, () => {
+    it(`${state}, an earlier send of it in doubt: not refused, until that one is refused`, () => {
       const claim = { id: newId('clm'), carrier: 'chatapp:0', epoch: 1, at: new Date() };
       const resent = (part: Part) => ({ state, parts: [REFUSED], earlier: [{ ...claim, parts: [part] }] });
 
-      expect(fateOf(resent(UNKNOWN))).to.equal('taken');
-      expect(fateOf(resent(REFUSED))).to.equal(state === 'queued' || state === 'waiting' ? 'waits' : 'refused');
+      expect(wasRefused(resent(UNKNOWN))).to.equal(false);
+      expect(wasRefused(resent(REFUSED))).to.equal(state === 'expired' || state === 'failed');
     });
   }
 
   const [opener, first, second] = [newId('msg'), newId('msg'), newId('msg')];
-  const member = (_id: MessageId, fate: Fate): Member => ({ _id, fate });
+  const member = (_id: MessageId, isRefused: boolean): Member => ({ _id, isRefused });
 
-  it('stands while its opener was taken, or waits, whatever the others are', () => {
-    for (const fate of ['taken', 'waits'] as const) {
-      for (const other of ['taken', 'waits', 'refused'] as const) {
-        expect(judgeCharge(member(opener, fate), [member(first, other)])).to.deep.equal({ kind: 'stands' });
-      }
+  it('stands while its opener was not refused, whatever the others are', () => {
+    for (const other of [true, false]) {
+      expect(judgeCharge(member(opener, false), [member(first, other)])).to.deep.equal({ kind: 'stands' });
     }
     expect(judgeCharge(undefined, []), 'nobody knows the opener').to.deep.equal({ kind: 'stands' });
   });
 
-  it('passes on to the first other that was taken, and is refunded when there is none', () => {
-    const failed = member(opener, 'refused');
-    expect(judgeCharge(failed, [member(first, 'refused'), member(second, 'taken')])).to.deep.equal({
+  it('passes on to the first other that was not refused, and is refunded when there is none', () => {
+    const failed = member(opener, true);
+    expect(judgeCharge(failed, [member(first, true), member(second, false)])).to.deep.equal({
       kind: 'passes_on',
       successor: second,
     });
-    expect(judgeCharge(failed, [member(first, 'taken'), member(second, 'taken')])).to.deep.equal({
+    expect(judgeCharge(failed, [member(first, false), member(second, false)])).to.deep.equal({
       kind: 'passes_on',
       successor: first,
     });
-    expect(judgeCharge(failed, [member(first, 'waits'), member(second, 'refused')])).to.deep.equal({
-      kind: 'refunded',
-    });
+    expect(judgeCharge(failed, [member(first, true)])).to.deep.equal({ kind: 'refunded' });
     expect(judgeCharge(failed, [])).to.deep.equal({ kind: 'refunded' });
   });
 
@@ -96,14 +92,14 @@ describe('conversations/charge', () => {
       expired: { state: 'expired' },
     };
 
-    /**
-     * One message: its life (an index of `LIVES`), how many events of it have happened, and whether the message went to another
-     * conversation.
-     */
+    /** One message: its life (an index of `LIVES`), and how many events of it have happened. */
     interface Walker {
       readonly life: number;
       readonly at: number;
-      readonly moved: boolean;
+      /** Its insert came. It may come late, and then into a conversation that was refunded meanwhile. */
+      readonly stored: boolean;
+      /** It found its conversation refunded, and was not let go. */
+      readonly barred: boolean;
       /** It ended as refused, and the follow-up of that is still to be done. */
       readonly due: boolean;
     }
@@ -116,12 +112,12 @@ describe('conversations/charge', () => {
 
     const ids = ['msg_0', 'msg_1', 'msg_2', 'msg_3'] as readonly MessageId[];
     const eventOf = ({ life, at }: Walker): Event | undefined => LIVES[life]?.[at - 1];
-    const fate = (walker: Walker): Fate => {
+    const isRefused = (walker: Walker): boolean => {
       const event = eventOf(walker);
-      return event === undefined ? 'waits' : fateOf(STATES[event]);
+      return walker.barred || (event !== undefined && wasRefused(STATES[event]));
     };
     const membersOf = ({ walkers }: World): Member[] =>
-      walkers.flatMap((walker, i) => (walker.moved ? [] : member(ids[i] as MessageId, fate(walker))));
+      walkers.flatMap((walker, i) => (walker.stored ? member(ids[i] as MessageId, isRefused(walker)) : []));
 
     /** Does what the rule says, as the store would, until the charge stands or is refunded. Each step is atomic. */
     function settle(world: World): World {
@@ -146,26 +142,30 @@ describe('conversations/charge', () => {
         const next: World[] = [];
         if (walker.due) next.push(settle(put(world, i, { due: false })));
         const event = LIVES[walker.life]?.[walker.at];
-        if (walker.moved || event === undefined) return next;
-        const refused = fateOf(STATES[event]) === 'refused';
+        if (!walker.stored) return [...next, put(world, i, { stored: true })];
+        if (walker.barred || event === undefined) return next;
+        const refused = wasRefused(STATES[event]);
         const done = put(world, i, { at: walker.at + 1, due: walker.due || refused });
         if (event !== 'claimed' || i === world.opener) return [...next, done];
-        // An included message checks the charge before it leaves: the rule is applied, and if the conversation is refunded the included message moves to another one.
+        // An included message checks the charge before it leaves: the rule is applied, and it stays if the conversation is refunded.
         const looked = settle(done);
-        return [...next, looked.refunds > 0 ? put(looked, i, { moved: true }) : looked];
+        return [...next, looked.refunds > 0 ? put(looked, i, { barred: true }) : looked];
       });
     }
 
     /** Used instead of `expect`, which would be too slow for hundreds of thousands of checks. */
     function hold(right: boolean, what: string, world: World): void {
       if (right) return;
-      const lives = world.walkers.map(({ life, at, moved }) => [...(LIVES[life] ?? []).slice(0, at), moved && 'moved']);
+      const lives = world.walkers.map(({ life, at, barred }) => [
+        ...(LIVES[life] ?? []).slice(0, at),
+        barred && 'barred',
+      ]);
       expect.fail(`${what}: ${JSON.stringify({ lives, world })}`);
     }
 
     /** What the specification of the money demands at every moment. Judged only by what the provider did, not by how we got there. */
     function holdMoment(world: World, before: World): void {
-      const inIt = world.walkers.filter(({ moved }) => !moved).map(eventOf);
+      const inIt = world.walkers.filter(({ barred }) => !barred).map(eventOf);
       hold(world.refunds <= 1, 'given back once', world);
       const surelyNothing = inIt.every(
         (event) => event === undefined || ['refused', 'failed', 'expired', 'back'].includes(event),
@@ -174,14 +174,14 @@ describe('conversations/charge', () => {
       if (world.refunds > before.refunds) hold(surelyNothing, 'comes back only when surely nothing was taken', world);
       if (before.refunds === 0) return;
       for (const [i, walker] of world.walkers.entries()) {
-        const leaves = walker.at > (before.walkers[i]?.at ?? 0) && eventOf(walker) === 'claimed' && !walker.moved;
+        const leaves = walker.at > (before.walkers[i]?.at ?? 0) && eventOf(walker) === 'claimed' && !walker.barred;
         hold(!leaves, 'nothing leaves in what was given back', world);
       }
     }
 
     /** What must hold after all follow-ups: a conversation stays paid if a message was taken, and is refunded if none was. */
     function holdEnd(world: World): void {
-      const inIt = world.walkers.filter(({ moved }) => !moved);
+      const inIt = world.walkers.filter(({ barred }) => !barred);
       const taken = inIt.map(eventOf).some((end) => end === 'accepted' || end === 'delivered');
       const contradicted = inIt.some(({ life }) => LIVES[life]?.join().includes('failed,delivered'));
       if (!taken) hold(world.refunds === 1, 'nothing was taken: given back', world);
@@ -189,7 +189,7 @@ describe('conversations/charge', () => {
     }
 
     function keyOf({ walkers, opener, refunds }: World): string {
-      return `${opener} ${refunds} ${walkers.map(({ at, moved, due }) => `${at}${moved ? 'm' : ''}${due ? 'o' : ''}`)}`;
+      return `${opener} ${refunds} ${walkers.map(({ at, stored, barred, due }) => `${at}${stored ? 's' : ''}${barred ? 'b' : ''}${due ? 'o' : ''}`)}`;
     }
 
     /** Walks through all worlds that can follow. `seen`: the keys of those visited before, for the same lives. */
@@ -217,7 +217,13 @@ describe('conversations/charge', () => {
       it(`with ${includedMessages} included messages: paid while something was taken, given back once when nothing was`, () => {
         let states = 0;
         for (const lives of livesOf(includedMessages + 1)) {
-          const walkers = lives.map((life) => ({ life, at: 0, moved: false, due: false }));
+          const walkers = lives.map((life, i) => ({
+            life,
+            at: 0,
+            stored: i === 0 || i < includedMessages,
+            barred: false,
+            due: false,
+          }));
           const seen = new Set<string>();
           walkAll({ walkers, opener: 0, refunds: 0 }, seen);
           states += seen.size;
@@ -231,7 +237,7 @@ describe('conversations/charge', () => {
       for (const a of some)
         for (const b of some)
           for (const c of some) {
-            const walkers = [1, a, b, c].map((life) => ({ life, at: 0, moved: false, due: false }));
+            const walkers = [1, a, b, c].map((life, i) => ({ life, at: 0, stored: i < 3, barred: false, due: false }));
             walkAll({ walkers, opener: 0, refunds: 0 }, new Set());
           }
     });

@@ -1,4 +1,4 @@
-import type { Opening } from '../../../../shared/money/accounts/opening.ts';
+import type { PaidConversation } from '../../../../shared/money/accounts/account.ts';
 import {
   type ConversationDocument,
   conversationKey,
@@ -33,11 +33,11 @@ describe('conversations/decide', () => {
     _id: newId('msg'),
     to: CUSTOMER,
     from: NUMBER,
-    freeForm: false,
+    content: { kind: 'template', name: 'hello', language: 'en', params: [] },
     caps: [],
     ...overrides,
   });
-  const opening = (number: number, openedAt: Date, customer = CUSTOMER): Opening => ({
+  const opening = (number: number, openedAt: Date, customer = CUSTOMER): PaidConversation => ({
     id: newId('cnv'),
     number,
     by: 'business',
@@ -101,6 +101,11 @@ describe('conversations/decide', () => {
   const x = opening(4, ago(1));
   const rows: readonly [string, ChatState, string][] = [
     ['one that its document names', state({}, { current: current(23), openings: 3 }), 'included'],
+    [
+      'one that is paid for when no credits are left',
+      state({ balance: 0 }, { current: current(23), openings: 3 }),
+      'included',
+    ],
     ['none that is over', state({}, { current: current(24), openings: 3 }), 'open'],
     ['one that only the account knows yet', state({ opening: { [x.group]: x } }), 'included'],
     [
@@ -122,7 +127,7 @@ describe('conversations/decide', () => {
   }
 
   it('says what stands in the way of everything first, of the session next, of the money last', () => {
-    const text = order({ freeForm: true });
+    const text = order({ content: { kind: 'text', text: 'hi' } });
 
     expect(kinds([text], state({ status: 'suspended', balance: 0 }))).to.deep.equal(['account_suspended']);
     expect(kinds([text], state({ expiryDate: '2026-11-20', balance: 0 }))).to.deep.equal(['credits_expired']);

@@ -1,7 +1,7 @@
 import { MongoServerSelectionError } from 'mongodb';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
-import { endChatAttempt, findAcceptedChat } from '../../../../shared/money/conversations/accepted.ts';
 import { type ConversationDocument, conversationKey } from '../../../../shared/money/conversations/conversation.ts';
+import { endChatAttempt, findAcceptedChat } from '../../../../shared/money/conversations/include.ts';
 import { createChatAccepter } from '../../../../shared/money/conversations/open.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

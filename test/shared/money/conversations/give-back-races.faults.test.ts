@@ -2,7 +2,7 @@ import type { Announcer } from '../../../../shared/events/webhooks/announce.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { redoIntents } from '../../../../shared/messages/settlement/intents.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
-import { giveBackRefused } from '../../../../shared/money/conversations/give-back.ts';
+import { giveBackRefused } from '../../../../shared/money/conversations/charge.ts';
 import { createChatAccepter } from '../../../../shared/money/conversations/open.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { finishPending } from '../../../../workers/maintenance/finish-pending.ts';
@@ -13,10 +13,10 @@ import { silentLog } from '../../../support/silent-log.ts';
 
 describe('conversations/give-back: at the same moment, late, or again', () => {
   const world = giveBackWorld();
-  const { accepter, balance, conversation, refunds, settler, settle, sendTwo, expectGivenBackOnce } = world;
+  const { accepter, balance, conversation, refunds, settler, settle, sendOne, expectGivenBackOnce } = world;
 
   it('gives back once when many follow up at the same instant, and when it is all done again', async () => {
-    const [opener] = await sendTwo();
+    const opener = await sendOne();
     await settle(opener, 'rejected', [{ state: 'refused' }]);
     const [settled] = await chatMessagesOf(world.store.db, world.account);
     if (settled === undefined) throw new Error('it is stored');
@@ -47,7 +47,7 @@ describe('conversations/give-back: at the same moment, late, or again', () => {
   });
 
   it('is done by the next holder of the lease when a process dies before the follow-up', async () => {
-    const [opener] = await sendTwo();
+    const opener = await sendOne();
     const dying: Announcer = {
       announce: async () => {
         throw new Error('the process is gone');
@@ -64,7 +64,7 @@ describe('conversations/give-back: at the same moment, late, or again', () => {
   });
 
   it('is not undone by a maintenance that follows up the opening late', async () => {
-    const [opener] = await sendTwo();
+    const opener = await sendOne();
     const account0 = await world.store.db.collection<AccountDocument>('accounts').findOne({ _id: world.account });
     expect(Object.keys(account0?.opening ?? {}), 'the opening is not cleared yet').to.have.lengthOf(1);
     await settle(opener, 'rejected', [{ state: 'refused' }]);

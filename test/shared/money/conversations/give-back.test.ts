@@ -16,10 +16,10 @@ import { silentLog } from '../../../support/silent-log.ts';
 
 describe('conversations/give-back', () => {
   const world = giveBackWorld();
-  const { accepter, balance, conversation, refunds, settler, settle, sendTwo, expectGivenBackOnce } = world;
+  const { accepter, balance, conversation, refunds, settler, settle, sendOne, sendTwo, expectGivenBackOnce } = world;
 
   it('gives the credits back when the provider refuses the opening message, and the next one opens anew', async () => {
-    const [opener] = await sendTwo();
+    const opener = await sendOne();
 
     await settle(opener, 'rejected', [{ state: 'refused', error: '131026' }]);
 
@@ -29,7 +29,7 @@ describe('conversations/give-back', () => {
   });
 
   it('gives back when a failure was told before the answer, which is stored while the credits are on their way', async () => {
-    const [opener] = await sendTwo();
+    const opener = await sendOne();
     const claim = { id: newId('clm'), carrier: LEASE, epoch: 1, at: new Date() };
     await world.store.db
       .collection<ChatMessageDocument>('messages')
@@ -63,7 +63,7 @@ describe('conversations/give-back', () => {
         },
       ]);
     const failedAgain = async (): Promise<ChatMessageDocument> => {
-      const [opener] = await sendTwo();
+      const opener = await sendOne();
       const first = {
         id: newId('clm'),
         carrier: LEASE,
@@ -90,7 +90,7 @@ describe('conversations/give-back', () => {
     });
 
     // The first two are its intent and the message. The last one is the credit.
-    for (let command = 3; command <= 14; command++) {
+    for (let command = 3; command <= 13; command++) {
       it(`gives back when the process dies before its command ${command}: the next one does it`, async () => {
         const opener = await failedAgain();
         const dying = dyingDb(world.store.db, command, 'before');
@@ -114,7 +114,7 @@ describe('conversations/give-back', () => {
   ];
   for (const [what, state, parts, back] of cases) {
     it(`${back ? 'gives back' : 'keeps'} a conversation whose opener ${what}`, async () => {
-      const [opener] = await sendTwo();
+      const opener = await sendOne();
 
       await settle(opener, state, parts);
 
@@ -168,6 +168,22 @@ describe('conversations/give-back', () => {
       expect(next, 'the conversation goes on').to.include({ credits: 0, conversation: opener.conversation });
     });
   }
+
+  it('keeps it while another message waits, and gives it back when that is refused too', async () => {
+    const [opener, included] = await sendTwo();
+
+    await settle(opener, 'rejected', [{ state: 'refused' }]);
+    expect(await balance()).to.equal(8);
+    const next = await accepter().accept(world.account, makeTemplateDraft());
+    expect(next, 'the conversation goes on').to.include({ credits: 0, conversation: opener.conversation });
+    for (const one of (await chatMessagesOf(world.store.db, world.account)).slice(1)) {
+      expect(await balance(), one._id).to.equal(8);
+      await settle(one, 'rejected', [{ state: 'refused' }]);
+    }
+
+    expect((await conversation())?.successors?.[0]?.opener).to.equal(included._id);
+    await expectGivenBackOnce(opener);
+  });
 
   it('gives it back once when the one that stood for it since fails too, and no other was taken', async () => {
     const [opener, included] = await sendTwo();

@@ -1,6 +1,6 @@
-import { findAcceptedChat } from '../../../../shared/money/conversations/accepted.ts';
 import type { ConversationDocument } from '../../../../shared/money/conversations/conversation.ts';
-import { createChatAccepter, wouldOpen } from '../../../../shared/money/conversations/open.ts';
+import { findAcceptedChat } from '../../../../shared/money/conversations/include.ts';
+import { createChatAccepter } from '../../../../shared/money/conversations/open.ts';
 import { topUp } from '../../../../shared/money/ledger/change.ts';
 import { GroupAccepter } from '../../../../shared/money/payment/accept.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
@@ -65,25 +65,6 @@ describe('conversations/open', () => {
     await expectWholeLedger(account);
   });
 
-  it('charges the user price inside the session, also for a template, and nothing for what follows', async () => {
-    const account = await makeAccount(world.store.db, 10);
-    await customerWrites(world.store.db, account, CUSTOMER);
-    const accepter = newAccepter();
-
-    const first = await accepter.accept(account, makeTemplateDraft());
-    const second = await accepter.accept(account, makeTextDraft());
-    const third = await newAccepter().accept(account, makeTextDraft());
-
-    expect(first).to.include({ kind: 'accepted', credits: 1, balance: 9 });
-    expect(second).to.include({ kind: 'accepted', credits: 0 });
-    expect(third).to.include({ kind: 'accepted', credits: 0 });
-    const messages = await chatMessagesOf(world.store.db, account);
-    expect(new Set(messages.map(({ conversation }) => conversation)).size).to.equal(1);
-    expect((await conversationOf(account))?.current?.by).to.equal('user');
-    expect((await accountOf(account)).balance).to.equal(9);
-    await expectWholeLedger(account);
-  });
-
   it('opens a new conversation at the user price when the session outlives the old one', async () => {
     const clock = new ManualClock(new Date());
     const account = await makeAccount(world.store.db, 10);
@@ -100,73 +81,6 @@ describe('conversations/open', () => {
     expect(after).to.include({ kind: 'accepted', credits: 1, balance: 7 });
     expect(await chargesOf(account)).to.have.lengthOf(2);
     await expectWholeLedger(account);
-  });
-
-  it('refuses free-form text outside the session, says when it closed, and stores and charges nothing', async () => {
-    const account = await makeAccount(world.store.db, 10);
-    const accepter = newAccepter();
-
-    const never = await accepter.accept(account, makeTextDraft());
-    const wrote = new Date(Date.now() - 25 * HOUR_MS);
-    await customerWrites(world.store.db, account, CUSTOMER, wrote);
-    const late = await accepter.accept(account, makeTextDraft());
-
-    expect(never).to.deep.equal({ kind: 'session_closed', closedAt: undefined });
-    expect(late).to.deep.equal({ kind: 'session_closed', closedAt: new Date(wrote.getTime() + 24 * HOUR_MS) });
-    expect(await chatMessagesOf(world.store.db, account)).to.deep.equal([]);
-    expect((await accountOf(account)).balance).to.equal(10);
-  });
-
-  for (const { name, credits, overrides, outcome } of [
-    {
-      name: 'without the credits',
-      credits: 1,
-      overrides: {},
-      outcome: { kind: 'insufficient_credits', balance: 1, required: 2 },
-    },
-    {
-      name: 'of a suspended account',
-      credits: 5,
-      overrides: { status: 'suspended' as const },
-      outcome: { kind: 'account_suspended' },
-    },
-    {
-      name: 'of an account whose credits have expired',
-      credits: 5,
-      overrides: { expiryDate: '2020-01-01' },
-      outcome: { kind: 'credits_expired', expiryDate: '2020-01-01' },
-    },
-  ]) {
-    it(`stores and charges nothing for a message ${name}`, async () => {
-      const account = await makeAccount(world.store.db, credits, overrides);
-
-      const refused = await newAccepter().accept(account, makeTemplateDraft());
-
-      expect(refused).to.deep.equal(outcome);
-      expect(await chatMessagesOf(world.store.db, account)).to.deep.equal([]);
-      expect(await conversationOf(account)).to.equal(null);
-      expect((await accountOf(account)).balance).to.equal(credits);
-      await expectWholeLedger(account);
-    });
-  }
-
-  it('charges nothing for what customers write, also with 0 credits, and the session opens', async () => {
-    const account = await makeAccount(world.store.db, 0);
-
-    await customerWrites(world.store.db, account, CUSTOMER);
-
-    expect((await accountOf(account)).balance).to.equal(0);
-    expect(await newAccepter().accept(account, makeTextDraft())).to.include({ kind: 'insufficient_credits' });
-    expect((await conversationOf(account))?.lastInboundAt).to.be.instanceOf(Date);
-  });
-
-  it('goes in an open conversation with 0 credits left', async () => {
-    const account = await makeAccount(world.store.db, 2);
-    const accepter = newAccepter();
-    await accepter.accept(account, makeTemplateDraft());
-
-    expect(await accepter.accept(account, makeTemplateDraft())).to.include({ kind: 'accepted', credits: 0 });
-    expect(await chatMessagesOf(world.store.db, account)).to.have.lengthOf(2);
   });
 
   it('gives the last credits to exactly one of many customers, each with its own exact answer', async () => {
@@ -201,22 +115,6 @@ describe('conversations/open', () => {
     );
     expect((await accountOf(account)).balance).to.equal(0);
     await expectWholeLedger(account);
-  });
-
-  it('says beforehand what a message would cost, and charges and stores nothing', async () => {
-    const account = await makeAccount(world.store.db, 2);
-    const ask = (draft = makeTemplateDraft()) => wouldOpen(world.store.db, account, draft, new Date(), CHAT_PRICES, []);
-
-    const outside = await ask();
-    const text = await ask(makeTextDraft());
-    await customerWrites(world.store.db, account, CUSTOMER);
-    const inside = await ask(makeTextDraft());
-
-    expect(outside).to.deep.equal({ kind: 'would_accept', credits: 2 });
-    expect(text).to.deep.equal({ kind: 'session_closed', closedAt: undefined });
-    expect(inside).to.deep.equal({ kind: 'would_accept', credits: 1 });
-    expect((await accountOf(account)).balance).to.equal(2);
-    expect(await chatMessagesOf(world.store.db, account)).to.deep.equal([]);
   });
 });
 

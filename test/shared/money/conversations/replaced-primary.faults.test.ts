@@ -1,9 +1,12 @@
 import type { Filter, UpdateFilter } from 'mongodb';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
-import { chargeOf, settleCharge } from '../../../../shared/money/conversations/charge-store.ts';
-import { type ConversationDocument, conversationKey } from '../../../../shared/money/conversations/conversation.ts';
+import { chargeOf, settleCharge } from '../../../../shared/money/conversations/charge.ts';
+import {
+  type ConversationDocument,
+  conversationCollection,
+  conversationKey,
+} from '../../../../shared/money/conversations/conversation.ts';
 import { createChatAccepter } from '../../../../shared/money/conversations/open.ts';
-import { conversationCollection } from '../../../../shared/money/conversations/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import type { MessageId } from '../../../../shared/platform/runtime/ids.ts';
 import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../../support/chat.ts';

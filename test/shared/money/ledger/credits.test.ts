@@ -1,9 +1,7 @@
-import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
-import type { MessageDocument, Part } from '../../../../shared/messages/document/message.ts';
+import { type MessageDocument, type Part, queuedMessage } from '../../../../shared/messages/document/message.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
-import { applyCredits, topUp } from '../../../../shared/money/ledger/change.ts';
-import type { LedgerEntryDocument } from '../../../../shared/money/ledger/entry.ts';
-import { isRefundable, refundMessages } from '../../../../shared/money/ledger/refund.ts';
+import { applyCredits, isRefundable, refundMessages, topUp } from '../../../../shared/money/ledger/change.ts';
+import type { LedgerEntryDocument } from '../../../../shared/money/ledger/store.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { GroupAccepter } from '../../../../shared/money/payment/accept.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

@@ -1,4 +1,4 @@
-import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
+import { queuedMessage } from '../../../../shared/messages/document/message.ts';
 import type { AccountDocument, ChangeId } from '../../../../shared/money/accounts/account.ts';
 import {
   enterInLedger,
@@ -10,7 +10,7 @@ import {
 } from '../../../../shared/money/ledger/store.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { GroupAccepter } from '../../../../shared/money/payment/accept.ts';
-import { debitAgain } from '../../../../shared/money/payment/debit-again.ts';
+import { debitAgain } from '../../../../shared/money/payment/debit.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import type { AccountId, GroupId } from '../../../../shared/platform/runtime/ids.ts';
 import { balanceOf } from '../../../support/balance.ts';

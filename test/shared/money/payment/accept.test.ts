@@ -1,14 +1,12 @@
 import { Binary } from 'mongodb';
-import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
-import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { type MessageDocument, queuedMessage } from '../../../../shared/messages/document/message.ts';
+import { acceptOnce } from '../../../../shared/messages/follow-on-sms.ts';
 import { queueOf } from '../../../../shared/messages/queue/queue-store.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
-import type { LedgerEntryDocument } from '../../../../shared/money/ledger/entry.ts';
+import type { LedgerEntryDocument } from '../../../../shared/money/ledger/store.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { GroupAccepter } from '../../../../shared/money/payment/accept.ts';
-import { acceptOnce } from '../../../../shared/money/payment/accept-once.ts';
-import { type DebitRequest, debitEach } from '../../../../shared/money/payment/debit.ts';
-import { debitAnswers } from '../../../../shared/money/payment/debit-answers.ts';
+import { debitEach } from '../../../../shared/money/payment/debit.ts';
 import { FollowUp } from '../../../../shared/money/payment/follow-up.ts';
 import { systemClock as clock, systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
@@ -76,20 +74,6 @@ describe('messages/accept', () => {
     expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
   });
 
-  it('keeps the chain whole when four gateways debit one account at once', async () => {
-    const account = await makeAccount(store.db, 1_000);
-    const gateways = Array.from({ length: 4 }, newAccepter);
-
-    const outcomes = await Promise.all(
-      gateways.flatMap((gateway) => Array.from({ length: 300 }, () => gateway.accept(account, [makeDraft()]))),
-    );
-
-    expect(outcomes.filter((outcome) => outcome.kind === 'accepted')).to.have.lengthOf(1_000);
-    for (const gateway of gateways) await gateway.settled();
-    expect(await messagesOf(account)).to.have.lengthOf(1_000);
-    expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 0, problems: [] });
-  });
-
   it('serves the small request that still fits when a larger one beside it does not', async () => {
     const account = await makeAccount(store.db, 2);
 
@@ -101,43 +85,6 @@ describe('messages/accept', () => {
     expect(large).to.deep.equal({ kind: 'insufficient_credits', balance: 2, required: 3 });
     expect(small).to.deep.equal({ kind: 'accepted', credits: 1 });
     expect((await accountOf(account)).balance).to.equal(1);
-  });
-
-  for (const { name, overrides, kind } of [
-    { name: 'a suspended account', overrides: { status: 'suspended' as const }, kind: 'account_suspended' },
-    { name: 'credits past their expiry date', overrides: { expiryDate: '2020-01-01' }, kind: 'credits_expired' },
-  ]) {
-    it(`refuses ${name} and stores and charges nothing`, async () => {
-      const account = await makeAccount(store.db, 5, overrides);
-
-      const outcome = await accepter.accept(account, [makeDraft()]);
-
-      expect(outcome.kind).to.equal(kind);
-      expect(await messagesOf(account)).to.deep.equal([]);
-      expect((await accountOf(account)).balance).to.equal(5);
-    });
-  }
-
-  it('pays a group once, also when the debit is asked again because its answer was lost', async () => {
-    const account = await makeAccount(store.db, 5);
-    const debits = (requests: readonly DebitRequest[]) =>
-      debitAnswers({ db: store.db, clock: systemClock, log: silentLog, capped: new Set() }, requests, {
-        beganMs: systemClock.monotonicMs(),
-        paid: debitEach(store.db, requests),
-      });
-    const group = newId('grp');
-    const request = {
-      account,
-      group,
-      messages: [queuedMessage(account, group, makeDraft())],
-      today: '2026-11-21',
-      done: [],
-    };
-
-    const answers = [...(await debits([request])), ...(await debits([request]))];
-
-    expect(answers.map((answer) => answer.kind)).to.deep.equal(['paid', 'paid']);
-    expect((await accountOf(account)).balance).to.equal(4);
   });
 
   describe('the maintenance, after a process died between debit and follow-up', () => {

@@ -1,5 +1,5 @@
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
-import { setAccountLimits } from '../../../../shared/money/accounts/store.ts';
+import { updateAccount } from '../../../../shared/money/accounts/store.ts';
 import { applyCredits } from '../../../../shared/money/ledger/change.ts';
 import type { KeyCaps } from '../../../../shared/money/ledger/spending.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
@@ -26,7 +26,7 @@ describe('spending caps', () => {
 
   it('hold exactly when four gateways send at once, and the ledger stays whole', async () => {
     const account = await makeAccount(store.db, 1_000);
-    await setAccountLimits(store.db, account, { caps: { day: 150 } });
+    await updateAccount(store.db, account, { caps: { day: 150 } });
     const gateways = Array.from({ length: 4 }, () => gateway());
 
     const outcomes = (
@@ -58,7 +58,7 @@ describe('spending caps', () => {
         )
       ).kind;
     await send(60);
-    await setAccountLimits(store.db, account, { caps: { day: 100, month: 120 } });
+    await updateAccount(store.db, account, { caps: { day: 100, month: 120 } });
 
     expect(await send(41)).to.equal('spend_limit_reached');
     expect(await send(40)).to.equal('accepted');

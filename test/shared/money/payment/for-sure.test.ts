@@ -1,10 +1,9 @@
 import { type Db, type Document, Long, MongoWriteConcernError } from 'mongodb';
-import { insertFirst } from '../../../../shared/messages/queue/insert.ts';
+import { insertFirst } from '../../../../shared/messages/queue/queue-store.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { applyCredits } from '../../../../shared/money/ledger/change.ts';
-import { debitEach } from '../../../../shared/money/payment/debit.ts';
-import { debitAgain } from '../../../../shared/money/payment/debit-again.ts';
-import { findAccepted } from '../../../../shared/money/payment/find-accepted.ts';
+import { debitAgain, debitEach } from '../../../../shared/money/payment/debit.ts';
+import { findAccepted } from '../../../../shared/money/payment/pending.ts';
 import { connectStore, type Store } from '../../../../shared/platform/mongo/connect.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeAccount } from '../../../support/make.ts';

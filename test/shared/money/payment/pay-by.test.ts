@@ -1,11 +1,9 @@
-import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
-import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { type MessageDocument, queuedMessage } from '../../../../shared/messages/document/message.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { GroupAccepter } from '../../../../shared/money/payment/accept.ts';
-import { type DebitRequest, debitEach, wouldRefuse } from '../../../../shared/money/payment/debit.ts';
-import { debitAnswers } from '../../../../shared/money/payment/debit-answers.ts';
-import { findAccepted } from '../../../../shared/money/payment/find-accepted.ts';
+import { type DebitRequest, debitAnswers, debitEach, wouldRefuse } from '../../../../shared/money/payment/debit.ts';
+import { findAccepted } from '../../../../shared/money/payment/pending.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeAccount, makeDraft } from '../../../support/make.ts';

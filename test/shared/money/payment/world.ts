@@ -1,9 +1,8 @@
 import type { Db } from 'mongodb';
-import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
+import { queuedMessage } from '../../../../shared/messages/document/message.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
-import { type DebitRequest, debitEach } from '../../../../shared/money/payment/debit.ts';
-import { debitAnswers } from '../../../../shared/money/payment/debit-answers.ts';
+import { type DebitRequest, debitAnswers, debitEach } from '../../../../shared/money/payment/debit.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { finishPending } from '../../../../workers/maintenance/finish-pending.ts';

@@ -1,7 +1,7 @@
 import { RateCounter } from '../../../../gateway/access/counter.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { fenceIntents, LeaseLostError, writeIntent } from '../../../../shared/messages/settlement/intents.ts';
-import { insertBy } from '../../../../shared/money/conversations/included-store.ts';
+import { insertBy } from '../../../../shared/money/conversations/include.ts';
 import { Lease } from '../../../../shared/platform/leases/lease.ts';
 import { connectStore } from '../../../../shared/platform/mongo/connect.ts';
 import { probeFeatures } from '../../../../shared/platform/mongo/feature-probe.ts';

@@ -1,7 +1,5 @@
 import type { Db } from 'mongodb';
-import { type BatchDocument, chunkId } from '../../../../shared/messages/batch.ts';
-import { countBatch } from '../../../../shared/messages/batch-progress.ts';
-import { readBatch } from '../../../../shared/messages/batch-store.ts';
+import { type BatchDocument, chunkId, countBatch, readBatch } from '../../../../shared/messages/batch.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { batchMessageIds, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { pruneOld } from '../../../../workers/maintenance/prune.ts';

@@ -2,13 +2,17 @@ import type { Db } from 'mongodb';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { insertFirst } from '../../../../shared/messages/queue/insert.ts';
 import { WRITE_OUT_MS } from '../../../../shared/messages/queue/queue-document.ts';
-import { writeOut } from '../../../../shared/messages/queue/write-out.ts';
-import { ALL, type Counter } from '../../../../shared/messages/statistics-hour.ts';
-import { countedHourCollection, hourCollection, readHours } from '../../../../shared/messages/statistics-store.ts';
-import { giveBackRefused } from '../../../../shared/money/conversations/give-back.ts';
-import { neverStore } from '../../../../shared/money/conversations/included-store.ts';
+import { insertFirst, writeOut } from '../../../../shared/messages/queue/queue-store.ts';
+import {
+  ALL,
+  type Counter,
+  countedHourCollection,
+  hourCollection,
+  readHours,
+} from '../../../../shared/messages/statistics.ts';
+import { giveBackRefused } from '../../../../shared/money/conversations/charge.ts';
+import { neverStore } from '../../../../shared/money/conversations/include.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { type CountDeps, HourCounter } from '../../../../workers/maintenance/statistics/count-hours.ts';
 import { Died, dyingDb } from '../../../support/dying-db.ts';

@@ -1,7 +1,7 @@
-import { HOUR_MS, hourName } from '../../../../shared/messages/statistics-hour.ts';
+import { HOUR_MS, hourName } from '../../../../shared/messages/statistics.ts';
 import { holdCollection, readHolds, releaseHold } from '../../../../shared/messages/traffic/hold.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
-import { findAccount, setAccountLimits } from '../../../../shared/money/accounts/store.ts';
+import { findAccount, updateAccount } from '../../../../shared/money/accounts/store.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { HourCounter } from '../../../../workers/maintenance/statistics/count-hours.ts';
 import { Brake } from '../../../../workers/maintenance/traffic/brake.ts';
@@ -21,7 +21,7 @@ describe('maintenance/traffic: the brake', () => {
   /** An account that has sent to India for a week, and now sends 50 to Azerbaijan, of which none arrives. */
   const pumped = async (brake: 'watch' | 'hold'): Promise<AccountId> => {
     const account = await makeAccount(store.db, 10);
-    await setAccountLimits(store.db, account, { brake });
+    await updateAccount(store.db, account, { brake });
     const weeks = Array.from({ length: 7 }, (_, day) => ({
       _id: `${account}:${hourName(new Date(NOW.getTime() - (day + 1) * DAY_MS))}`,
       account,
@@ -67,7 +67,7 @@ describe('maintenance/traffic: the brake', () => {
 
   it('holds a prefix whose messages arrive, and whose codes nobody gives back', async () => {
     const account = await makeAccount(store.db, 10);
-    await setAccountLimits(store.db, account, { brake: 'hold' });
+    await updateAccount(store.db, account, { brake: 'hold' });
     await store.db.collection<{ _id: string }>('prefix_hours').insertMany(
       Array.from({ length: 7 }, (_, day) => ({
         _id: `${account}:${hourName(new Date(NOW.getTime() - (day + 1) * DAY_MS))}`,
@@ -113,7 +113,7 @@ describe('maintenance/traffic: the brake', () => {
     const released = { at: NOW, by: 'user usr_1', reason: 'our launch' };
     expect(await releaseHold(store.db, account, '994771', released)).to.equal(undefined);
 
-    await setAccountLimits(store.db, account, { brake: 'hold' });
+    await updateAccount(store.db, account, { brake: 'hold' });
     await run();
     const [hold] = await readHolds(store.db, [account]);
     expect(hold).to.include({ state: 'held' });

@@ -1,4 +1,4 @@
-import { HOUR_MS } from '../../../../shared/messages/statistics-hour.ts';
+import { HOUR_MS } from '../../../../shared/messages/statistics.ts';
 import { prefixOf } from '../../../../shared/messages/traffic/hold.ts';
 import type { Counts } from '../../../../workers/maintenance/statistics/prefix-hours.ts';
 import { suspicious, usualIn } from '../../../../workers/maintenance/traffic/judge.ts';

@@ -5,8 +5,7 @@ import { createSender, decideSender } from '../../../../shared/carriers/sender.t
 import { deliveriesIn, type Stored } from '../../../../shared/events/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
 import type { BatchDocument } from '../../../../shared/messages/batch.ts';
-import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
-import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { type MessageDocument, queuedMessage } from '../../../../shared/messages/document/message.ts';
 import { queueOf } from '../../../../shared/messages/queue/queue-store.ts';
 import { topUp } from '../../../../shared/money/ledger/change.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';

@@ -1,5 +1,5 @@
-import { DEFAULT_PROMOTIONAL_HOURS } from '../../../../shared/messages/document/daytime.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { DEFAULT_PROMOTIONAL_HOURS } from '../../../../shared/messages/document/routing.ts';
 import { ClaimGates } from '../../../../shared/messages/queue/claim-gates.ts';
 import { pauseAccount, setAccountStatus } from '../../../../shared/money/accounts/store.ts';
 import type { AccountId } from '../../../../shared/platform/runtime/ids.ts';

@@ -3,7 +3,7 @@ import { STATUS } from '../../../../shared/carriers/command-status.ts';
 import type { ReceiptSettings } from '../../../../shared/carriers/settings/receipts.ts';
 import type { Deliver } from '../../../../shared/carriers/smpp/deliver-sm.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
-import { MessageLog } from '../../../../shared/messages/settlement/log-store.ts';
+import { MessageLog } from '../../../../shared/messages/settlement/message-log.ts';
 import { Settler } from '../../../../shared/messages/settlement/settle.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';

@@ -1,6 +1,6 @@
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../../shared/carriers/command-status.ts';
-import type { SubmitOutcome } from '../../../../shared/messages/settlement/submit-outcome.ts';
+import type { SubmitOutcome } from '../../../../shared/messages/settlement/decide-outcome.ts';
 import { Metrics } from '../../../../shared/platform/runtime/metrics.ts';
 import { Measurements } from '../../../../workers/smpp/monitoring/bind-reporter.ts';
 import { createSmppMetrics } from '../../../../workers/smpp/monitoring/metrics.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setChain } from '../../../../shared/carriers/chain.ts';
-import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
+import { queuedMessage } from '../../../../shared/messages/document/message.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { dltTlvs } from '../../../../workers/smpp/submit/encode.ts';
 import { makeAccount, makeDraft } from '../../../support/make.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import type { CarrierDocument } from '../../../../shared/carriers/carrier.ts';
 import { encodeSubmit, type SubmitFields } from '../../../../shared/carriers/smpp/submit-sm.ts';
-import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
-import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { type MessageDocument, queuedMessage } from '../../../../shared/messages/document/message.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import {
   carrierForm,

@@ -6,7 +6,7 @@ import {
   type ScrubFacts,
   scrubRule,
 } from '../../../../../shared/carriers/scrub-rules.ts';
-import { DEFAULT_PROMOTIONAL_HOURS } from '../../../../../shared/messages/document/daytime.ts';
+import { DEFAULT_PROMOTIONAL_HOURS } from '../../../../../shared/messages/document/routing.ts';
 import { parseContent } from '../../../../../shared/templates/sms/pattern.ts';
 import type { TemplateCategory } from '../../../../../shared/templates/sms/template.ts';
 

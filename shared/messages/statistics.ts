@@ -1,4 +1,5 @@
-import type { AccountId } from '../platform/runtime/ids.ts';
+import type { Collection, Db } from 'mongodb';
+import type { AccountId, ConversationId, MessageId } from '../platform/runtime/ids.ts';
 import type { ChannelName, Route } from './document/message.ts';
 import type { STATES } from './document/status.ts';
 
@@ -122,18 +123,10 @@ export interface Amount {
   readonly millionths: number;
 }
 
-/** Price lists have few prices, and messages are many. */
-const AMOUNTS_MAX = 1_000;
-const amounts = new Map<string, Amount>();
-
 /** `0.12 INR`. Exact, in millionths. A text that is no amount counts as nothing. */
 export function amountOf(text: string): Amount {
-  const known = amounts.get(text);
-  if (known !== undefined) return known;
   const [, whole = '0', rest = '', currency = 'none'] = /^(\d*)(?:\.(\d{0,6})\d*)?(?: ([A-Z]{3}))?$/.exec(text) ?? [];
-  const amount = { currency, millionths: Number(whole) * 1_000_000 + Number(rest.padEnd(6, '0')) };
-  if (amounts.size < AMOUNTS_MAX) amounts.set(text, amount);
-  return amount;
+  return { currency, millionths: Number(whole) * 1_000_000 + Number(rest.padEnd(6, '0')) };
 }
 
 /** The messages that one carrier or provider took, or that it ended. */
@@ -191,4 +184,85 @@ export function creditsPerDay(hours: readonly Omit<HourDocument, 'traffic'>[], n
 export function perDay(credits: number, firstHour: Date | undefined, now: Date): number {
   const days = firstHour === undefined ? 1 : (now.getTime() - firstHour.getTime()) / DAY_MS;
   return Math.round((credits / Math.max(1, days)) * 10) / 10;
+}
+
+/** Hours of one read, which are parsed at once: with the most rows of an account each some 400 KB. */
+const TRAFFIC_SLICE = 4;
+
+export function hourCollection(db: Db): Collection<HourDocument> {
+  return db.collection('statistics');
+}
+
+export function countedHourCollection(db: Db): Collection<CountedHourDocument> {
+  return db.collection('counted_hours');
+}
+
+/** The hours of an account from `from` on in which it made messages, oldest first, without `traffic`. */
+export function readHours(db: Db, account: Counter, from: Date): Promise<Omit<HourDocument, 'traffic'>[]> {
+  return hourCollection(db)
+    .find({ _id: { $gte: `${account}:${hourName(from)}`, $lt: `${account}:9999-12-31T23` } })
+    .project<Omit<HourDocument, 'traffic'>>({ traffic: 0 })
+    .sort({ _id: 1 })
+    .toArray();
+}
+
+/** Their traffic, in the hours that begin at `from` or later and before `to`, oldest first. */
+export function readTraffic(
+  db: Db,
+  account: Counter,
+  from: Date,
+  to: Date,
+): AsyncIterable<Pick<HourDocument, '_id' | 'account' | 'traffic'>> {
+  return hourCollection(db)
+    .find(
+      { _id: { $gte: `${account}:${hourName(from)}`, $lt: `${account}:${hourName(to)}` } },
+      { batchSize: TRAFFIC_SLICE },
+    )
+    .project<Pick<HourDocument, '_id' | 'account' | 'traffic'>>({ account: 1, traffic: 1 })
+    .sort({ _id: 1 });
+}
+
+/** When hours were last counted. Undefined when they never were. */
+export async function readNewestCount(db: Db): Promise<Date | undefined> {
+  const [newest] = await countedHourCollection(db).find().sort({ _id: -1 }).limit(1).toArray();
+  return newest?.countedAt;
+}
+
+/**
+ * A conversation that costs the operator more than it earned: customers pay it once, and the provider takes money for each message.
+ * Written by whoever counts the hours (workers/maintenance/statistics/losses.ts).
+ */
+export interface LossDocument {
+  /** Ids have the time at which a conversation was opened. */
+  readonly _id: ConversationId;
+  readonly account: AccountId;
+  /** The message that opened it. */
+  readonly opener: MessageId;
+  /** Messages that the provider took money for. */
+  readonly messages: number;
+  readonly credits: number;
+  /** The rest in millionths of `currency`. */
+  readonly currency: string;
+  readonly earned: number;
+  readonly cost: number;
+  readonly countedAt: Date;
+  readonly expiresAt: Date;
+}
+
+export function lossCollection(db: Db): Collection<LossDocument> {
+  return db.collection('conversation_losses');
+}
+
+/** The newest conversations first, of one account or of all. */
+export async function listLosses(
+  db: Db,
+  account: AccountId | undefined,
+  before: ConversationId | undefined,
+  limit: number,
+): Promise<readonly LossDocument[]> {
+  return lossCollection(db)
+    .find({ ...(account && { account }), ...(before && { _id: { $lt: before } }) })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .toArray();
 }
