@@ -1,8 +1,14 @@
 import type { Request } from 'express';
-import { inSubnets, parseSubnet, type Subnet } from '../../shared/events/webhooks/public-address.ts';
+import { inSubnets, parseSubnet, type Subnet } from '../../shared/events/webhooks/address-guard.ts';
 import type { KeyCaps } from '../../shared/money/ledger/spending.ts';
-import { isOperatorScope, type KeyDocument, lineOf, REQUESTS_PER_MINUTE } from '../../shared/people/keys/key.ts';
-import { parseKey, secretMatches } from '../../shared/people/keys/key-secret.ts';
+import {
+  isOperatorScope,
+  type KeyDocument,
+  lineOf,
+  parseKey,
+  REQUESTS_PER_MINUTE,
+  secretMatches,
+} from '../../shared/people/keys/key.ts';
 import { findKeys } from '../../shared/people/keys/store.ts';
 import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
 import { type AccountId, isUserId } from '../../shared/platform/runtime/ids.ts';

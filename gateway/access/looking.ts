@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { findAccount } from '../../shared/money/accounts/store.ts';
-import { noteEntry } from '../../shared/people/audit/store.ts';
+import { noteEntry } from '../../shared/people/audit.ts';
 import { isOperatorScope } from '../../shared/people/keys/key.ts';
 import { type AccountId, isAccountId, minuteAuditId } from '../../shared/platform/runtime/ids.ts';
 import { maskNumber } from '../../shared/platform/runtime/log.ts';

@@ -2,17 +2,16 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
-import { REQUESTS_PER_MINUTE } from '../../shared/people/keys/key.ts';
-import { hashSecret, secretMatches } from '../../shared/people/keys/key-secret.ts';
+import { hashSecret, REQUESTS_PER_MINUTE, secretMatches } from '../../shared/people/keys/key.ts';
 import {
   endOldestSessions,
   endSession,
   endSessions,
   findSession,
+  findUser,
   insertSession,
   touchSession,
-} from '../../shared/people/users/session-store.ts';
-import { findUser } from '../../shared/people/users/store.ts';
+} from '../../shared/people/users/store.ts';
 import { isOperatorRole, type SessionDocument, type UserDocument } from '../../shared/people/users/user.ts';
 import { isSessionId, newId, type SessionId } from '../../shared/platform/runtime/ids.ts';
 import type { CallerAddress } from '../http/caller-address.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AccountEventKind } from '../../shared/events/account-event.ts';
-import { ACCOUNT_EVENT_NAMES, type AccountEventName, EVENTS, type EventName } from '../../shared/events/catalogue.ts';
+import type { Member } from '../../shared/events/account-event.ts';
+import { EVENT_NAMES, EVENTS, type EventName } from '../../shared/events/catalogue.ts';
 import type { VerificationOutcome } from '../../shared/messages/document/verification.ts';
 import { defined } from '../../shared/platform/runtime/defined.ts';
 import { exampleOf } from './contract.ts';
@@ -109,19 +109,6 @@ export const MessageReceivedEvent = z
       "An SMS has `channel` too. On the chat-app channel, types other than `text` have one more member, named like the type, with the details. The file of an `image`, `video`, `audio`, `document` or `sticker` is at `GET /v2/chatapp/media/{message_id}`, for some days. A quick reply of a template has the type `button`: `body` and `button.text` are its label, `button.payload` is the payload that you gave it. A button of `send-buttons` has the type `interactive`, with `interactive.button_reply.id`. Answers also have `reply_to`, your message that they answer, and a `context`, whose `id` is the provider's id of it.",
   });
 
-/** `word`: what the example's customer wrote. */
-function wordEvent(component: string, event: EventName, word: string) {
-  return named(component, {
-    event: z.literal(event),
-    message_id: id('msg', "Id of the customer's message that said it.", 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
-    recipient: text("The customer's number.", { example: '919876543210' }),
-    number: text('Your number that the customer wrote to.', { example: '56161' }),
-    word: text('What the customer wrote.', { example: word }),
-    timestamp: time('When it happened.', '2026-11-21T04:30:01+00:00'),
-    channel: z.literal('sms'),
-  });
-}
-
 /** Why an SMS goes in place of a chat-app message. */
 export const FALLBACK_BECAUSE = z
   .enum(['failed', 'not_delivered'])
@@ -210,15 +197,6 @@ function verificationEvent(component: string, state: VerificationOutcome, when: 
   });
 }
 
-function marketingEvent(component: string, event: EventName) {
-  return named(component, {
-    event: z.literal(event),
-    customer: text('A number, or the user id of a customer who shows none.', { example: '919876543210' }),
-    timestamp: time('When the customer said so.', '2026-11-28T10:00:00+00:00'),
-    channel: z.literal('chatapp'),
-  });
-}
-
 const REASON = 'Why, in the words of whoever decided. `null` when nobody gave a reason.';
 
 function decisionEvent(component: string, status: string, reason: z.ZodString) {
@@ -253,34 +231,43 @@ const TemplateStoppedEvent = named('TemplateStoppedEvent', {
   channel: z.literal('chatapp'),
 });
 
+/** The events whose members the catalogue says. */
+type ListedName = {
+  [Name in EventName]: (typeof EVENTS)[Name] extends { readonly members: object } ? Name : never;
+}[EventName];
+
+function isListed(name: EventName): name is ListedName {
+  return 'members' in EVENTS[name];
+}
+
 /** As its entry of the catalogue says. */
-function accountShape(name: AccountEventName): z.ZodType<object> {
-  const kind: AccountEventKind = EVENTS[name];
-  const members = Object.entries(kind.members).map(([member, { about, example, nullable }]) => {
+function listedShape(name: ListedName): z.ZodType<object> {
+  const { members, channels } = EVENTS[name];
+  const shapes = Object.entries<Member>(members).map(([member, { about, example, nullable, id: kind }]) => {
     const shape =
       typeof example === 'number'
         ? (Number.isInteger(example) ? whole : decimal)(about, { example })
         : typeof example === 'string'
-          ? text(about, { example })
+          ? kind === undefined
+            ? text(about, { example })
+            : id(kind, about, example)
           : z.array(text()).meta({ description: about, example });
     return [member, nullable ? shape.nullable() : shape];
   });
   return named(`${name.split(/[._]/).map(capitalised).join('')}Event`, {
     event: z.literal(name),
-    ...Object.fromEntries(members),
+    ...Object.fromEntries(shapes),
     timestamp: time('When it happened.', '2026-11-22T10:00:00+00:00'),
-    channel: z.literal('account'),
+    channel: z.literal(channels[0]),
   });
 }
 
-const ACCOUNT_SHAPES = Object.fromEntries(ACCOUNT_EVENT_NAMES.map((name) => [name, accountShape(name)])) as Readonly<
-  Record<AccountEventName, z.ZodType<object>>
->; // one for each name
+const LISTED_SHAPES = Object.fromEntries(
+  EVENT_NAMES.filter(isListed).map((name) => [name, listedShape(name)]),
+) as Readonly<Record<ListedName, z.ZodType<object>>>; // one for each name
 
 export const EVENT_SHAPES: Readonly<Record<EventName, z.ZodType<object>>> = {
   'message.received': MessageReceivedEvent,
-  'recipient.opted_out': wordEvent('RecipientOptedOutEvent', 'recipient.opted_out', 'STOP'),
-  'recipient.opted_in': wordEvent('RecipientOptedInEvent', 'recipient.opted_in', 'START'),
   'message.read': statusEvent('MessageReadEvent', 'read', {
     operator: deliveredBy('chatapp'),
     reference: text('Your own name for the message, if you gave one.').optional(),
@@ -307,8 +294,6 @@ export const EVENT_SHAPES: Readonly<Record<EventName, z.ZodType<object>>> = {
   'verification.approved': verificationEvent('VerificationApprovedEvent', 'approved', 'When it was checked.'),
   'verification.failed': verificationEvent('VerificationFailedEvent', 'failed', 'When the last code was checked.'),
   'verification.expired': verificationEvent('VerificationExpiredEvent', 'expired', 'When its time was over.'),
-  'marketing.stopped': marketingEvent('MarketingStoppedEvent', 'marketing.stopped'),
-  'marketing.resumed': marketingEvent('MarketingResumedEvent', 'marketing.resumed'),
   'template.approved': decisionEvent('TemplateApprovedEvent', 'approved', text(REASON)),
   'template.rejected': decisionEvent(
     'TemplateRejectedEvent',
@@ -316,7 +301,7 @@ export const EVENT_SHAPES: Readonly<Record<EventName, z.ZodType<object>>> = {
     text(REASON, { example: 'The header is not yours.' }),
   ),
   'template.stopped': TemplateStoppedEvent,
-  ...ACCOUNT_SHAPES,
+  ...LISTED_SHAPES,
 };
 
 const CHAT_TEMPLATE = {

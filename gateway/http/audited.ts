@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { QuotaReached } from '../../shared/money/accounts/quotas.ts';
-import { type Actor, auditView, type Subject } from '../../shared/people/audit/entry.ts';
-import { beginEntry, completeEntry, withdrawEntry } from '../../shared/people/audit/store.ts';
+import {
+  type Actor,
+  auditView,
+  beginEntry,
+  completeEntry,
+  type Subject,
+  withdrawEntry,
+} from '../../shared/people/audit.ts';
 import { isOperatorScope } from '../../shared/people/keys/key.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import { type AccountId, liveAccountOf, minuteAuditId } from '../../shared/platform/runtime/ids.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
-import { inSubnets, parseSubnet } from '../../shared/events/webhooks/public-address.ts';
+import { inSubnets, parseSubnet } from '../../shared/events/webhooks/address-guard.ts';
 import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 
 /** How many callers' addresses are remembered. Parsing one takes 15 to 60 µs, and every good request needs it. */

@@ -1,6 +1,5 @@
 import type { Db } from 'mongodb';
-import type { KeyUse } from '../../shared/people/keys/key-use.ts';
-import { addKeyUses } from '../../shared/people/keys/use-store.ts';
+import { addKeyUses, type KeyUse } from '../../shared/people/keys/key-use.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 

@@ -8,7 +8,7 @@ import { createEndpoint } from '../../shared/events/webhooks/endpoint-store.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { createAccount, listAccounts } from '../../shared/money/accounts/store.ts';
 import { topUp } from '../../shared/money/ledger/change.ts';
-import { parseKey, secretMatches } from '../../shared/people/keys/key-secret.ts';
+import { parseKey, secretMatches } from '../../shared/people/keys/key.ts';
 import { createKey, findKey, isOver } from '../../shared/people/keys/store.ts';
 import { enableUser, findUsersByName, inviteUser, makeLink } from '../../shared/people/users/store.ts';
 import { linkUrl } from '../../shared/people/users/user.ts';

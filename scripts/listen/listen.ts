@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { asPosted } from '../../shared/events/webhooks/posting/signed-post.ts';
-import { secretKey, signature } from '../../shared/events/webhooks/sign.ts';
+import { asPosted, secretKey, signature } from '../../shared/events/webhooks/target.ts';
 
 export interface Asked {
   /** Where the user's program listens. */

@@ -1,7 +1,7 @@
 import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from '../../shared/people/keys/allowed-addresses.ts';
 import { OPERATOR_KEY_DAYS_MAX, OPERATOR_SCOPES } from '../../shared/people/keys/key.ts';
+import { keyViews } from '../../shared/people/keys/key-use.ts';
 import { createKey, findKey, listKeyPage, revokeKey } from '../../shared/people/keys/store.ts';
-import { keyViews } from '../../shared/people/keys/view.ts';
 import { AllPlacesTaken } from '../../shared/platform/mongo/places.ts';
 import { listText } from './answer-text.ts';
 import { type Command, defineCommand, Failure } from './command.ts';

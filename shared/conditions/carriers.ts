@@ -1,8 +1,66 @@
+import type { ListedCarrier } from '../carriers/carrier-condition.ts';
 import type { WaitingAtCarrier } from '../messages/settlement/unknowns.ts';
 import type { Condition, Finding } from './condition.ts';
-import { type Answers, type CarrierSeen, COUNTED_MAX, type Installation, type TrafficSeen } from './seen.ts';
 
 /** What may be wrong with carriers. Few tries are no alarm: each rule has a least number. */
+
+/** What its finders look at: the watch gathers it. */
+export interface CarriersSeen {
+  readonly now: Date;
+  readonly carriers: readonly CarrierSeen[];
+  /** What became of messages, by carrier and by operators' route. */
+  readonly traffic: readonly TrafficSeen[];
+}
+
+export interface CarrierSeen extends ListedCarrier {
+  /** Answers to submits in the last quarter of an hour, and the newest of them (`newestAnswers`). */
+  readonly quarter: Answers;
+  readonly newest: Answers;
+  /** Refusals since something was accepted last, within the last hour. Absent: none. */
+  readonly refusals?: { readonly count: number; readonly since: Date };
+  /** Submits of five minutes but the last one, and answers of any kind in the last five. */
+  readonly submitted: number;
+  readonly answered: number;
+  /** Binds that were made in the last half hour. */
+  readonly binds30: number;
+  /** What it accepted in the last hour but the last ten minutes, and receipts of the last 30 minutes. */
+  readonly accepted: number;
+  readonly receipts: number;
+  /** Receipts of the last minutes that fit no message; those of the last hour with a word that no table has. */
+  readonly orphans: number;
+  readonly unknownWords: number;
+  /** Submits that were never answered and wait for an answer, a receipt or the policy; those of the last hour that the policy decided. */
+  readonly unknown: WaitingAtCarrier;
+  readonly decided: number;
+  /** Messages that it refused for now, and that wait for their next try. */
+  readonly retrying: WaitingAtCarrier;
+}
+
+export interface Answers {
+  readonly accepted: number;
+  /** For good, for now, or because of the session. */
+  readonly refused: number;
+  readonly throttled: number;
+}
+
+/** Of this hour and the one before, and of the week before that. */
+export interface TrafficSeen {
+  readonly kind: 'carrier' | 'route';
+  readonly id: string;
+  readonly recent: Fates;
+  readonly usual: Fates;
+}
+
+/** What became of messages. `ended`: in any way. */
+export interface Fates {
+  readonly made: number;
+  readonly ended: number;
+  readonly delivered: number;
+  readonly rejected: number;
+}
+
+/** Waiting messages are counted up to this. Beyond it "at least" is told: nobody acts differently, and the store counts no further. */
+export const COUNTED_MAX = 1_000;
 
 /** A bind that is lost usually comes back at once. */
 const DOWN_MS = 30_000;
@@ -253,7 +311,7 @@ export const CARRIER_CONDITIONS = {
             },
       ),
   },
-} satisfies Readonly<Record<string, Condition<Installation>>>;
+} satisfies Readonly<Record<string, Condition<CarriersSeen>>>;
 
 function refusing({ carrier, measured, newest, quarter, refusals }: CarrierSeen, now: Date): Finding[] {
   const subject = { kind: 'carrier', id: carrier._id } as const;

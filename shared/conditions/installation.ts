@@ -1,10 +1,35 @@
 import { CHAT_PATH } from '../messages/document/chat-message.ts';
 import type { WaitingLane } from '../messages/queue/waiting-lanes.ts';
 import { isoDate } from '../platform/runtime/clock.ts';
+import type { CarriersSeen } from './carriers.ts';
 import type { Condition, Finding } from './condition.ts';
-import type { Installation } from './seen.ts';
 
 /** What may be wrong with the installation itself: its processes, its machine, its queues. */
+
+/** What the finders of the installation and its carriers look at: the watch gathers it. */
+export interface Installation extends CarriersSeen {
+  /** Apps of which no process lives. */
+  readonly missing: readonly string[];
+  /** Who sends X-Forwarded-For to a gateway that trusts no proxy. */
+  readonly ignoredProxies: readonly string[];
+  readonly queues: readonly WaitingLane[];
+  /** The last five minutes of the API: all requests and those that failed with 5xx; all single sends and those slower than a second. */
+  readonly api: { readonly requests: number; readonly failed: number; readonly sends: number; readonly slow: number };
+  /** Posts to webhooks in the last quarter of an hour. */
+  readonly posts: { readonly all: number; readonly failed: number };
+  readonly store: StoreSeen;
+  /** How far the clocks of processes are ahead of the store's, in milliseconds; by machine. */
+  readonly clocks: readonly { readonly machine: string; readonly aheadMs: number }[];
+  /** Certificates that connections need, and when they end. */
+  readonly certificates: readonly { readonly whose: string; readonly carrier?: string; readonly until: Date }[];
+}
+
+export interface StoreSeen {
+  /** How long a write took until a majority had it: the fastest of the last three. */
+  readonly writeMs: number;
+  /** Of the embedded store's disk. */
+  readonly disk?: { readonly dir: string; readonly freeBytes: number; readonly bytes: number } | undefined;
+}
 
 /** A message of the most urgent lane should leave at once; promotional ones may wait for their hours. */
 const WAIT_MINUTES: Readonly<Partial<Record<WaitingLane['lane'], number>>> = {

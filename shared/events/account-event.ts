@@ -32,8 +32,11 @@ export interface AccountEventKind<Name extends string = string> extends Notice<N
   readonly members: Readonly<Record<Name, Member>>;
 }
 
-interface Member {
+/** What an event tells: its shape in the API's document follows from it. */
+export interface Member {
   readonly about: string;
+  /** It is an id of ours. */
+  readonly id?: 'msg';
   readonly example: Told;
   readonly nullable?: true;
 }

@@ -14,6 +14,7 @@ import {
   accountEvent,
   conditionEvent,
   conditionWords,
+  type Member,
   type Notice,
 } from './account-event.ts';
 
@@ -34,6 +35,8 @@ interface EventKind {
   readonly channels: readonly EventChannel[];
   /** When it happens, in words for customers; the API's document shows it under `webhooks`. */
   readonly when: string;
+  /** What its body tells besides its name, time and channel. Absent: its shape is in gateway/api/event-shapes.ts. */
+  readonly members?: Readonly<Record<string, Member>>;
 }
 
 interface MessageEventKind extends EventKind {
@@ -41,11 +44,25 @@ interface MessageEventKind extends EventKind {
   readonly state: HistoryEntry['state'];
   /** Whether the body says who the customer is, where the channel knows more than a number. */
   readonly tellsCustomer?: true;
-  /** The posted body, its members in order; `undefined` members are left out. Its shape: gateway/api/event-shapes.ts. */
+  /** The posted body, its members in order; `undefined` members are left out. */
   body(event: string, change: StateChange, customer?: object): object;
 }
 
 const ALL = ['sms', 'chatapp'] as const satisfies readonly ChannelName[];
+
+/** `word`: the example. */
+function wordMembers(word: string) {
+  return {
+    message_id: {
+      about: "Id of the customer's message that said it.",
+      id: 'msg',
+      example: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
+    },
+    recipient: { about: "The customer's number.", example: '919876543210' },
+    number: { about: 'Your number that the customer wrote to.', example: '56161' },
+    word: { about: 'What the customer wrote.', example: word },
+  } as const;
+}
 
 /**
  * The events of messages ("Event kinds"), in the order of lists. Only these tables decide name, channel, time and body of an
@@ -64,12 +81,14 @@ const MESSAGE_EVENTS = {
     channels: ['sms'],
     state: 'opted_out',
     when: 'A customer wrote STOP, or another word for it: SMS to this customer are refused from now on.',
+    members: wordMembers('STOP'),
     body: optOutBody,
   },
   'recipient.opted_in': {
     channels: ['sms'],
     state: 'opted_in',
     when: 'A customer who had opted out wrote START, or another word for it.',
+    members: wordMembers('START'),
     body: optOutBody,
   },
   'message.read': {
@@ -102,15 +121,21 @@ const MESSAGE_EVENTS = {
   },
 } as const satisfies Readonly<Record<string, MessageEventKind>>;
 
+const CUSTOMER = {
+  customer: { about: 'A number, or the user id of a customer who shows none.', example: '919876543210' },
+} as const;
+
 /** What customers of the chat-app channel tell the provider. GET /v2/events does not list it, as it is about no message. */
 const MARKETING_EVENTS = {
   'marketing.stopped': {
     channels: ['chatapp'],
     when: 'A customer told the chat-app provider to get no marketing of you: marketing templates to this customer are refused from now on.',
+    members: CUSTOMER,
   },
   'marketing.resumed': {
     channels: ['chatapp'],
     when: 'A customer who had stopped marketing wants it again.',
+    members: CUSTOMER,
   },
 } as const satisfies Readonly<Record<`marketing.${MarketingChange['wish']}`, EventKind>>;
 

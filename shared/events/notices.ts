@@ -1,4 +1,4 @@
-import type { MailDocument } from '../people/mails/mail.ts';
+import type { MailDocument } from '../people/mails.ts';
 import type { UserDocument } from '../people/users/user.ts';
 import type { Notice, NoticeWords } from './account-event.ts';
 import { NOTICE_NAMES, NOTICES, type NoticeName } from './catalogue.ts';

@@ -31,7 +31,7 @@ export interface BatchDocument
   readonly unpaid?: {
     /**
      * By the store's time. After this no debit pays for the batch, and it is removed
-     * (workers/maintenance/pruning/batches.ts).
+     * (workers/maintenance/prune-messages.ts).
      */
     readonly payBy: Date;
     /** Size of the batch with its recipients. */
@@ -67,7 +67,7 @@ export interface BatchDocument
   readonly stopGroup?: StopGroup;
   /**
    * Present when all its messages ended long ago. From then on the messages may be removed
-   * (workers/maintenance/pruning/batches.ts).
+   * (workers/maintenance/prune-messages.ts).
    */
   readonly counts?: BatchCounts;
 }
@@ -108,7 +108,7 @@ export type BatchContent =
 export type BatchState = 'unpaid' | 'booked' | 'paid' | 'split' | 'stopping' | 'stopped';
 
 /**
- * Waiting messages that a stop found, all of the same version (`MessageDocument.v`). Follow-up: workers/batches/cancel-group.ts.
+ * Waiting messages that a stop found, all of the same version (`MessageDocument.v`). Follow-up: workers/batches/stop.ts.
  */
 export interface StopGroup {
   readonly v: number;

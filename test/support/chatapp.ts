@@ -16,7 +16,7 @@ import {
   type TemplateOwner,
 } from '../../shared/templates/chat/chat-template.ts';
 import { replaceChatTemplates } from '../../shared/templates/chat/store.ts';
-import { readTemplate } from '../../workers/chatapp/provider/template.ts';
+import { readTemplate } from '../../workers/chatapp/provider/template-list.ts';
 import { boxOf } from './secret-box.ts';
 
 export const TEST_BOX = boxOf(Buffer.alloc(32, 7));

@@ -1,5 +1,5 @@
 import { createKey } from '../../shared/people/keys/store.ts';
-import type { MailDocument } from '../../shared/people/mails/mail.ts';
+import type { MailDocument } from '../../shared/people/mails.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import { type Case, SETTLED_MS } from './crash-cases.ts';
 import { eventually } from './eventually.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
 import { verificationsOf } from '../../shared/messages/document/verification.ts';
-import type { AuditDocument } from '../../shared/people/audit/entry.ts';
+import type { AuditDocument } from '../../shared/people/audit.ts';
 import { createKey } from '../../shared/people/keys/store.ts';
 import type { AppName } from '../../shared/platform/processes/apps.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { type Mailbox, type MailboxOptions, startMailbox } from '../../scripts/simulator/mailbox.ts';
-import type { MailDocument } from '../../shared/people/mails/mail.ts';
+import type { MailDocument } from '../../shared/people/mails.ts';
 import { type Clock, systemClock } from '../../shared/platform/runtime/clock.ts';
 import { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import { MailWorker } from '../../workers/mail/worker.ts';

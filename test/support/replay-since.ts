@@ -1,6 +1,5 @@
 import type { Db } from 'mongodb';
-import type { DeliveryId } from '../../shared/events/webhooks/delivery.ts';
-import { replayPage } from '../../shared/events/webhooks/delivery-store.ts';
+import { type DeliveryId, replayPage } from '../../shared/events/webhooks/delivery.ts';
 
 /** Posts again everything that was lost, page by page. Returns how many. */
 export async function replaySince(db: Db, lost: Parameters<typeof replayPage>[1], now: Date): Promise<number> {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from 'mongodb';
 import { ownedBy } from '../../shared/people/erasure.ts';
-import { hashSecret } from '../../shared/people/keys/key-secret.ts';
+import { hashSecret } from '../../shared/people/keys/key.ts';
 import {
   type Role,
   type SessionDocument,

@@ -1,9 +1,9 @@
 import { type AppDeps, runApp } from '../../shared/platform/processes/run-app.ts';
 import { errorFields } from '../../shared/platform/runtime/log.ts';
-import { startBatches } from '../batches/start.ts';
-import { startMail } from '../mail/start.ts';
+import { startBatches } from '../batches/worker.ts';
+import { startMail } from '../mail/worker.ts';
 import { startMaintenance } from '../maintenance/start.ts';
-import { startSchedules } from '../schedules/start.ts';
+import { startSchedules } from '../schedules/worker.ts';
 
 /**
  * Four workers that are idle most of the time share a process, and with it memory, the connection to the store and what wakes a

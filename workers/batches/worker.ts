@@ -1,10 +1,11 @@
 import type { Db } from 'mongodb';
-import type { Announcer } from '../../shared/events/webhooks/announce.ts';
+import { type Announcer, createAnnouncer } from '../../shared/events/webhooks/announce.ts';
 import { type BatchDocument, type BatchState, close } from '../../shared/messages/batch.ts';
 import type { QueueDocument } from '../../shared/messages/queue/queue-document.ts';
 import { queueOf } from '../../shared/messages/queue/queue-store.ts';
 import { LeasedWorker, type LeasedWorkerOptions } from '../../shared/platform/leases/leased-worker.ts';
 import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
+import { type AppDeps, startLeased } from '../../shared/platform/processes/run-app.ts';
 import type { BatchId } from '../../shared/platform/runtime/ids.ts';
 import { errorFields } from '../../shared/platform/runtime/log.ts';
 import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
@@ -173,4 +174,12 @@ export async function roomInQueue(db: Db, now: Date): Promise<(batch: BatchDocum
     for (const one of paths) add(one, Math.min(perChunk, total - reserved));
     return true;
   };
+}
+
+/** Number of partitions that the batches are divided into. */
+const PARTITIONS = 4;
+
+export function startBatches(deps: AppDeps): Promise<void> {
+  const work = { app: 'background', name: 'batches', partitions: PARTITIONS };
+  return startLeased(deps, work, (given) => new BatchWorker({ ...given, announcer: createAnnouncer(deps) }));
 }

@@ -4,12 +4,31 @@ import { inheritOptOuts } from '../../shared/carriers/opt-outs/store.ts';
 import { objectOf } from '../../shared/carriers/providers/graph-error.ts';
 import type { InboundItem, InboxItemDocument } from '../../shared/messages/chat-inbox.ts';
 import { isCustomerUserId } from '../../shared/messages/document/recipient.ts';
-import type { Profile } from '../../shared/money/conversations/conversation.ts';
+import {
+  type ConversationDocument,
+  type ConversationKey,
+  conversationKey,
+  ensureConversations,
+  firstMet,
+  type Profile,
+} from '../../shared/money/conversations/conversation.ts';
+import {
+  type ConversationDocuments,
+  firstOf,
+  nameIn,
+  nameOf,
+  personOf,
+  profileOf,
+  readCustomers,
+  userIdsOf,
+  usernameKey,
+} from '../../shared/money/conversations/person.ts';
+import { storeTrouble } from '../../shared/platform/mongo/errors.ts';
+import { type SingleUpdate, updateEach } from '../../shared/platform/mongo/update-each.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { defined } from '../../shared/platform/runtime/defined.ts';
-import type { AccountId } from '../../shared/platform/runtime/ids.ts';
-import { linkCustomers, type Told } from './link.ts';
-import type { MatchedMessage } from './match-statuses.ts';
+import { type AccountId, customerId } from '../../shared/platform/runtime/ids.ts';
+import type { MatchedMessage } from './statuses.ts';
 
 /** How much of what statuses told is remembered, and for how long. Then all is forgotten, and each is looked up when it is next told. */
 const REMEMBERED_MAX = 10_000;
@@ -144,4 +163,203 @@ function userId(value: unknown): string | undefined {
 
 function unique(names: readonly (string | undefined)[]): readonly string[] {
   return [...new Set(names.flatMap((name) => name ?? []))];
+}
+
+/** What a callback, or an answer to a send, tells of a person. */
+export interface Told {
+  readonly account: AccountId;
+  /** Numbers and user ids that are one person's; first the one that it was about. */
+  readonly names: readonly string[];
+  readonly profile?: Profile;
+  /** The person has changed: `number`, so every other number is left, told or not; or the user id alone. */
+  readonly changed?: 'number' | 'id';
+  /** When the person wrote it, if it is a message. */
+  readonly wroteAt?: Date;
+}
+
+/** A person whose documents were several persons' before, with all names. */
+export interface Joined {
+  readonly account: AccountId;
+  readonly names: readonly string[];
+  /** The numbers that the person has left. */
+  readonly left: readonly string[];
+}
+
+/** Numbers, and user ids with a document, that one person may have: more than anybody has. Further ones stay persons of their own. */
+const DOCUMENTS_MAX = 9;
+/** User ids without a document, user names and customer ids that a document remembers. The oldest are forgotten. */
+const KEYS_MAX = 16;
+/** How many other changes of the same customers may come between. */
+const TRIES_MAX = 20;
+
+/**
+ * Stores what was told of persons. Each document of a person names all others; each is changed by a compare-and-set on its `links`,
+ * and a link holds when both have it. Links are only added, so their order does not matter; who is killed between two of the
+ * writes does the rest when the callback's item is worked off again. One read, and no write where nothing is news.
+ *
+ * `joining` is called before documents are linked, perhaps again: what must be true of the new names then is true before anybody
+ * sees the link.
+ */
+export async function linkCustomers(
+  db: Db,
+  tolds: readonly Told[],
+  now: Date,
+  joining: (joined: Joined) => Promise<void> = async () => {},
+): Promise<void> {
+  if (tolds.length === 0) return;
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const read = await readCustomers(
+      db,
+      tolds.flatMap(({ account, names }) => names.map((name) => conversationKey(account, name))),
+    );
+    const missing = tolds.flatMap((told) => missingOf(read, told));
+    if (missing.length > 0) {
+      await ensureConversations(
+        db,
+        missing.map((one) => ({ ...one, at: now })),
+      );
+      continue;
+    }
+    const next = new Map(read);
+    const joined: Joined[] = [];
+    for (const told of tolds) joined.push(...apply(next, told, now));
+    const updates = [...next].flatMap(([key, document]) => {
+      const before = read.get(key);
+      return before === undefined || before === document ? [] : [updateOf(before, document, now)];
+    });
+    if (updates.length === 0) return;
+    for (const one of joined) await joining(one);
+    if ((await updateEach(db, 'conversations', updates)) === updates.length) return;
+  }
+  throw storeTrouble(`${TRIES_MAX} other changes of the same customers came between`);
+}
+
+/** The names that need a document: numbers, because they are looked up by it alone. Of those who change their number only if they are known. */
+function missingOf(documents: ConversationDocuments, { account, names, changed }: Told) {
+  const persons = names.map((name) => personOf(documents, account, name));
+  const known = persons.some((person) => person.documents.length > 0);
+  if (changed !== undefined && !known) return [];
+  const total = new Set(persons.flatMap((person) => person.documents)).size;
+  return names
+    .filter(
+      (name, i) =>
+        !documents.has(conversationKey(account, name)) && (isCustomerUserId(name) ? i === 0 && !known : true),
+    )
+    .slice(0, Math.max(0, DOCUMENTS_MAX - total))
+    .map((customer) => ({ account, customer }));
+}
+
+/** Changes the documents as they must be after this. Returns what it joins. */
+function apply(documents: Map<ConversationKey, ConversationDocument>, told: Told, now: Date): readonly Joined[] {
+  const { account, names, profile = {}, changed } = told;
+  for (const name of names) forgetOwner(documents, told, name, now);
+  const persons = names.map((name) => personOf(documents, account, name));
+  const all = new Set(persons.flatMap((person) => person.documents.map(({ _id }) => _id)));
+  // One more would be too many: it stays a person of its own.
+  const isOne = all.size <= DOCUMENTS_MAX;
+  const theirs = isOne ? [...all] : (persons[0]?.documents ?? []).map(({ _id }) => _id);
+  const [main] = theirs;
+  if (main === undefined) return [];
+  const of = () => theirs.flatMap((key) => documents.get(key) ?? []);
+  const change = (key: ConversationKey, fields: Partial<ConversationDocument>) => {
+    const document = documents.get(key);
+    if (document !== undefined) documents.set(key, { ...document, ...fields });
+  };
+  const leave = (key: ConversationKey, at: Date | undefined) => {
+    const { leftAt: _, ...document } = documents.get(key) ?? {};
+    if ('_id' in document) documents.set(key, { ...document, ...(at && { leftAt: at }) });
+  };
+  const before = of();
+  const aliasesOf = (own: ConversationKey) => theirs.filter((key) => key !== own).map(nameOf);
+  const isNew = before.some(({ _id, aliases = [] }) => aliasesOf(_id).some((name) => !aliases.includes(name)));
+  const first = firstOf(before) ?? '';
+  for (const document of before) {
+    const { _id, customer, aliases = [], leftAt } = document;
+    const isCurrent = customer === profile.number;
+    if (isNew) {
+      const others = aliasesOf(_id);
+      const [kept, added] = [
+        aliases.filter((name) => others.includes(name)),
+        others.filter((name) => !aliases.includes(name)),
+      ];
+      change(_id, { aliases: [...kept, ...added], first, keys: withKey(document, idKey(account, first)) });
+    }
+    if (changed === undefined || isCustomerUserId(customer)) continue;
+    if (isCurrent && leftAt !== undefined) leave(_id, undefined);
+    if (!isCurrent && changed === 'number' && leftAt === undefined) leave(_id, told.wroteAt ?? now);
+  }
+  for (const id of isOne ? names.filter(isCustomerUserId) : []) {
+    const isKnown = of().some((document) => document.customer === id || userIdsOf(document).includes(id));
+    if (!isKnown) change(main, { keys: withKey(documents.get(main), conversationKey(account, id)) });
+  }
+  const known = profileOf(of());
+  if (PARTS.some((part) => profile[part] !== undefined && profile[part] !== known[part])) {
+    change(main, {
+      profile: { ...known, ...profile, at: now },
+      keys: withUsername(documents.get(main), account, profile.username),
+    });
+  }
+  const left = of().flatMap(({ customer, leftAt }) => (leftAt === undefined ? [] : [customer]));
+  return isNew ? [{ account, names: personOf(documents, account, nameOf(main)).names, left }] : [];
+}
+
+const PARTS = ['number', 'userId', 'parentId', 'username', 'name'] as const satisfies readonly (keyof Profile)[];
+
+/**
+ * Somebody writes from a number that a person has left, with a user id that is not that person's: the number has another owner
+ * now. Its document keeps what is open and paid under it, and is a person of its own. No link holds that only the other document has.
+ */
+function forgetOwner(
+  documents: Map<ConversationKey, ConversationDocument>,
+  { account, profile, changed, wroteAt }: Told,
+  name: string,
+  now: Date,
+): void {
+  const document = documents.get(conversationKey(account, name));
+  const userId = profile?.userId;
+  if (document?.leftAt === undefined || userId === undefined || changed !== undefined) return;
+  if (wroteAt === undefined || wroteAt <= document.leftAt) return;
+  if (personOf(documents, account, name).names.includes(userId)) return;
+  const { leftAt: _leftAt, profile: _profile, aliases: _aliases, ...rest } = document;
+  const first = firstMet(now, userId);
+  documents.set(document._id, { ...rest, first, keys: [idKey(account, first)] });
+}
+
+function idKey(account: AccountId, first: string): ConversationKey {
+  return conversationKey(account, customerId(account, nameIn(first)));
+}
+
+/** The first key is the document's own customer id, and stays. */
+function withKey(
+  { keys = [] }: Pick<ConversationDocument, 'keys'> = {},
+  key: ConversationKey,
+): readonly ConversationKey[] {
+  if (keys.includes(key)) return keys;
+  const [own = key, ...others] = keys;
+  return own === key ? [key] : [own, ...[...others, key].slice(1 - KEYS_MAX)];
+}
+
+/** A person has one user name at a time. */
+function withUsername(
+  { keys = [] }: Pick<ConversationDocument, 'keys'> = {},
+  account: AccountId,
+  username = '',
+): readonly ConversationKey[] {
+  const key = usernameKey(username);
+  if (key === undefined) return keys;
+  return withKey({ keys: keys.filter((one) => !nameOf(one).startsWith('@')) }, conversationKey(account, key));
+}
+
+function updateOf(before: ConversationDocument, after: ConversationDocument, now: Date): SingleUpdate {
+  const { aliases, keys, first, profile, leftAt } = after;
+  const fields = { aliases, keys, first, profile, leftAt };
+  const gone = Object.keys(fields).filter((name) => fields[name as keyof typeof fields] === undefined);
+  return {
+    filter: { _id: before._id, links: before.links ?? { $exists: false } },
+    update: {
+      $set: { ...defined(fields), linkedAt: now },
+      ...(gone.length > 0 && { $unset: Object.fromEntries(gone.map((name) => [name, ''])) }),
+      $inc: { links: 1 },
+    },
+  };
 }

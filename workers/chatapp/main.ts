@@ -6,7 +6,7 @@ import { MessageLog } from '../../shared/messages/settlement/message-log.ts';
 import { createChatAccepter } from '../../shared/money/conversations/open.ts';
 import { openSecretBox, runLeased } from '../../shared/platform/processes/run-app.ts';
 import { checkDeparture } from './depart.ts';
-import { HeaderSamples } from './samples/header-samples.ts';
+import { HeaderSamples } from './header-samples.ts';
 import { ChatWorker } from './worker.ts';
 
 /** Number of partitions that the accounts are divided into. */

@@ -1,14 +1,36 @@
-import type { ProviderDocument } from '../../shared/carriers/providers/provider.ts';
+import type { Db } from 'mongodb';
+import { optedInOf } from '../../shared/carriers/chat-opt-in-store.ts';
+import type { Exchange } from '../../shared/carriers/http/client.ts';
+import { endsByItself, objectOf, parseObject } from '../../shared/carriers/providers/graph-error.ts';
+import type { ProviderDocument, ProviderDuty } from '../../shared/carriers/providers/provider.ts';
+import {
+  endTrial,
+  noteTrouble,
+  putOffProbe,
+  resumeProvider,
+  stopProvider,
+  tryProvider,
+} from '../../shared/carriers/providers/store.ts';
 import type { BusinessNumber, ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
-import type { AccountId } from '../../shared/platform/runtime/ids.ts';
-import { errorFields } from '../../shared/platform/runtime/log.ts';
+import type { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
+import { readPersons } from '../../shared/money/conversations/person.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId, MessageId } from '../../shared/platform/runtime/ids.ts';
+import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import type { ChatTemplateRequestDocument, TemplateOwner } from '../../shared/templates/chat/chat-template.ts';
-import type { AccountWork } from './claim.ts';
+import { noteChatTemplate, noteHeldBack, replaceChatTemplates } from '../../shared/templates/chat/store.ts';
+import { type AccountWork, ChatClaimer } from './claim.ts';
+import type { Customers } from './customers.ts';
+import type { Departure } from './depart.ts';
+import type { HeaderSamples } from './header-samples.ts';
 import type { HeldPartition } from './held-partition.ts';
-import { NumberRun, type NumberRunDeps, probeStopped } from './number-run.ts';
+import type { ChatMetrics } from './metrics.ts';
 import { ProviderClient } from './provider/client.ts';
 import type { AccountFailure, News } from './send-health.ts';
+import { SendLoop, type SendLoopOptions } from './send-loop.ts';
+import { TemplateRequests } from './template-requests.ts';
+import { TemplatesSync } from './templates-sync.ts';
 
 export interface NumberRunsOptions extends Omit<NumberRunDeps, 'onClaim' | 'copyTemplates'> {
   readonly box: SecretBox;
@@ -185,4 +207,239 @@ export class NumberRuns {
 
 function isOwnedBy(a: TemplateOwner, b: TemplateOwner): boolean {
   return a.account === b.account && a.business === b.business;
+}
+
+export interface NumberRunDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: ChatMetrics;
+  readonly gates: ClaimGates;
+  readonly samples: HeaderSamples;
+  readonly customers: Customers;
+  readonly depart: SendLoopOptions['depart'];
+  readonly onClaim: SendLoopOptions['onClaim'];
+  /** Copies the provider's list of these templates soon. */
+  readonly copyTemplates: (owner: TemplateOwner) => void;
+  random(): number;
+}
+
+export interface NumberRunOptions {
+  readonly provider: ProviderDocument;
+  /** Version of the provider's settings. Other settings need a new run. */
+  readonly version: string;
+  /** The provider's access token, decrypted. */
+  readonly token: string;
+  /**
+   * The ids of all business accounts of the account, if this run copies the templates of its own and asks for them: one number of
+   * each business account does. Undefined in the runs of the others.
+   */
+  readonly businesses: readonly string[] | undefined;
+  readonly partition: HeldPartition;
+}
+
+/**
+ * One number that this process serves, with one version of its provider's settings. Sends its messages; for its business account
+ * it may also copy the templates and ask for them.
+ */
+class NumberRun {
+  readonly version: string;
+  readonly partition: HeldPartition;
+  readonly sends: SendLoop;
+  readonly #deps: NumberRunDeps;
+  readonly #provider: ProviderDocument;
+  readonly #client: ProviderClient;
+  /** Undefined when another number of the business account has this duty. */
+  readonly templates: { readonly sync: TemplatesSync; readonly requests: TemplateRequests } | undefined;
+  #closed = false;
+
+  constructor(deps: NumberRunDeps, { provider, version, token, businesses, partition }: NumberRunOptions) {
+    this.#deps = deps;
+    this.#provider = provider;
+    this.version = version;
+    this.partition = partition;
+    this.#client = new ProviderClient({ provider, token });
+    this.sends = this.#sendLoop();
+    this.templates = businesses === undefined ? undefined : this.#templateDuties(businesses);
+  }
+
+  start(): void {
+    this.templates?.sync.start();
+    this.sends.wake();
+  }
+
+  /** Starts nothing new. Resolves when everything that was sent is settled. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.sends.close();
+    this.templates?.sync.close();
+    this.templates?.requests.close();
+    await Promise.all([this.sends.drained(), this.templates?.requests.ended()]);
+    this.#client.close();
+  }
+
+  /** Cuts off the requests in flight. Their messages are then unknown. */
+  cutOff(): void {
+    this.#client.close();
+  }
+
+  #templateDuties(businesses: readonly string[]): NonNullable<NumberRun['templates']> {
+    const { db } = this.#deps;
+    const owner = this.owner;
+    const sync = new TemplatesSync({
+      ...this.#deps,
+      owner,
+      client: this.#client,
+      replace: (templates, begunAt) => replaceChatTemplates(db, owner, templates, begunAt, businesses),
+      note: (reason) => this.#note('templates', reason),
+    });
+    const requests = new TemplateRequests({
+      ...this.#deps,
+      client: this.#client,
+      held: () => this.partition.held(),
+      noted: this.#provider.troubles?.requests !== undefined,
+      note: (reason) => this.#note('requests', reason),
+      copyTemplates: () => sync.soon(),
+    });
+    return { sync, requests };
+  }
+
+  /** Whose templates its messages are. */
+  get owner(): TemplateOwner {
+    const { account, businessId: business } = this.#provider;
+    return { account, business };
+  }
+
+  #sendLoop(): SendLoop {
+    const { db, clock, gates, depart, copyTemplates } = this.#deps;
+    const { _id: number, account } = this.#provider;
+    const { lease, epoch, outcomes, held, lost } = this.partition;
+    return new SendLoop({
+      ...this.#deps,
+      provider: this.#provider,
+      client: this.#client,
+      claimer: new ChatClaimer({ db, clock, account, number, lease, epoch }),
+      outcomes,
+      held,
+      lost,
+      mayLeave: async () => {
+        await gates.refresh();
+        return !gates.held.has(account);
+      },
+      depart: async (messages) => {
+        const refused = await refusedByOptIn(db, this.#provider, messages);
+        const others = messages.filter(({ _id }) => !refused.has(_id));
+        return new Map([...refused, ...(await depart(others))]);
+      },
+      stopChannel: (reason, code) => this.#stopChannel(reason, code),
+      endTrial: () => endTrial(db, number),
+      markTemplate: (message, status) => markTemplateOf(db, this.owner, message, status, clock.now()),
+      noteHeldBack: ({ content }, word) =>
+        content.kind === 'template'
+          ? noteHeldBack(db, this.owner, content.name, content.language, { word, at: clock.now() })
+          : Promise.resolve(),
+      copyTemplates: () => copyTemplates(this.owner),
+      note: (reason) => this.#note('sends', reason),
+      noteHealth: (reason) => this.#note('statuses', reason),
+    });
+  }
+
+  /**
+   * A send that began before the settings were changed says nothing about the new ones, so it does not stop the
+   * channel.
+   */
+  async #stopChannel(reason: string, code: string): Promise<void> {
+    const { db, log, metrics } = this.#deps;
+    const { _id: number, account } = this.#provider;
+    if (this.#closed || !(await stopProvider(db, number, `${code}: ${reason}`, this.#probeOf(code)))) return;
+    metrics.stops.inc({ code });
+    log.error('provider_stopped', { account, number, code });
+  }
+
+  /** When it is asked about again, if the cause may end without anybody here. */
+  #probeOf(code: string): ProviderDocument['probe'] {
+    return endsByItself(code) ? nextProbe(this.#deps.clock.now(), this.#provider.trial?.tries ?? 0) : undefined;
+  }
+
+  async #note(duty: ProviderDuty, reason: string | undefined): Promise<void> {
+    const { db, clock } = this.#deps;
+    if (this.#closed) return;
+    await noteTrouble(db, this.#provider._id, duty, reason === undefined ? undefined : { at: clock.now(), reason });
+  }
+}
+
+/** Keeps the state of a template that the provider's answer to a send named, until the list is copied again. */
+async function markTemplateOf(
+  db: Db,
+  owner: TemplateOwner,
+  { content }: ChatMessageDocument,
+  status: string,
+  now: Date,
+): Promise<void> {
+  if (content.kind !== 'template') return;
+  await noteChatTemplate(db, owner, content.name, content.language, { status }, now);
+}
+
+const NOT_OPTED_IN: Departure = {
+  kind: 'refuse',
+  code: 'recipient_not_opted_in',
+  reason: 'The customer was not on the opt-in list any more when the message could leave.',
+};
+
+/**
+ * Refuses templates to customers who are not on the account's opt-in list, where the provider's settings ask for one.
+ * They were on it when the messages were accepted, which may be days ago. Reads the list each time.
+ */
+async function refusedByOptIn(
+  db: Db,
+  { account, optIn }: Pick<ProviderDocument, 'account' | 'optIn'>,
+  messages: readonly ChatMessageDocument[],
+): Promise<ReadonlyMap<MessageId, Departure>> {
+  const templates = optIn === 'list' ? messages.filter(({ content }) => content.kind === 'template') : [];
+  if (templates.length === 0) return new Map();
+  const optedIn = await optedInOf(
+    db,
+    account,
+    templates.map(({ to }) => to),
+    (customers) => readPersons(db, account, customers),
+  );
+  return new Map(templates.flatMap(({ _id, to }) => (optedIn.has(to) ? [] : [[_id, NOT_OPTED_IN]])));
+}
+
+/** A minute after the stop, then after twice as long each time. */
+const FIRST_MS = 60_000;
+const LONGEST_MS = 15 * 60_000;
+
+/** `tries`: how often it was found that the cause is not gone. */
+function nextProbe(now: Date, tries: number): NonNullable<ProviderDocument['probe']> {
+  const pauseMs = Math.min(FIRST_MS * 2 ** Math.min(tries, 16), LONGEST_MS);
+  return { at: new Date(now.getTime() + pauseMs), tries: tries + 1 };
+}
+
+/**
+ * Whether the provider says that the number may send (Graph API, "health status"). `silent`: it does not say, so only a message
+ * tells. Pure.
+ */
+function judgeHealth(exchange: Exchange): 'blocked' | 'may_send' | 'silent' {
+  if (exchange.kind !== 'answered') return 'blocked';
+  const { can_send_message: may } = objectOf(parseObject(exchange.body)?.health_status) ?? {};
+  if (may === 'BLOCKED') return 'blocked';
+  return may === 'AVAILABLE' || may === 'LIMITED' ? 'may_send' : 'silent';
+}
+
+/**
+ * Asks a provider whose channel was stopped whether the cause is gone. If the provider says so, the channel goes on; if it does not
+ * say, it goes on with one message, whose answer decides.
+ */
+async function probeStopped(
+  { db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Log },
+  provider: ProviderDocument,
+  client: Pick<ProviderClient, 'number'>,
+): Promise<void> {
+  const { _id: number, account, probe } = provider;
+  const health = judgeHealth(await client.number('health_status'));
+  log.info('provider_probed', { account, number, health });
+  if (health === 'blocked') await putOffProbe(db, number, nextProbe(clock.now(), probe?.tries ?? 0));
+  else if (health === 'may_send') await resumeProvider(db, number);
+  else await tryProvider(db, provider);
 }

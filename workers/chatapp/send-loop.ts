@@ -3,11 +3,10 @@ import type { ChatMessageDocument } from '../../shared/messages/document/chat-me
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { MessageId } from '../../shared/platform/runtime/ids.ts';
 import { errorFields, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
-import { Breaker } from './breaker.ts';
 import type { ChatClaimer } from './claim.ts';
 import type { Departure } from './depart.ts';
 import { Pacing } from './pacing.ts';
-import { type AccountFailure, AccountHealth, type News, SEND_KINDS } from './send-health.ts';
+import { type AccountFailure, AccountHealth, Breaker, type News, SEND_KINDS } from './send-health.ts';
 import { MessageSender, type SendContext, STOPPED_MS } from './send-message.ts';
 
 export interface SendLoopOptions extends SendContext {

@@ -7,15 +7,13 @@ import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import { defined } from '../../shared/platform/runtime/defined.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
-import type { Breaker } from './breaker.ts';
 import type { Customers } from './customers.ts';
 import type { ChatMetrics } from './metrics.ts';
 import type { Pacing } from './pacing.ts';
-import { judgeSend, type SendVerdict } from './provider/answer.ts';
+import { judgeSend, type SendVerdict, sendTrouble } from './provider/answer.ts';
 import type { ProviderClient } from './provider/client.ts';
 import { sendPayload } from './provider/payload.ts';
-import { sendTrouble } from './provider/trouble.ts';
-import type { News } from './send-health.ts';
+import type { Breaker, News } from './send-health.ts';
 
 /** What a send needs from its account's run. */
 export interface SendContext {

@@ -19,11 +19,15 @@ import {
   refuseRequest,
   replaceListed,
 } from '../../shared/templates/chat/store.ts';
+import type { HeaderSamples } from './header-samples.ts';
 import type { ProviderClient } from './provider/client.ts';
-import { judgeTemplateAnswer, type TemplateVerdict } from './provider/template-answer.ts';
-import { type SampleHandles, templatePayload } from './provider/template-draft.ts';
-import type { HeaderSamples } from './samples/header-samples.ts';
-import { readTemplates } from './template-pages.ts';
+import { readTemplates } from './provider/template-list.ts';
+import {
+  judgeTemplateAnswer,
+  type SampleHandles,
+  type TemplateVerdict,
+  templatePayload,
+} from './provider/template-request.ts';
 
 export interface TemplateRequestsOptions {
   readonly db: Db;

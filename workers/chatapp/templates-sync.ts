@@ -3,7 +3,7 @@ import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 import type { ChatTemplateDocument, TemplateOwner } from '../../shared/templates/chat/chat-template.ts';
 import type { ChatMetrics } from './metrics.ts';
 import type { ProviderClient } from './provider/client.ts';
-import { readTemplates } from './template-pages.ts';
+import { readTemplates } from './provider/template-list.ts';
 
 export interface TemplatesSyncOptions {
   readonly owner: TemplateOwner;

@@ -14,19 +14,16 @@ import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import type { Tracer } from '../../shared/platform/runtime/tracer.ts';
 import { dueChatTemplateRequests, refuseRequest } from '../../shared/templates/chat/store.ts';
-import { type AccountWork, accountsWithWork } from './claim.ts';
+import { type AccountWork, accountsWithWork, refuseRemoved } from './claim.ts';
 import { Customers } from './customers.ts';
 import { Fallbacks } from './fallbacks.ts';
-import { HeldPartitions } from './held-partition.ts';
-import { Inbox } from './inbox.ts';
-import { InboxRotation } from './inbox-rotation.ts';
+import type { HeaderSamples } from './header-samples.ts';
+import { decideUnknownsOf, HeldPartitions, isAnyClaimed } from './held-partition.ts';
+import { Inbox, InboxRotation } from './inbox.ts';
 import { type ChatMetrics, createChatMetrics } from './metrics.ts';
 import { type KnownNumber, NumberRuns } from './number-runs.ts';
-import { refuseRemoved } from './removed-numbers.ts';
-import type { HeaderSamples } from './samples/header-samples.ts';
 import { SecondTries } from './second-tries.ts';
 import type { SendLoopOptions } from './send-loop.ts';
-import { decideUnknownsOf, isAnyClaimed } from './unknowns.ts';
 
 export interface ChatWorkerOptions extends LeasedWorkerOptions {
   readonly tracer?: Tracer | undefined;
@@ -75,7 +72,7 @@ const INBOX_MS = 100;
 const STOP_MS = { answers: 9_000, lastWrites: 3_000 };
 
 /**
- * Serves the accounts in its partitions. Each of their numbers has a run that sends its messages (number-run.ts). inbox.ts
+ * Serves the accounts in its partitions. Each of their numbers has a run that sends its messages (number-runs.ts). inbox.ts
  * works off what providers posted to the callback. A round looks at the queue and the inbox together. Slow work is
  * done in the runs.
  */

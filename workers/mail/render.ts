@@ -1,6 +1,6 @@
 import type { NoticeWords } from '../../shared/events/account-event.ts';
 import { noticeWords } from '../../shared/events/notices.ts';
-import type { MailDocument } from '../../shared/people/mails/mail.ts';
+import type { MailDocument } from '../../shared/people/mails.ts';
 
 /** What a mail says, as text and as HTML. */
 export interface Rendered {

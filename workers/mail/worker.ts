@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
-import type { MailDocument } from '../../shared/people/mails/mail.ts';
-import { delayMail, dueMails, endMail } from '../../shared/people/mails/store.ts';
+import { delayMail, dueMails, endMail, type MailDocument } from '../../shared/people/mails.ts';
 import { linkUrl } from '../../shared/people/users/user.ts';
 import { type Config, publicUrl } from '../../shared/platform/config/settings.ts';
 import { Lease } from '../../shared/platform/leases/lease.ts';
+import { type AppDeps, openSecretBox } from '../../shared/platform/processes/run-app.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';
@@ -11,7 +11,7 @@ import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import { type Found, PollLoop } from '../../shared/platform/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import { render } from './render.ts';
-import { type MailConfig, MailServer, type SendResult, senderDomain } from './server.ts';
+import { type MailConfig, MailServer, mailMisconfigured, type SendResult, senderDomain } from './server.ts';
 
 export interface MailWorkerOptions {
   readonly db: Db;
@@ -129,4 +129,18 @@ export class MailWorker {
     this.#notBeforeMs = this.#options.clock.monotonicMs() + pauseMs;
     this.#options.log.warn('mail_server_trouble', { in_a_row: this.#troubles, pause_s: pauseMs / 1_000, reason });
   }
+}
+
+/** Without a mail server nothing runs: what is to be mailed waits in the store until it is of no use any more. */
+export async function startMail(deps: AppDeps): Promise<void> {
+  const { config, db, log, life } = deps;
+  if (config.smtpHost === '') return;
+  const wrong = mailMisconfigured(config);
+  if (wrong !== undefined) {
+    log.error('mail_misconfigured', { what_to_do: wrong });
+    return;
+  }
+  const worker = new MailWorker({ ...deps, box: await openSecretBox(config, db) });
+  worker.start();
+  life.onStop('worker', () => worker.stop());
 }

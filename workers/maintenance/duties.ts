@@ -4,7 +4,16 @@ import type { QueueDocument } from '../../shared/messages/queue/queue-document.t
 import { writeOut } from '../../shared/messages/queue/queue-store.ts';
 import { oldestUnannounced, redoIntents } from '../../shared/messages/settlement/intents.ts';
 import { Settler } from '../../shared/messages/settlement/settle.ts';
-import type { StatementSettings } from '../../shared/money/statements/statement.ts';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import { LIVE } from '../../shared/money/accounts/store.ts';
+import { hasMoved } from '../../shared/money/statements/periods.ts';
+import {
+  findIssued,
+  isSettled,
+  monthIn,
+  readStatement,
+  type StatementSettings,
+} from '../../shared/money/statements/statement.ts';
 import { Lease } from '../../shared/platform/leases/lease.ts';
 import { findAtOnce } from '../../shared/platform/mongo/find-one.ts';
 import type { ProcessNotes } from '../../shared/platform/processes/report.ts';
@@ -21,17 +30,16 @@ import {
   announceTemplates,
   announceVerifications,
 } from './announce.ts';
+import { Brake } from './brake.ts';
 import { closeAccounts } from './close-accounts.ts';
+import { HourCounter } from './count-hours.ts';
 import { eraseNumber } from './erase-number.ts';
 import { finishPending } from './finish-pending.ts';
-import { issueMonth, lastMonth } from './issue-statements.ts';
-import { type PruneDeps, pruneClosed, pruneConversations, pruneOld, type Retention } from './prune.ts';
-import { pruneUnpaid } from './pruning/batches.ts';
-import type { StoreKind } from './pruning/walk.ts';
-import { Reroute } from './reroute.ts';
+import { pruneClosed, pruneConversations, pruneOld, type Retention } from './prune.ts';
+import { pruneUnpaid } from './prune-messages.ts';
+import type { StoreKind } from './prune-walk.ts';
+import { Reroute, type RerouteDeps } from './reroute.ts';
 import { DueMessages } from './settle-due.ts';
-import { HourCounter } from './statistics/count-hours.ts';
-import { Brake } from './traffic/brake.ts';
 import { QueueGauges, Watch } from './watch.ts';
 
 const LEASE = 'maintenance';
@@ -57,44 +65,45 @@ export interface DutiesDeps {
   readonly stopMs: number;
 }
 
+/** Something that is done again and again by the process that holds the lease. Its name is in the log when it fails. */
+interface Duty {
+  /** Seconds after the end of its last run, or the times of a cron pattern with seconds. */
+  readonly when: number | string;
+  run(): Promise<void>;
+  /** Another process holds the lease. */
+  leave?(): void;
+}
+
+export type DutyName = keyof ReturnType<typeof dutiesOf>;
+
 /**
- * The duties of the process that holds the maintenance lease; start.ts says when each runs. A failed duty is logged
- * and tried again at its next time. Without the lease, and after the stop, duties do nothing.
+ * The duties of the process that holds the maintenance lease. A failed duty is logged and tried again at its next time. Without the
+ * lease, and after the stop, duties do nothing.
  */
 export class Duties {
   readonly #deps: DutiesDeps;
   readonly #lease: Lease;
-  readonly #rerouting: Reroute;
-  readonly #counting: HourCounter;
-  readonly #queues: QueueGauges;
-  readonly #watch: Watch;
-  readonly #brake: Brake;
-  readonly #counters: ReturnType<typeof countersOf>;
+  readonly #duties: Readonly<Record<DutyName, Duty>>;
   /** Set while this process holds the lease and has redone the unfinished work of the holder before it. */
   #due: DueMessages | undefined;
   #epoch = 0;
-  /** The last month of which all statements are issued. */
-  #issued: string | undefined;
-  /** When the last removal began that got to its end. */
-  #pruned: Date | undefined;
   readonly #running = new Set<Promise<void>>();
   #stopping = false;
 
   constructor(deps: DutiesDeps) {
     this.#deps = deps;
     this.#lease = new Lease({ name: LEASE, db: deps.db, clock: deps.clock });
-    this.#rerouting = new Reroute({
-      ...{ db: deps.db, clock: deps.clock, held: () => this.#mayGoOn },
+    this.#duties = dutiesOf({
+      ...deps,
+      held: () => this.#mayGoOn,
+      due: () => this.#due,
       holder: () => ({ carrier: HOLDER, epoch: this.#lease.epoch }),
     });
-    this.#counting = new HourCounter({
-      ...{ db: deps.db, clock: deps.clock, messageDays: deps.retention.messages },
-      held: () => this.#mayGoOn,
-    });
-    this.#queues = new QueueGauges(deps.db, deps.clock, deps.metrics);
-    this.#watch = new Watch(deps);
-    this.#brake = new Brake(deps);
-    this.#counters = countersOf(deps.metrics);
+  }
+
+  /** Which duties there are, and when each runs. */
+  get timetable(): readonly (readonly [DutyName, Duty['when']])[] {
+    return (Object.keys(this.#duties) as DutyName[]).map((name) => [name, this.#duties[name].when]); // its own keys
   }
 
   /** Takes or renews the lease. A new holder first redoes the unfinished work of the one before. */
@@ -115,49 +124,15 @@ export class Duties {
     });
   }
 
-  /** Settles due messages: retries, ended validity, `sent` without a receipt. */
-  settleDue(): Promise<void> {
-    return this.#guarded('due', async () => {
-      // Loops until nothing is due, so that a backlog does not wait for the next run.
-      while (this.#due !== undefined && this.#mayGoOn) {
-        const count = await this.#due.settleGroup();
-        this.#counters.settled.inc(count);
-        if (count === 0) return;
-      }
+  run(name: DutyName): Promise<void> {
+    const duty = this.#duties[name];
+    return this.#guarded(name, async () => {
+      if (this.#lease.held) await duty.run();
+      if (!this.#lease.held) duty.leave?.();
     });
   }
 
-  /** Gives waiting messages another path after the routes have changed. */
-  reroute(): Promise<void> {
-    return this.#guarded('reroute', async () => {
-      if (!this.#lease.held) return;
-      const count = await this.#rerouting.run();
-      if (count > 0) this.#deps.log.info('messages_rerouted', { messages: count });
-    });
-  }
-
-  /**
-   * Announces what was decided about templates, how verifications ended, what happened to keys, users and senders, and what has been
-   * wrong for a while.
-   */
-  announce(): Promise<void> {
-    return this.#guarded('announce', async () => {
-      if (!this.#lease.held) return;
-      while ((await announceTemplates(this.#deps)) > 0) if (!this.#mayGoOn) return;
-      while ((await announceVerifications(this.#deps)) > 0) if (!this.#mayGoOn) return;
-      while ((await announceActs(this.#deps)) > 0) if (!this.#mayGoOn) return;
-      await announceConditions(this.#deps);
-    });
-  }
-
-  /** Tells operators that something waits for their decision. */
-  announceApprovals(): Promise<void> {
-    return this.#guarded('announce_approvals', async () => {
-      if (this.#mayGoOn) await announceApprovals(this.#deps);
-    });
-  }
-
-  /** Inserts messages that have waited as lines for long. Unlike the others it rejects with the store's error. */
+  /** Inserts messages that have waited as lines for long. Unlike the duties it rejects with the store's error. */
   async writeOut(): Promise<Found> {
     if (!this.#mayGoOn) return 'idle';
     const { db, clock } = this.#deps;
@@ -172,103 +147,6 @@ export class Duties {
     if (next.writeAt > now) return 'waiting';
     await writeOut(db, now, { writeAt: { $lte: now } });
     return 'more';
-  }
-
-  /** Holds prefixes whose traffic looks like fraud, for accounts that want it. */
-  brake(): Promise<void> {
-    return this.#guarded('brake', async () => {
-      if (this.#lease.held) await this.#brake.run(() => this.#mayGoOn);
-    });
-  }
-
-  /** Finishes what dead gateways left pending in accounts. */
-  finishPending(): Promise<void> {
-    return this.#guarded('pending', async () => {
-      const accounts = await finishPending(this.#deps.db, this.#deps.clock, () => this.#mayGoOn);
-      this.#counters.finished.inc(accounts);
-      if (accounts > 0) this.#deps.log.info('pending_finished', { accounts });
-    });
-  }
-
-  /** Does what follows from the closing of accounts. */
-  closeAccounts(): Promise<void> {
-    return this.#guarded('close_accounts', async () => {
-      if (!this.#lease.held) return;
-      const accounts = await closeAccounts(this.#deps.db, this.#deps.clock, () => this.#mayGoOn);
-      if (accounts > 0) this.#deps.log.info('accounts_closed', { accounts });
-    });
-  }
-
-  /** Erases numbers of people who asked for it. */
-  eraseNumbers(): Promise<void> {
-    return this.#guarded('erase_numbers', async () => {
-      const { db, clock, retention } = this.#deps;
-      const deps = { db, clock, messageDays: retention.messages, held: () => this.#mayGoOn };
-      while (this.#mayGoOn && (await eraseNumber(deps)));
-    });
-  }
-
-  /** Issues the statements of the last month. */
-  issueStatements(): Promise<void> {
-    return this.#guarded('statements', async () => {
-      if (!this.#mayGoOn) return;
-      const { db, clock, statements: settings, log } = this.#deps;
-      const month = lastMonth(clock.now(), settings);
-      if (month === this.#issued) return;
-      const { issued, isDone } = await issueMonth({ db, clock, settings, mayGoOn: () => this.#mayGoOn }, month);
-      if (isDone) this.#issued = month;
-      if (issued > 0) log.info('statements_issued', { month, statements: issued });
-    });
-  }
-
-  /** Removes batches that were stored and never paid for. */
-  pruneBatches(): Promise<void> {
-    return this.#guarded('batches', async () => {
-      if (!this.#lease.held) return;
-      const count = await pruneUnpaid(this.#deps.db);
-      if (count > 0) this.#deps.log.info('unpaid_batches_pruned', { batches: count });
-    });
-  }
-
-  /** Counts what became of the messages of each hour. */
-  countHours(): Promise<void> {
-    return this.#guarded('statistics', () => this.#counting.run());
-  }
-
-  /** Tells in the metrics what waits to leave, and looks for what is wrong with the installation. */
-  watch(): Promise<void> {
-    return this.#guarded('watch', async () => {
-      const queues = await this.#queues.look(() => this.#lease.held);
-      if (queues === undefined) this.#watch.leave();
-      else await this.#watch.look(queues);
-    });
-  }
-
-  /** Looks for what is wrong with accounts. */
-  watchAccounts(): Promise<void> {
-    return this.#guarded('watch_accounts', async () => {
-      if (this.#mayGoOn) await this.#watch.lookAtAccounts(() => this.#mayGoOn);
-    });
-  }
-
-  /** Removes what ended long ago. Can take hours, and ends when the lease is lost. */
-  pruneOld(): Promise<void> {
-    return this.#guarded('prune', async () => {
-      const begun = this.#deps.clock.now();
-      await pruneOld(this.#pruning(), this.#pruned);
-      // A run that lost the lease ended early; another process then begins from the start.
-      this.#pruned = this.#mayGoOn ? begun : undefined;
-    });
-  }
-
-  /** Removes chat-app customers without an exchange for a long time. */
-  pruneConversations(): Promise<void> {
-    return this.#guarded('prune_conversations', () => pruneConversations(this.#pruning()));
-  }
-
-  /** Erases accounts that were closed long ago. */
-  eraseClosedAccounts(): Promise<void> {
-    return this.#guarded('erase_closed_accounts', () => pruneClosed(this.#pruning()));
   }
 
   /**
@@ -291,14 +169,6 @@ export class Duties {
     return this.#lease.held && !this.#stopping;
   }
 
-  #pruning(): PruneDeps {
-    return {
-      ...this.#deps,
-      held: () => this.#mayGoOn,
-      onRemoved: (what, count) => this.#counters.pruned.inc({ what }, count),
-    };
-  }
-
   async #guarded(duty: string, work: () => Promise<void>): Promise<void> {
     if (this.#stopping) return;
     const run = work().catch((error) => this.#deps.log.warn('duty_failed', { duty, ...unexpectedErrorFields(error) }));
@@ -308,13 +178,152 @@ export class Duties {
   }
 }
 
-function countersOf(metrics: Metrics) {
-  return {
-    settled: metrics.counter('maintenance_due_total', 'Messages whose due time came'),
-    finished: metrics.counter(
-      'maintenance_pending_total',
-      'Accounts whose pending changes were finished by the maintenance',
-    ),
-    pruned: metrics.counter('maintenance_pruned_total', 'Old documents that were removed', ['what']),
+interface DutyDeps extends DutiesDeps, Pick<RerouteDeps, 'holder'> {
+  /** Whether the lease is still ours, and no stop has come. */
+  held(): boolean;
+  due(): DueMessages | undefined;
+}
+
+function dutiesOf(deps: DutyDeps) {
+  const { db, clock, log, metrics, retention, statements, held } = deps;
+  const settled = metrics.counter('maintenance_due_total', 'Messages whose due time came');
+  const finished = metrics.counter(
+    'maintenance_pending_total',
+    'Accounts whose pending changes were finished by the maintenance',
+  );
+  const pruned = metrics.counter('maintenance_pruned_total', 'Old documents that were removed', ['what']);
+  const pruning = { ...deps, onRemoved: (what: string, count: number) => pruned.inc({ what }, count) };
+  const rerouting = new Reroute(deps);
+  const counting = new HourCounter({ db, clock, messageDays: retention.messages, held });
+  const queues = new QueueGauges(db, clock, metrics);
+  const watch = new Watch(deps);
+  const brake = new Brake(deps);
+  /** The last month of which all statements are issued. */
+  let issued: string | undefined;
+  /** When the last removal began that got to its end. */
+  let prunedAt: Date | undefined;
+  const tell = (event: string, what: string, count: number): void => {
+    if (count > 0) log.info(event, { [what]: count });
   };
+  return {
+    /** Retries, ended validity, `sent` without a receipt. This pause is also the longest extra delay of a waiting message. */
+    due: {
+      when: 1,
+      async run() {
+        // Loops until nothing is due, so that a backlog does not wait for the next run.
+        for (let due = deps.due(); due !== undefined && held(); due = deps.due()) {
+          const count = await due.settleGroup();
+          settled.inc(count);
+          if (count === 0) return;
+        }
+      },
+    },
+    /** Gives waiting messages another path after the routes have changed. */
+    reroute: { when: 2, run: async () => tell('messages_rerouted', 'messages', await rerouting.run()) },
+    announce: {
+      when: 3,
+      async run() {
+        for (const announce of [announceTemplates, announceVerifications, announceActs]) {
+          while ((await announce(deps)) > 0) if (!held()) return;
+        }
+        await announceConditions(deps);
+      },
+    },
+    announce_approvals: { when: 60, run: () => announceApprovals(deps) },
+    pending: {
+      when: 10,
+      async run() {
+        const accounts = await finishPending(db, clock, held);
+        finished.inc(accounts);
+        tell('pending_finished', 'accounts', accounts);
+      },
+    },
+    close_accounts: {
+      when: 5,
+      run: async () => tell('accounts_closed', 'accounts', await closeAccounts(db, clock, held)),
+    },
+    erase_numbers: {
+      when: 5,
+      async run() {
+        while (held() && (await eraseNumber({ db, clock, messageDays: retention.messages, held })));
+      },
+    },
+    /** Batches that were stored and never paid for. */
+    batches: { when: 10, run: async () => tell('unpaid_batches_pruned', 'batches', await pruneUnpaid(db)) },
+    statistics: { when: 5, run: () => counting.run(), leave: () => counting.leave() },
+    /** Not more often, because a process reports its metrics every 10 s. */
+    watch: {
+      when: 10,
+      async run() {
+        const lanes = await queues.look();
+        if (held()) await watch.look(lanes);
+      },
+      leave() {
+        queues.leave();
+        watch.leave();
+      },
+    },
+    watch_accounts: { when: 60, run: () => watch.lookAtAccounts(held) },
+    brake: { when: 15, run: () => brake.run(held) },
+    /** Can take hours, and ends when the lease is lost. */
+    prune: {
+      when: '0 17 * * * *',
+      async run() {
+        const begun = clock.now();
+        await pruneOld(pruning, prunedAt);
+        // A run that lost the lease ended early.
+        if (held()) prunedAt = begun;
+      },
+    },
+    /** Every hour, because a month ends at another time in each zone; once it is done it is done. */
+    statements: {
+      when: '0 37 * * * *',
+      async run() {
+        const month = lastMonth(clock.now(), statements);
+        if (month === issued) return;
+        const done = await issueMonth(deps, month);
+        if (done.isDone) issued = month;
+        if (done.issued > 0) log.info('statements_issued', { month, statements: done.issued });
+      },
+    },
+    prune_conversations: { when: '0 47 3 * * *', run: () => pruneConversations(pruning) },
+    erase_closed_accounts: { when: '0 27 3 * * *', run: () => pruneClosed(pruning) },
+  } satisfies Readonly<Record<string, Duty>>;
+}
+
+/** The month before the running one, in the time zone of the statements. */
+function lastMonth(now: Date, { statementZone: timeZone }: StatementSettings): string {
+  const [year = 0, month = 0] = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit' })
+    .format(now)
+    .split('-')
+    .map(Number);
+  return new Date(Date.UTC(year, month - 2)).toISOString().slice(0, 7);
+}
+
+/**
+ * Issues the statements of a month that nobody has asked for yet, one account after the other, so that a later price or another address
+ * changes none of them. `isDone`: it got through all accounts, and need not be run again.
+ */
+export async function issueMonth(
+  { db, clock, statements, held }: Pick<DutyDeps, 'db' | 'clock' | 'statements' | 'held'>,
+  month: string,
+): Promise<{ issued: number; isDone: boolean }> {
+  const ask = { month, zone: statements.statementZone, now: clock.now() };
+  if (!isSettled(ask)) return { issued: 0, isDone: false };
+  const { bounds } = monthIn(month, ask.zone);
+  const [from, to] = [bounds[0] ?? ask.now, bounds.at(-1) ?? ask.now];
+  const accounts = db
+    .collection<AccountDocument>('accounts')
+    .find({ ...LIVE, 'closed.erasedAt': null as never }, { projection: { pending: 0 } })
+    .sort({ _id: 1 });
+  let issued = 0;
+  for await (const account of accounts) {
+    if (!held()) return { issued, isDone: false };
+    if ((await findIssued(db, account._id, month)) !== undefined) continue;
+    // Of most accounts two looks into the ledger are enough; a whole statement is some hundred.
+    if (!(await hasMoved(db, account._id, from, to))) continue;
+    const { number } = await readStatement(db, statements, account, ask);
+    if (number !== null) issued++;
+  }
+  return { issued, isDone: true };
 }

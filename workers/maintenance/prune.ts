@@ -1,7 +1,5 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Db } from 'mongodb';
-import type { DeliveryDocument } from '../../shared/events/webhooks/delivery.ts';
-import { deliveriesOf } from '../../shared/events/webhooks/delivery-store.ts';
+import { type DeliveryDocument, deliveriesOf } from '../../shared/events/webhooks/delivery.ts';
 import type { QueueDocument } from '../../shared/messages/queue/queue-document.ts';
 import { removeEnded } from '../../shared/messages/queue/queue-store.ts';
 import type { ScheduleDocument } from '../../shared/messages/schedule.ts';
@@ -10,10 +8,9 @@ import { type ConversationDocument, conversationCollection } from '../../shared/
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { lowestId, testAccountOf } from '../../shared/platform/runtime/ids.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';
-import { batchWalk, forgottenChunkWalk } from './pruning/batches.ts';
-import { eraseClosed } from './pruning/closed-accounts.ts';
-import { batchTextWalk, isRedoOpen, messageWalk, textWalk } from './pruning/messages.ts';
-import { along, idsOf, type PrunePace, type PruneWalk, pruneAlong, type StoreKind } from './pruning/walk.ts';
+import { eraseClosed } from './close-accounts.ts';
+import { batchTextWalk, batchWalk, forgottenChunkWalk, isRedoOpen, messageWalk, textWalk } from './prune-messages.ts';
+import { along, idsOf, type PrunePace, type PruneWalk, pruneAlong, Rests, type StoreKind } from './prune-walk.ts';
 
 /** How long ended things are kept, in days (HARKARA_MESSAGE_DAYS, HARKARA_DELIVERY_DAYS; batches 90). */
 export interface Retention {
@@ -40,17 +37,13 @@ export interface PruneDeps {
 }
 
 const DAY_MS = 86_400_000;
-/**
- * The pause after a group: `perWork` times as long as the group took, so that a busy store gets less to do; at least `leastMs`. With
- * MongoDB most of a group's time is the network and the wait for a majority of the members.
- */
+/** The pause after a group. With MongoDB most of a group's time is the network and the wait for a majority of the members. */
 const PAUSES: Readonly<Record<StoreKind, { readonly leastMs: number; readonly perWork: number }>> = {
   embedded: { leastMs: 50, perWork: 9 },
   mongodb: { leastMs: 5, perWork: 3 },
 };
 /** A message ends at most so long after it was accepted: a week of validity, then receipts. */
 const LATE_DAYS = 14;
-const PAUSE_MAX_MS = 5_000;
 
 /**
  * Removes what is old, group by group. Throws the driver's error; the next run continues. `lastRun`: when the last one of this process
@@ -118,17 +111,7 @@ export async function pruneConversations(deps: PruneDeps): Promise<void> {
 type Walks = Record<string, ReturnType<typeof pruneAlong>>;
 
 function paceOf({ clock, store, held }: PruneDeps): PrunePace {
-  const { leastMs, perWork } = PAUSES[store];
-  let sinceMs = clock.monotonicMs();
-  return {
-    store,
-    mayGoOn: held,
-    pause: async () => {
-      const tookMs = clock.monotonicMs() - sinceMs;
-      await setTimeout(Math.min(Math.max(leastMs, perWork * tookMs), PAUSE_MAX_MS));
-      sinceMs = clock.monotonicMs();
-    },
-  };
+  return { store, mayGoOn: held, rests: new Rests(clock, PAUSES[store]) };
 }
 
 /** Walks one group of each walk in turn. So each of them gets somewhere, even if every run is ended early. */
@@ -144,7 +127,7 @@ async function takeTurns({ log, onRemoved }: PruneDeps, walks: Walks, pace: Prun
       }
       onRemoved(what, step.value);
       removed.set(what, (removed.get(what) ?? 0) + step.value);
-      await pace.pause();
+      await pace.rests.pause();
     }
   }
   for (const [what, documents] of removed) if (documents > 0) log.info('pruned', { what, documents });

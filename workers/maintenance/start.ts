@@ -1,9 +1,10 @@
+import { type Logger, type ScheduledTask, schedule } from 'node-cron';
 import { createAnnouncer } from '../../shared/events/webhooks/announce.ts';
 import { type AppDeps, openSecretBox } from '../../shared/platform/processes/run-app.ts';
+import { type Log, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
 import { PollLoop } from '../../shared/platform/runtime/poll-loop.ts';
 import { embeddedStoreDir } from '../../shared/platform/runtime/unix-socket.ts';
 import { Duties } from './duties.ts';
-import { Timetable } from './timetable.ts';
 
 /** Shorter than the time that a process has to stop (shared/platform/runtime/lifecycle.ts). */
 const STOP_MS = 10_000;
@@ -50,20 +51,10 @@ export async function startMaintenance({
   life.onStop('timetable', () => timetable.stop());
   // Renews the lease after a third of its time.
   timetable.every(5, () => duties.keepLease());
-  // This pause is also the longest extra delay of a waiting message.
-  timetable.every(1, () => duties.settleDue());
-  timetable.every(2, () => duties.reroute());
-  timetable.every(3, () => duties.announce());
-  timetable.every(60, () => duties.announceApprovals());
-  timetable.every(10, () => duties.finishPending());
-  timetable.every(5, () => duties.closeAccounts());
-  timetable.every(5, () => duties.eraseNumbers());
-  timetable.every(10, () => duties.pruneBatches());
-  timetable.every(5, () => duties.countHours());
-  // Not more often, because a process reports its metrics every 10 s.
-  timetable.every(10, () => duties.watch());
-  timetable.every(60, () => duties.watchAccounts());
-  timetable.every(15, () => duties.brake());
+  for (const [name, when] of duties.timetable) {
+    if (typeof when === 'number') timetable.every(when, () => duties.run(name));
+    else timetable.at(name, when, () => duties.run(name));
+  }
   const writing = new PollLoop({
     name: 'write_out',
     idleMs: WRITE_OUT_POLL_MS,
@@ -74,9 +65,76 @@ export async function startMaintenance({
   });
   writing.start();
   life.onStop('write_out', () => writing.stop());
-  timetable.at('prune', '0 17 * * * *', () => duties.pruneOld());
-  // Every hour, because a month ends at another time in each zone; once it is done it is done.
-  timetable.at('statements', '0 37 * * * *', () => duties.issueStatements());
-  timetable.at('prune_conversations', '0 47 3 * * *', () => duties.pruneConversations());
-  timetable.at('erase_closed_accounts', '0 27 3 * * *', () => duties.eraseClosedAccounts());
+}
+
+/**
+ * When each duty runs. Duties find their work by its due time, so one late run does the work of all missed ones.
+ * Missed runs are not repeated and are no error.
+ */
+export class Timetable {
+  readonly #log: Log;
+  readonly #timers = new Map<number, NodeJS.Timeout>();
+  readonly #tasks: ScheduledTask[] = [];
+  #stopped = false;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /**
+   * Runs `seconds` after the end of the last run. Not a cron pattern: after a machine was suspended for a night,
+   * node-cron walks through every missed second first (9 s of CPU for a day).
+   */
+  every(seconds: number, run: () => Promise<void>): void {
+    const id = this.#timers.size;
+    const arm = (): void => {
+      if (!this.#stopped) this.#timers.set(id, setTimeout(runAndArm, seconds * 1_000));
+    };
+    const runAndArm = async (): Promise<void> => {
+      await run();
+      arm();
+    };
+    arm();
+  }
+
+  /**
+   * Runs at the times of a cron pattern with seconds. A late run still takes place, unless the next one is due
+   * already.
+   */
+  at(duty: string, pattern: string, run: () => Promise<void>): void {
+    const task = schedule(pattern, run, {
+      noOverlap: true,
+      // By default node-cron skips a run that is a second late. A nightly run would then wait for the next night.
+      missedExecutionTolerance: Number.POSITIVE_INFINITY,
+      logger: this.#logger(duty),
+    });
+    // node-cron reports all missed runs at once. They are logged as one line, even after a week.
+    let missed = 0;
+    task.on('execution:missed', () => {
+      missed += 1;
+      if (missed > 1) return;
+      queueMicrotask(() => {
+        this.#log.info('turns_missed', { duty, turns: missed });
+        missed = 0;
+      });
+    });
+    this.#tasks.push(task);
+  }
+
+  /** Starts no further run. A run in progress continues; `Duties.stop` waits for it. */
+  stop(): void {
+    this.#stopped = true;
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    for (const task of this.#tasks) void task.destroy();
+  }
+
+  /** Where node-cron writes its messages instead of standard error. Its only warning is about a skipped run. */
+  #logger(duty: string): Logger {
+    return {
+      debug: () => {},
+      info: () => {},
+      warn: () => this.#log.debug('turn_skipped', { duty, reason: 'still_running' }),
+      error: (error) => this.#log.error('timetable_failed', { duty, ...unexpectedErrorFields(error) }),
+    };
+  }
 }

@@ -2,14 +2,23 @@ import type { Db } from 'mongodb';
 import { type ListedCarrier, listConditions } from '../../shared/carriers/carrier-condition.ts';
 import { listOfPath } from '../../shared/carriers/routing/route.ts';
 import { certificatesEnd } from '../../shared/carriers/settings/links.ts';
-import { ACCOUNT_CONDITIONS } from '../../shared/conditions/accounts.ts';
-import { newestAnswers, QUARTER } from '../../shared/conditions/carriers.ts';
+import {
+  ACCOUNT_CONDITIONS,
+  ACCOUNT_FIELDS,
+  gatherAccounts,
+  readCreditsPerDay,
+} from '../../shared/conditions/accounts.ts';
+import {
+  type Answers,
+  type CarrierSeen,
+  COUNTED_MAX,
+  newestAnswers,
+  QUARTER,
+} from '../../shared/conditions/carriers.ts';
 import { WATCHED } from '../../shared/conditions/catalogue.ts';
-import { type ConditionDocument, findAll } from '../../shared/conditions/condition.ts';
-import { ACCOUNT_FIELDS, gatherAccounts, readCreditsPerDay } from '../../shared/conditions/gather-accounts.ts';
+import { type ConditionDocument, findAll, type Scope, storeConditions } from '../../shared/conditions/condition.ts';
+import type { Installation } from '../../shared/conditions/installation.ts';
 import { type Peaks, raisePeaks } from '../../shared/conditions/peaks.ts';
-import { type Answers, type CarrierSeen, COUNTED_MAX, type Installation } from '../../shared/conditions/seen.ts';
-import { type Scope, storeConditions } from '../../shared/conditions/store.ts';
 import { readQueues, type WaitingLane } from '../../shared/messages/queue/waiting-lanes.ts';
 import { countRetrying, countUnknowns } from '../../shared/messages/settlement/unknowns.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
@@ -19,9 +28,7 @@ import { type ProcessNotes, type ReportedMetric, readReports } from '../../share
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
-import { RecentCounts } from './recent-counts.ts';
-import { WatchedMachine } from './watched-machine.ts';
-import { WatchedTraffic } from './watched-traffic.ts';
+import { RecentCounts, WatchedMachine, WatchedTraffic } from './watched.ts';
 
 const MINUTE_MS = 60_000;
 /** A watch that has just begun knows no counts of before: what it cannot see yet has not ended. */
@@ -273,19 +280,20 @@ export class QueueGauges {
     this.#oldest = metrics.gauge('queue_oldest_seconds', 'How long the oldest of them has waited.', LABELS);
   }
 
-  /**
-   * Reads the queues and sets the gauges. Removes them when `held` says, before or after the read, that the lease is not ours:
-   * then it returns undefined.
-   */
-  async look(held: () => boolean): Promise<readonly WaitingLane[] | undefined> {
-    const lanes = held() ? await readQueues(this.#db) : [];
-    this.#waiting.reset();
-    this.#oldest.reset();
-    if (!held()) return undefined;
+  /** Reads the queues and sets the gauges. */
+  async look(): Promise<readonly WaitingLane[]> {
+    const lanes = await readQueues(this.#db);
+    this.leave();
     for (const { path, lane, waiting, oldest } of lanes) {
       this.#waiting.set({ path, lane }, waiting);
       this.#oldest.set({ path, lane }, Math.max(0, this.#clock.now().getTime() - oldest.at.getTime()) / 1_000);
     }
     return lanes;
+  }
+
+  /** Removes the gauges: another process holds the lease. */
+  leave(): void {
+    this.#waiting.reset();
+    this.#oldest.reset();
   }
 }

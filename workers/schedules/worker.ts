@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import { isAnyDue, nextDue } from '../../shared/messages/schedule.ts';
+import type { AppDeps } from '../../shared/platform/processes/run-app.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
@@ -143,4 +144,10 @@ export class ScheduleWorker {
       if (count > 0) log.info('released', { count, ms: Math.round(clock.monotonicMs() - startedMs) });
     }
   }
+}
+
+export async function startSchedules({ db, clock, log, metrics, life }: AppDeps): Promise<void> {
+  const worker = new ScheduleWorker({ db, clock, log, metrics });
+  life.onStop('worker', () => worker.stop());
+  await worker.start();
 }

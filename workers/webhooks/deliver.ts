@@ -1,18 +1,17 @@
-import type { DeliveryDocument } from '../../shared/events/webhooks/delivery.ts';
-import type { Completion, Outcome } from '../../shared/events/webhooks/delivery-store.ts';
-import type { Poster, PostResult } from '../../shared/events/webhooks/posting/post.ts';
-import { asPosted, signedPost } from '../../shared/events/webhooks/posting/signed-post.ts';
-import { isAcknowledged } from '../../shared/events/webhooks/result-words.ts';
+import type { Completion, DeliveryDocument, Outcome } from '../../shared/events/webhooks/delivery.ts';
+import { isAcknowledged, type Poster, type PostResult } from '../../shared/events/webhooks/post.ts';
+import { asPosted, signedPost } from '../../shared/events/webhooks/target.ts';
 import { postSpan, postSpanKey } from '../../shared/events/webhooks/trace.ts';
+import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
+import { Grouper } from '../../shared/platform/runtime/grouper.ts';
 import type { EndpointId } from '../../shared/platform/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
+import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import { contextOf, type Tracer, traceparent } from '../../shared/platform/runtime/tracer.ts';
-import type { Completer } from './complete.ts';
 import type { EndpointQueues, InHand, Post } from './endpoint-queues.ts';
 import { type Health, judge } from './judge.ts';
-import type { WebhookMetrics } from './metrics.ts';
 import type { Target, Targets } from './targets.ts';
 
 export interface DelivererOptions {
@@ -178,4 +177,100 @@ function apart(delivery: DeliveryDocument, outcome: Outcome | undefined): Delive
     ...(outcome.state === 'waiting' ? { retryAt: outcome.retryAt } : {}),
     attempts: attempt === undefined ? [] : [attempt],
   };
+}
+
+const GROUP_MAX = 200;
+/**
+ * How long completions are gathered into one group. Nothing waits for them: the endpoint's next post has already
+ * begun.
+ */
+const GATHER_MS = 15;
+/** Pause before a group is written again while the store is not available. */
+const TROUBLE_PAUSE_MS = 250;
+
+export interface CompleterOptions {
+  readonly log: Log;
+  write(completions: readonly Completion[]): Promise<void>;
+}
+
+/** Why the store refused a completion. */
+interface Refused {
+  readonly reason: unknown;
+}
+
+/**
+ * Writes completions in groups. Retries until they are stored, because a delivery without its completion is posted
+ * again. A group that the store refuses is written one by one, so that one completion costs no other.
+ */
+export class Completer {
+  readonly #options: CompleterOptions;
+  readonly #group: Grouper<Completion, Refused | undefined>;
+  #givenUp = false;
+
+  constructor(options: CompleterOptions) {
+    this.#options = options;
+    this.#group = new Grouper({ maxItems: GROUP_MAX, gatherMs: GATHER_MS, run: (group) => this.#write(group) });
+  }
+
+  /** Resolves when the completion is stored. Rejects when the store refuses it, or is not available after `giveUp`. */
+  async complete(completion: Completion): Promise<void> {
+    const refused = await this.#group.add(completion);
+    if (refused !== undefined) throw refused.reason;
+  }
+
+  /** Stops the retries, because the process ends. The next process posts those deliveries again. */
+  giveUp(): void {
+    this.#givenUp = true;
+  }
+
+  async #write(group: readonly Completion[]): Promise<readonly (Refused | undefined)[]> {
+    for (;;) {
+      try {
+        await this.#options.write(group);
+        return group.map(() => undefined);
+      } catch (error) {
+        if (!isStoreTrouble(error)) return group.length === 1 ? [{ reason: error }] : this.#writeApart(group);
+        if (this.#givenUp) throw error;
+        this.#options.log.warn('completions_wait', { count: group.length, ...errorFields(error) });
+        await new Promise((resolve) => setTimeout(resolve, TROUBLE_PAUSE_MS));
+      }
+    }
+  }
+
+  async #writeApart(group: readonly Completion[]): Promise<readonly (Refused | undefined)[]> {
+    const written: (Refused | undefined)[] = [];
+    for (const completion of group) written.push(...(await this.#write([completion])));
+    return written;
+  }
+}
+
+/** This worker's metrics at `/metrics`. */
+export interface WebhookMetrics {
+  post(result: number | string, durationMs: number): void;
+  now(counts: { readonly queued: number; readonly inFlight: number; readonly partitions: number }): void;
+}
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60];
+
+export function createWebhookMetrics(metrics: Metrics): WebhookMetrics {
+  const posts = metrics.counter('webhook_posts_total', 'Webhook posts by class of result.', ['result']);
+  const seconds = metrics.histogram('webhook_post_seconds', 'Duration of webhook posts.', SECONDS);
+  const inHand = metrics.gauge('webhook_deliveries', 'Due deliveries read by the workers, by stage.', ['stage']);
+  const partitions = metrics.gauge('webhook_partitions', 'Partitions of the endpoints that a worker holds.');
+  return {
+    post(result, durationMs) {
+      posts.inc({ result: resultClass(result) });
+      seconds.observe(durationMs / 1_000);
+    },
+    now({ queued, inFlight, partitions: held }) {
+      inHand.set({ stage: 'queued' }, queued);
+      inHand.set({ stage: 'in_flight' }, inFlight);
+      partitions.set(held);
+    },
+  };
+}
+
+/** `2xx` … `5xx`, or our own code. */
+function resultClass(result: number | string): string {
+  return typeof result === 'number' ? `${Math.floor(result / 100)}xx` : result;
 }

@@ -2,10 +2,10 @@ import {
   type DeliveryDocument,
   deliveriesIn,
   type GroupedId,
+  type Outcome,
   type Stored,
 } from '../../shared/events/webhooks/delivery.ts';
-import type { Outcome } from '../../shared/events/webhooks/delivery-store.ts';
-import type { PostTarget } from '../../shared/events/webhooks/posting/target.ts';
+import type { PostTarget } from '../../shared/events/webhooks/target.ts';
 import type { AccountId, EndpointId } from '../../shared/platform/runtime/ids.ts';
 
 /**

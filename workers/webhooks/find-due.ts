@@ -1,5 +1,4 @@
-import type { Stored } from '../../shared/events/webhooks/delivery.ts';
-import type { EndpointRange } from '../../shared/events/webhooks/delivery-store.ts';
+import type { EndpointRange, Stored } from '../../shared/events/webhooks/delivery.ts';
 import type { EndpointId } from '../../shared/platform/runtime/ids.ts';
 
 export interface DueFinderOptions {

@@ -1,7 +1,5 @@
-import { type DeliveryDocument, triesMade } from '../../shared/events/webhooks/delivery.ts';
-import type { Outcome } from '../../shared/events/webhooks/delivery-store.ts';
-import type { PostResult } from '../../shared/events/webhooks/posting/post.ts';
-import { isAcknowledged } from '../../shared/events/webhooks/result-words.ts';
+import { type DeliveryDocument, type Outcome, triesMade } from '../../shared/events/webhooks/delivery.ts';
+import { isAcknowledged, type PostResult } from '../../shared/events/webhooks/post.ts';
 import type { EndpointId } from '../../shared/platform/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 import type { Target } from './targets.ts';

@@ -1,5 +1,5 @@
 import type { EndpointDocument } from '../../shared/events/webhooks/endpoint.ts';
-import { noTarget, openTarget, type PostTarget, type TargetDeps } from '../../shared/events/webhooks/posting/target.ts';
+import { noTarget, openTarget, type PostTarget, type TargetDeps } from '../../shared/events/webhooks/target.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
 import type { EndpointId } from '../../shared/platform/runtime/ids.ts';

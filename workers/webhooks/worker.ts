@@ -6,24 +6,26 @@ import {
   findDueOf,
   promoteRetries,
   replayPage,
-} from '../../shared/events/webhooks/delivery-store.ts';
+} from '../../shared/events/webhooks/delivery.ts';
 import { disableEndpoint, findEndpoints, noteHealth } from '../../shared/events/webhooks/endpoint-store.ts';
-import { Poster } from '../../shared/events/webhooks/posting/post.ts';
-import { noTarget } from '../../shared/events/webhooks/posting/target.ts';
-import type { ReplayDocument } from '../../shared/events/webhooks/replay.ts';
-import { findRunningReplays, noteReplayed, stopReplay } from '../../shared/events/webhooks/replay-store.ts';
+import { Poster } from '../../shared/events/webhooks/post.ts';
+import {
+  findRunningReplays,
+  noteReplayed,
+  type ReplayDocument,
+  stopReplay,
+} from '../../shared/events/webhooks/replay.ts';
+import { noTarget } from '../../shared/events/webhooks/target.ts';
 import { LeasedWorker, type LeasedWorkerOptions } from '../../shared/platform/leases/leased-worker.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { EndpointId } from '../../shared/platform/runtime/ids.ts';
 import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import type { Tracer } from '../../shared/platform/runtime/tracer.ts';
-import { Completer } from './complete.ts';
-import { Deliverer } from './deliver.ts';
+import { Completer, createWebhookMetrics, Deliverer, type WebhookMetrics } from './deliver.ts';
 import { EndpointQueues } from './endpoint-queues.ts';
 import { DueFinder } from './find-due.ts';
 import { Health } from './judge.ts';
-import { createWebhookMetrics, type WebhookMetrics } from './metrics.ts';
 import { Targets } from './targets.ts';
 
 export interface WebhookWorkerOptions extends LeasedWorkerOptions {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
+import type { AuditDocument } from '../../../shared/people/audit.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { isAuditId } from '../../../shared/platform/runtime/ids.ts';

@@ -1,6 +1,5 @@
 import type { Db, Filter } from 'mongodb';
-import type { Actor, AuditDocument } from '../../../shared/people/audit/entry.ts';
-import { entries } from '../../../shared/people/audit/store.ts';
+import { type Actor, type AuditDocument, entries } from '../../../shared/people/audit.ts';
 import { isOperatorScope } from '../../../shared/people/keys/key.ts';
 import { findKeys } from '../../../shared/people/keys/store.ts';
 import type { UserDocument } from '../../../shared/people/users/user.ts';

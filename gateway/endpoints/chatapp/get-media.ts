@@ -6,7 +6,7 @@ import { objectOf } from '../../../shared/carriers/providers/graph-error.ts';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import { guardOptions } from '../../../shared/events/webhooks/address-guard.ts';
-import { failureCode } from '../../../shared/events/webhooks/posting/post.ts';
+import { failureCode } from '../../../shared/events/webhooks/post.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import type { BusinessNumber } from '../../../shared/messages/document/chat-message.ts';
 import { type AccountId, isMessageId, type MessageId } from '../../../shared/platform/runtime/ids.ts';

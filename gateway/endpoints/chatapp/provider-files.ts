@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream';
 import { errorRule, graphErrorOf, parseObject } from '../../../shared/carriers/providers/graph-error.ts';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { AddressGuard, type GuardOptions, RefusedAddress } from '../../../shared/events/webhooks/address-guard.ts';
-import { type Opened, openGet } from '../../../shared/events/webhooks/posting/guarded-get.ts';
-import { failureCode } from '../../../shared/events/webhooks/posting/post.ts';
+import { type Opened, openGet } from '../../../shared/events/webhooks/connect.ts';
+import { failureCode } from '../../../shared/events/webhooks/post.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 
 type Provider = Pick<ProviderDocument, '_id' | 'account' | 'baseUrl' | 'phoneNumberId' | 'token'>;

@@ -1,15 +1,19 @@
 import { findAccount } from '../../../shared/money/accounts/store.ts';
-import { BOUND_FIELDS, type BoundField, type Bounds, boundsOf, excess } from '../../../shared/people/keys/bounds.ts';
 import {
   ACCOUNT_KEY_SCOPES,
+  BOUND_FIELDS,
+  type BoundField,
+  type Bounds,
+  boundsOf,
+  excess,
   GENERATIONS_MAX,
   type KeyDocument,
   type KeyScope,
   lineOf,
   REQUESTS_PER_MINUTE,
 } from '../../../shared/people/keys/key.ts';
+import { isExpired } from '../../../shared/people/keys/key-use.ts';
 import { findKey, type Maker } from '../../../shared/people/keys/store.ts';
-import { isExpired } from '../../../shared/people/keys/view.ts';
 import { findUser } from '../../../shared/people/users/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isUserId } from '../../../shared/platform/runtime/ids.ts';

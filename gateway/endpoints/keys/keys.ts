@@ -1,14 +1,22 @@
 import { z } from 'zod';
 import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from '../../../shared/people/keys/allowed-addresses.ts';
-import { BOUND_FIELDS, type Bounds, boundsOf, TEST_KEY_BOUNDS } from '../../../shared/people/keys/bounds.ts';
 import {
   ACCOUNT_KEY_SCOPES,
+  BOUND_FIELDS,
+  type Bounds,
+  boundsOf,
+  formatKey,
   isOperatorScope,
   type KeyDocument,
+  type KeyText,
+  keyPrefix,
   lineOf,
+  newKeyText,
+  parseKey,
   REQUESTS_PER_MINUTE,
+  TEST_KEY_BOUNDS,
 } from '../../../shared/people/keys/key.ts';
-import { formatKey, type KeyText, keyPrefix, newKeyText, parseKey } from '../../../shared/people/keys/key-secret.ts';
+import { keyViews } from '../../../shared/people/keys/key-use.ts';
 import {
   findOwnKey,
   insertKey,
@@ -24,7 +32,6 @@ import {
   rotateKey as rotate,
   updateKey as update,
 } from '../../../shared/people/keys/store.ts';
-import { keyViews } from '../../../shared/people/keys/view.ts';
 import { AllPlacesTaken } from '../../../shared/platform/mongo/places.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { boundsOf, excess } from '../../../shared/people/keys/bounds.ts';
-import { type KeyDocument, type KeyScope, lineOf } from '../../../shared/people/keys/key.ts';
+import { boundsOf, excess, type KeyDocument, type KeyScope, lineOf } from '../../../shared/people/keys/key.ts';
+import { isExpired } from '../../../shared/people/keys/key-use.ts';
 import {
   findKeys,
   KEY_STATES,
@@ -10,7 +10,6 @@ import {
   newestOfLine,
   revokeKey,
 } from '../../../shared/people/keys/store.ts';
-import { isExpired } from '../../../shared/people/keys/view.ts';
 import type { UserDocument } from '../../../shared/people/users/user.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { Db } from 'mongodb';
-import { listNewestReplays } from '../../../shared/events/webhooks/replay-store.ts';
+import { listNewestReplays } from '../../../shared/events/webhooks/replay.ts';
 import { HOUR_MS, readHours } from '../../../shared/messages/statistics.ts';
 import { readBalance } from '../../../shared/money/accounts/store.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';

@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
 import { type MessageEventName, tlvMembers } from '../../../shared/events/catalogue.ts';
-import { type DeliveryDocument, deliveryId } from '../../../shared/events/webhooks/delivery.ts';
-import { findDeliveries } from '../../../shared/events/webhooks/delivery-store.ts';
+import { type DeliveryDocument, deliveryId, findDeliveries } from '../../../shared/events/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
 import { channelOf } from '../../../shared/messages/channels/channels.ts';
 import { itemId, pricedStatuses } from '../../../shared/messages/chat-inbox.ts';

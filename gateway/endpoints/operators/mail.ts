@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { noticeWords } from '../../../shared/events/notices.ts';
-import type { MailDocument } from '../../../shared/people/mails/mail.ts';
-import { lastFailedMail, listMails, waitingMails } from '../../../shared/people/mails/store.ts';
+import { lastFailedMail, listMails, type MailDocument, waitingMails } from '../../../shared/people/mails.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isMailId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';

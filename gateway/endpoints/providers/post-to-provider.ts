@@ -1,7 +1,7 @@
 import { graphErrorOf, objectOf, parseObject } from '../../../shared/carriers/providers/graph-error.ts';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
-import { Poster, type PostResult } from '../../../shared/events/webhooks/posting/post.ts';
+import { Poster, type PostResult } from '../../../shared/events/webhooks/post.ts';
 import type { Gateway } from '../../api/endpoint.ts';
 
 /** What goes to a provider from here, and not by the queue: what is charged to nobody and worth nothing later. */

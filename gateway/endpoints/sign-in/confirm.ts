@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { confirmSession as confirm } from '../../../shared/people/users/session-store.ts';
-import { findUser } from '../../../shared/people/users/store.ts';
+import { confirmSession as confirm, findUser } from '../../../shared/people/users/store.ts';
 import { auditedUser, type UserDocument, whereOf } from '../../../shared/people/users/user.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { CONFIRMED_MS, isConfirmed } from '../../access/sessions.ts';

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { endSessions } from '../../../shared/people/users/session-store.ts';
-import { findUserByLink } from '../../../shared/people/users/store.ts';
+import { endSessions, findUserByLink } from '../../../shared/people/users/store.ts';
 import { hashToken, type OneTimeLink, type UserDocument } from '../../../shared/people/users/user.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isSameOrigin } from '../../access/sessions.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { NOTICE_NAMES, NOTICES } from '../../../shared/events/catalogue.ts';
 import { getsNotice, noticesFor, wishesOf } from '../../../shared/events/notices.ts';
-import { endSession, endSessions, listSessions } from '../../../shared/people/users/session-store.ts';
-import { changeUser } from '../../../shared/people/users/store.ts';
+import { changeUser, endSession, endSessions, listSessions } from '../../../shared/people/users/store.ts';
 import { addressOf, type SessionDocument, type UserDocument } from '../../../shared/people/users/user.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';

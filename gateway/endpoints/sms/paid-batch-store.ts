@@ -85,7 +85,7 @@ function marked(batch: BatchDocument, paid: PaidBatches): BatchDocument | undefi
 /**
  * Stores a batch with its recipients, then calls `pay`. A batch that is refused is removed before the answer. If the
  * outcome is unknown or the gateway dies, maintenance removes an unpaid batch when its time to pay is over
- * (workers/maintenance/pruning/batches.ts). Rejects as `pay` does.
+ * (workers/maintenance/prune-messages.ts). Rejects as `pay` does.
  */
 export async function payForBatch(
   { db, clock, log }: Pick<GatewayDeps, 'db' | 'clock' | 'log'>,

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { ACCOUNT_CONDITIONS, daysLeft } from '../../../shared/conditions/accounts.ts';
-import { concerning, findAll } from '../../../shared/conditions/condition.ts';
-import { gatherAccounts, lasting, readCreditsPerDay } from '../../../shared/conditions/gather-accounts.ts';
-import { readConditions } from '../../../shared/conditions/store.ts';
+import {
+  ACCOUNT_CONDITIONS,
+  daysLeft,
+  gatherAccounts,
+  lasting,
+  readCreditsPerDay,
+} from '../../../shared/conditions/accounts.ts';
+import { concerning, findAll, readConditions } from '../../../shared/conditions/condition.ts';
 import { readNewestCount } from '../../../shared/messages/statistics.ts';
 import { findAccount, updateAccount } from '../../../shared/money/accounts/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';

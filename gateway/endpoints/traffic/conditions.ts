@@ -4,12 +4,13 @@ import { CONDITIONS, READ } from '../../../shared/conditions/catalogue.ts';
 import {
   concerning,
   findAll,
+  readEndedConditions,
+  readOperatorConditions,
   SEVERITIES,
   SUBJECTS,
   type ToldCondition,
   toldTo,
 } from '../../../shared/conditions/condition.ts';
-import { readEndedConditions, readOperatorConditions } from '../../../shared/conditions/store.ts';
 import { findAccounts } from '../../../shared/money/accounts/store.ts';
 import { readWatch } from '../../../shared/platform/processes/report.ts';
 import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';

@@ -6,10 +6,12 @@ import {
   type DeliveryId,
   type DeliveryState,
   deliveriesIn,
+  deliveriesOf,
   deliveryId,
+  findDeliveries,
+  replayDelivery,
   type Stored,
 } from '../../../shared/events/webhooks/delivery.ts';
-import { deliveriesOf, findDeliveries, replayDelivery } from '../../../shared/events/webhooks/delivery-store.ts';
 import { findOwnEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { FAILED_STATES } from '../../../shared/platform/mongo/indexes.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';

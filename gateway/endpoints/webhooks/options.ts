@@ -1,7 +1,11 @@
 import { z } from 'zod';
-import { type EndpointDocument, retrySecondsOf } from '../../../shared/events/webhooks/endpoint.ts';
+import {
+  type EndpointDocument,
+  FILTER_FIELDS,
+  type FilterName,
+  retrySecondsOf,
+} from '../../../shared/events/webhooks/endpoint.ts';
 import { type GivenOptions, keptHeader } from '../../../shared/events/webhooks/endpoint-store.ts';
-import { FILTER_FIELDS, type FilterName } from '../../../shared/events/webhooks/filter.ts';
 import type { Shown } from '../../api/endpoint.ts';
 import { flag, named, text, whole } from '../../api/shapes.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';

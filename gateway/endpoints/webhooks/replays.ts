@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { findOwnEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
-import type { ReplayDocument } from '../../../shared/events/webhooks/replay.ts';
-import { findReplay, listReplays, ReplayRunning, startReplay } from '../../../shared/events/webhooks/replay-store.ts';
+import {
+  findReplay,
+  listReplays,
+  type ReplayDocument,
+  ReplayRunning,
+  startReplay,
+} from '../../../shared/events/webhooks/replay.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { idTime, isReplayId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';

@@ -1,10 +1,14 @@
 import { AddressGuard, guardOptions } from '../../../shared/events/webhooks/address-guard.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
 import { findOwnEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
-import { Poster, type PostResult } from '../../../shared/events/webhooks/posting/post.ts';
-import { asPosted, type Posted, signedPost } from '../../../shared/events/webhooks/posting/signed-post.ts';
-import { openTarget, type TargetDeps } from '../../../shared/events/webhooks/posting/target.ts';
-import { isAcknowledged, resultWords } from '../../../shared/events/webhooks/result-words.ts';
+import { isAcknowledged, Poster, type PostResult, resultWords } from '../../../shared/events/webhooks/post.ts';
+import {
+  asPosted,
+  openTarget,
+  type Posted,
+  signedPost,
+  type TargetDeps,
+} from '../../../shared/events/webhooks/target.ts';
 import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { done, endpoint, perProcess, refused } from '../../api/endpoint.ts';

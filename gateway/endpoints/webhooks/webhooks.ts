@@ -2,9 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { EVENT_CHANNELS, EVENT_NAMES, EVENTS, eventsOf } from '../../../shared/events/catalogue.ts';
-import type { DeliveryAttempt, Stored } from '../../../shared/events/webhooks/delivery.ts';
-import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
+import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/events/webhooks/announce.ts';
+import { type DeliveryAttempt, deliveriesOf, type Stored } from '../../../shared/events/webhooks/delivery.ts';
 import {
+  disabledWords,
   ENDPOINTS_PER_ACCOUNT,
   type EndpointDocument,
   type EndpointSecret,
@@ -19,14 +20,13 @@ import {
   findOwnEndpoint,
   listEndpoints,
   type NewEndpoint,
+  newSecret,
   removeEndpoint,
   rotateSecret,
   setEvents,
   setOptions,
 } from '../../../shared/events/webhooks/endpoint-store.ts';
-import { disabledWords, resultWords } from '../../../shared/events/webhooks/result-words.ts';
-import { newSecret } from '../../../shared/events/webhooks/sign.ts';
-import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/events/webhooks/subscriptions.ts';
+import { resultWords } from '../../../shared/events/webhooks/post.ts';
 import { AllPlacesTaken } from '../../../shared/platform/mongo/places.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type EndpointId, newId, type RequestId } from '../../../shared/platform/runtime/ids.ts';

@@ -1,8 +1,7 @@
 import type { Db } from 'mongodb';
 import { listAccounts } from '../../../shared/money/accounts/store.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
-import type { Actor } from '../../../shared/people/audit/entry.ts';
-import { beginEntry, completeEntry } from '../../../shared/people/audit/store.ts';
+import { type Actor, beginEntry, completeEntry } from '../../../shared/people/audit.ts';
 import type { Config } from '../../../shared/platform/config/settings.ts';
 import { ensureIndexes, INDEXES, type Index } from '../../../shared/platform/mongo/indexes.ts';
 import { expectSchema, readSchema, SCHEMA, setSchema, UNFINISHED_COPY } from '../../../shared/platform/mongo/schema.ts';

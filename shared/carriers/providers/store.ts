@@ -316,7 +316,7 @@ export async function noteTier(db: Db, numbers: readonly BusinessNumber[], tier:
 
 /**
  * Takes a number from this account. What the provider posts for it from now on is refused; what waits to leave from it is refused and
- * given back within seconds (workers/chatapp/removed-numbers.ts). Idempotent.
+ * given back within seconds (workers/chatapp/claim.ts). Idempotent.
  */
 export async function removeProvider(db: Db, number: BusinessNumber, account: AccountId): Promise<void> {
   await providers(db).deleteOne({ _id: number, account });

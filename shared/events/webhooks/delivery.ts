@@ -1,3 +1,10 @@
+import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
+import { isDuplicateKey } from '../../platform/mongo/errors.ts';
+import { findAtOnce } from '../../platform/mongo/find-one.ts';
+import { FAILED_STATES, type FailedState } from '../../platform/mongo/indexes.ts';
+import { insertNew } from '../../platform/mongo/insert-new.ts';
+import { updateEach } from '../../platform/mongo/update-each.ts';
+import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import {
   type AccountId,
   type EndpointId,
@@ -89,7 +96,7 @@ export function deliveryId(event: EventId, endpoint: EndpointId): DeliveryId {
   return `${event}:${endpoint}`;
 }
 
-export function eventOf(id: DeliveryId): EventId {
+function eventOf(id: DeliveryId): EventId {
   return id.slice(0, id.indexOf(':')) as EventId; // as in `deliveryId`
 }
 
@@ -106,4 +113,223 @@ export interface DeliveryAttempt {
 export function triesMade({ attempts, replayedAt }: Pick<DeliveryDocument, 'attempts' | 'replayedAt'>): number {
   if (replayedAt === undefined) return attempts.length;
   return attempts.filter((attempt) => attempt.at >= replayedAt).length;
+}
+
+/** The result that ends a delivery's state `due`. `discarded` may happen without a try. */
+export type Outcome = { readonly id: DeliveryId; readonly attempt?: DeliveryAttempt } & (
+  | { readonly state: 'done' | 'exhausted' | 'discarded' }
+  | { readonly state: 'waiting'; readonly retryAt: Date }
+);
+
+/** What ends the state `due` of a document. */
+export type Completion = Outcome | GroupCompletion;
+
+/** All items of a group are posted, or never will be as a part of it. */
+export interface GroupCompletion extends Pick<DeliveryGroup, 'attempts'> {
+  readonly id: GroupedId;
+  /** Deliveries of what was not acknowledged. */
+  readonly apart: readonly DeliveryDocument[];
+}
+
+export function deliveriesOf(db: Db): Collection<DeliveryDocument> {
+  return db.collection<DeliveryDocument>('deliveries');
+}
+
+/** A range of endpoint ids, both ends exclusive. */
+export interface EndpointRange {
+  readonly after: string;
+  readonly before?: string | undefined;
+}
+
+/**
+ * What is due for the endpoints in a range, endpoint by endpoint, oldest first: a plain walk along the index `due`. Without the groups
+ * `inHand`.
+ */
+export function findDueInRange(
+  db: Db,
+  range: EndpointRange,
+  limit: number,
+  inHand: readonly GroupedId[] = [],
+): Promise<Stored[]> {
+  const endpoint = {
+    $gt: range.after as EndpointId, // only compared with
+    ...(range.before === undefined ? {} : { $lt: range.before as EndpointId }),
+  };
+  return findDue(db, endpoint, limit, inHand);
+}
+
+/** What is due for these endpoints, endpoint by endpoint, oldest first. Without the groups `inHand`. */
+export function findDueOf(
+  db: Db,
+  endpoints: readonly EndpointId[],
+  limit: number,
+  inHand: readonly GroupedId[] = [],
+): Promise<Stored[]> {
+  return findDue(db, { $in: [...endpoints] }, limit, inHand);
+}
+
+function findDue(db: Db, endpoint: object, limit: number, inHand: readonly GroupedId[]): Promise<Stored[]> {
+  const others = inHand.length === 0 ? {} : { _id: { $nin: [...inHand] } };
+  const filter: Filter<Stored> = { endpoint, due: { $exists: true }, ...others };
+  return findAtOnce<Stored>(db, 'deliveries', { filter, sort: { endpoint: 1, due: 1 }, limit });
+}
+
+/**
+ * One update each, in one command; before it those deliveries that come out of groups. May be repeated: it only completes what is
+ * `due`.
+ */
+export async function complete(db: Db, completions: readonly Completion[]): Promise<void> {
+  const apart = completions.flatMap((completion) => ('apart' in completion ? completion.apart : []));
+  if (apart.length > 0) {
+    await insertNew(db, 'deliveries', apart);
+    crashPoint('webhook:taken_apart');
+  }
+  const updates = completions.map((completion) => ({
+    filter: { _id: completion.id, state: 'due' },
+    update: 'apart' in completion ? groupUpdate(completion) : updateOf(completion),
+  }));
+  await updateEach(db, 'deliveries', updates);
+}
+
+function groupUpdate({ attempts }: GroupCompletion): UpdateFilter<DeliveryGroup> {
+  return { $set: { state: 'done', attempts }, $unset: { due: '' } };
+}
+
+function updateOf(completion: Outcome): UpdateFilter<DeliveryDocument> {
+  const { state, attempt } = completion;
+  return {
+    $set: state === 'waiting' ? { state, retryAt: completion.retryAt } : { state },
+    $unset: { due: '' },
+    ...(attempt === undefined ? {} : { $push: { attempts: attempt } }),
+  };
+}
+
+/**
+ * The deliveries that match, also as items of groups, in the order of their ids. With their bodies only if `bodies` is true. Two
+ * reads by index.
+ */
+export async function findDeliveries(
+  db: Db,
+  ids: readonly DeliveryId[],
+  { bodies }: { readonly bodies: boolean },
+): Promise<readonly DeliveryDocument[]> {
+  const wanted = new Set(ids);
+  const events = new Set(ids.map(eventOf));
+  const [single, grouped] = await Promise.all([
+    deliveriesOf(db)
+      .find({ _id: { $in: [...wanted] } }, { projection: bodies ? {} : { body: 0 } })
+      .toArray(),
+    db
+      .collection<DeliveryGroup>('deliveries')
+      .find({ 'items.eventId': { $in: [...events] } }, { projection: bodies ? {} : { 'items.body': 0 } })
+      .toArray(),
+  ]);
+  for (const { _id } of single) wanted.delete(_id);
+  const others = grouped.flatMap(deliveriesIn).filter(({ _id }) => wanted.has(_id));
+  return [...single, ...others].sort((a, b) => (a._id < b._id ? -1 : 1));
+}
+
+/**
+ * Moves up to `limit` waiting deliveries whose time has come to `due`. Returns how many it processed. May run in several
+ * processes at once.
+ */
+export async function promoteRetries(db: Db, now: Date, limit: number): Promise<number> {
+  const ripe = await deliveriesOf(db)
+    .find({ retryAt: { $lte: now } })
+    .sort({ retryAt: 1 })
+    .limit(limit)
+    .project<Pick<DeliveryDocument, '_id'>>({ _id: 1 })
+    .toArray();
+  if (ripe.length > 0) await makeDue(db, ripe, { state: 'waiting' }, { due: now });
+  return ripe.length;
+}
+
+/** States that allow a replay. A delivery in `due` or `waiting` is posted anyway. */
+const REPLAYABLE = ['done', 'exhausted', 'discarded'] as const;
+/** Keeps the log of one delivery well below the largest document; a replay adds the tries of one schedule, 13 at most. */
+const ATTEMPTS_MAX = 200;
+
+/**
+ * Posts one delivery again, whatever its result was. One that was acknowledged in a group gets a document of its own. False when no
+ * such delivery can be replayed.
+ */
+export async function replayDelivery(db: Db, id: DeliveryId, now: Date): Promise<boolean> {
+  const again = { state: 'due', due: now, replayedAt: now } as const;
+  const { matchedCount } = await deliveriesOf(db).updateOne(
+    { _id: id, state: { $in: REPLAYABLE }, [`attempts.${ATTEMPTS_MAX}`]: { $exists: false } },
+    { $set: again },
+  );
+  if (matchedCount === 1) return true;
+  const [found] = await findDeliveries(db, [id], { bodies: true });
+  if (found === undefined || found.state !== 'done') return false;
+  try {
+    await deliveriesOf(db).insertOne({ ...found, ...again });
+    return true;
+  } catch (error) {
+    if (isDuplicateKey(error)) return false; // It is replayed already, or cannot be replayed any more.
+    throw error;
+  }
+}
+
+const REPLAY_PAGE = 500;
+/** States of what an endpoint did not get. */
+const LOST = ['exhausted', 'discarded'] as const satisfies readonly FailedState[];
+
+/** Everything since a time that an endpoint did not get. */
+interface LostDeliveries {
+  readonly endpoint: EndpointId;
+  readonly since: Date;
+}
+
+/**
+ * Posts again what was lost since then among the newest 500 lost deliveries before `before`. `next` is where to go on; undefined at
+ * the end. The same call again changes nothing more.
+ *
+ * Ids carry the time of the message, and an event can come long after it (a message is read, a receipt is late). So no id is too
+ * old: the walk has no other end than that of the index, which has the lost ones alone.
+ */
+export async function replayPage(
+  db: Db,
+  { endpoint, since }: LostDeliveries,
+  before: DeliveryId | undefined,
+  now: Date,
+): Promise<{ readonly replayed: number; readonly next: DeliveryId | undefined }> {
+  const found = await Promise.all(LOST.map((state) => newestOf(db, endpoint, state, before)));
+  const page = found
+    .flat()
+    .sort((a, b) => (a._id < b._id ? 1 : -1))
+    .slice(0, REPLAY_PAGE);
+  const lost = page.filter(({ createdAt }) => createdAt >= since);
+  const replayed =
+    lost.length === 0 ? 0 : await makeDue(db, lost, { state: { $in: LOST } }, { due: now, replayedAt: now });
+  return { replayed, next: page.length < REPLAY_PAGE ? undefined : page.at(-1)?._id };
+}
+
+/** A page of an endpoint's deliveries in one state, those of the newest messages first: a walk along an index. */
+function newestOf(
+  db: Db,
+  endpoint: EndpointId,
+  state: (typeof LOST)[number],
+  before: DeliveryId | undefined,
+): Promise<Pick<DeliveryDocument, '_id' | 'createdAt'>[]> {
+  return deliveriesOf(db)
+    .find({ endpoint, state, ...(before === undefined ? {} : { _id: { $lt: before } }) })
+    .sort({ _id: -1 })
+    .hint(FAILED_STATES[state])
+    .limit(REPLAY_PAGE)
+    .project<Pick<DeliveryDocument, '_id' | 'createdAt'>>({ createdAt: 1 })
+    .toArray();
+}
+
+async function makeDue(
+  db: Db,
+  deliveries: readonly Pick<DeliveryDocument, '_id'>[],
+  from: { readonly state: 'waiting' | { readonly $in: typeof LOST } },
+  set: { readonly due: Date; readonly replayedAt?: Date },
+): Promise<number> {
+  const { modifiedCount } = await deliveriesOf(db).updateMany(
+    { _id: { $in: deliveries.map(({ _id }) => _id) }, ...from },
+    { $set: { state: 'due', ...set }, $unset: { retryAt: '' } },
+  );
+  return modifiedCount;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Db, Filter, UpdateFilter } from 'mongodb';
 import { isDuplicateKey } from '../../platform/mongo/errors.ts';
 import { AllPlacesTaken, takePlace } from '../../platform/mongo/places.ts';
@@ -7,7 +7,6 @@ import type { AccountId, EndpointId } from '../../platform/runtime/ids.ts';
 import type { SecretBox } from '../../platform/runtime/secret-box.ts';
 import type { EventChannel, EventName } from '../catalogue.ts';
 import { ENDPOINTS_PER_ACCOUNT, type EndpointDocument, type EndpointHeader, type EndpointOptions } from './endpoint.ts';
-import { newSecret } from './sign.ts';
 
 /** How long the old secret signs beside the new one after a rotation. */
 const OLD_SECRET_MS = 24 * 3_600_000;
@@ -292,4 +291,13 @@ export async function findEndpointId(
 function endpointId(account: AccountId, channel: EventChannel, url: string): EndpointId {
   const named = channel === 'sms' ? `${account} ${url}` : `${account} ${channel} ${url}`;
   return `whk_${createHash('sha256').update(named).digest('hex').slice(0, 26)}`;
+}
+
+export const SECRET_PREFIX = 'whsec_';
+/** The standard allows 24 to 64. */
+const SECRET_BYTES = 32;
+
+/** A new secret, `whsec_` and base64. */
+export function newSecret(): string {
+  return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }

@@ -2,7 +2,7 @@ import { idTime, type MessageId } from '../../platform/runtime/ids.ts';
 import { contextOf, type Span, type SpanContext } from '../../platform/runtime/tracer.ts';
 import type { StateChange } from '../catalogue.ts';
 import type { DeliveryAttempt, DeliveryDocument } from './delivery.ts';
-import { isAcknowledged } from './result-words.ts';
+import { isAcknowledged } from './post.ts';
 
 /**
  * The trace of a message. Each process adds what it did, from what it knows anyway:

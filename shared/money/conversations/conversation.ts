@@ -32,7 +32,7 @@ export interface ConversationDocument {
   readonly leftAt?: Date;
   /** When something of these was changed last. */
   readonly linkedAt?: Date;
-  /** Number of changes of these. Each is a compare-and-set on it (workers/chatapp/link.ts). */
+  /** Number of changes of these. Each is a compare-and-set on it (workers/chatapp/customers.ts). */
   readonly links?: number;
   /** Time of the customer's last message, to whatever number; absent when there was none. It only rises. */
   readonly lastInboundAt?: Date;

@@ -1,4 +1,5 @@
-import type { Document } from 'mongodb';
+import type { Collection, Db, Document } from 'mongodb';
+import { type KeyDocument, REQUESTS_PER_MINUTE } from './key.ts';
 
 /**
  * When, from where and how often a key was used recently. Stored apart from the key, which changes rarely and is read by every
@@ -26,7 +27,7 @@ const HOUR_MS = 3_600_000;
 const HOURS = 24;
 
 /** Adds a use to its key's document, which may not exist yet. The newest address wins, in whatever order processes report. */
-export function usePipeline({ at, address, requests }: KeyUse): Document[] {
+function usePipeline({ at, address, requests }: KeyUse): Document[] {
   const hour = hourOf(at);
   const slot = `hours.h${hour % HOURS}`;
   const before = { $cond: [{ $eq: [`$${slot}.hour`, hour] }, `$${slot}.requests`, 0] };
@@ -49,4 +50,60 @@ export function requestsOfDay({ hours }: KeyUseDocument, now: Date): number {
 
 function hourOf(at: Date): number {
   return Math.floor(at.getTime() / HOUR_MS);
+}
+
+/** One command. A repeated call counts twice; that is good enough for numbers that only people read. */
+export async function addKeyUses(db: Db, uses: readonly KeyUse[]): Promise<void> {
+  if (uses.length === 0) return;
+  await keyUses(db).bulkWrite(
+    uses.map((use) => ({ updateOne: { filter: { _id: use.key }, update: usePipeline(use), upsert: true } })),
+    { ordered: false },
+  );
+}
+
+/** The uses of those keys that were ever used, by key. */
+export async function findKeyUses(db: Db, keys: readonly string[]): Promise<ReadonlyMap<string, KeyUseDocument>> {
+  const found = await keyUses(db)
+    .find({ _id: { $in: keys } })
+    .toArray();
+  return new Map(found.map((use) => [use._id, use]));
+}
+
+function keyUses(db: Db): Collection<KeyUseDocument> {
+  return db.collection('key_uses');
+}
+
+/** What is shown of a key, with when, from where and how often it was used. */
+export type KeyView = ReturnType<typeof view>;
+
+/** The views of these keys, in their order. */
+export async function keyViews(db: Db, now: Date, keys: readonly KeyDocument[]): Promise<readonly KeyView[]> {
+  const uses = await findKeyUses(
+    db,
+    keys.map(({ _id }) => _id),
+  );
+  return keys.map((key) => view(key, uses.get(key._id), now));
+}
+
+type Use = Awaited<ReturnType<typeof findKeyUses>> extends ReadonlyMap<string, infer T> ? T : never;
+
+function view(key: KeyDocument, use: Use | undefined, now: Date) {
+  return {
+    id: key._id,
+    status: isExpired(key, now) ? ('expired' as const) : key.status,
+    scopes: key.scopes,
+    name: key.name,
+    test: key.test === true,
+    created_at: key.createdAt,
+    expires_at: key.expiresAt ?? null,
+    per_minute: key.perMinute ?? REQUESTS_PER_MINUTE,
+    allowed_ips: key.allowedIps ?? null,
+    last_used: use?.at ?? null,
+    last_address: use?.address ?? null,
+    requests_24h: use === undefined ? 0 : requestsOfDay(use, now),
+  };
+}
+
+export function isExpired({ status, expiresAt }: KeyDocument, now: Date): boolean {
+  return status === 'active' && expiresAt !== undefined && expiresAt <= now;
 }

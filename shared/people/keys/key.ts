@@ -1,6 +1,8 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Binary } from 'mongodb';
 import type { WithActs } from '../../platform/runtime/act.ts';
-import type { AccountId } from '../../platform/runtime/ids.ts';
+import { type AccountId, newId } from '../../platform/runtime/ids.ts';
+import { subnetIntersection } from './allowed-addresses.ts';
 
 /** An API key as stored. The secret itself is stored nowhere, only its SHA-256. */
 export interface KeyDocument extends WithActs {
@@ -77,3 +79,115 @@ export function isOperatorScope(scope: string): scope is OperatorScope {
 
 /** How long a key of operators works at most. Such a key always has an end, and a list of addresses. */
 export const OPERATOR_KEY_DAYS_MAX = 400;
+
+/**
+ * The text of an API key: `hk_live_<id>_<secret>`, or `hk_test_…`. The id (26 characters) names the key document and is no secret;
+ * the secret is 256 random bits in hexadecimal, so that a double click selects the whole key.
+ */
+export interface KeyText {
+  readonly id: string;
+  readonly secret: string;
+}
+
+const SECRET_BYTES = 32;
+const KEY_FORM = /^hk_(live|test)_([0-9a-z]{26})_([0-9a-f]{64})$/;
+
+export function newKeyText(nowMs: number): KeyText {
+  return { id: newId('key', nowMs).slice('key_'.length), secret: randomBytes(SECRET_BYTES).toString('hex') };
+}
+
+/** What the texts of a key begin with. */
+export function keyPrefix(id: string, test = false): string {
+  return `hk_${test ? 'test' : 'live'}_${id}`;
+}
+
+export function formatKey({ id, secret }: KeyText, test?: boolean): string {
+  return `${keyPrefix(id, test)}_${secret}`;
+}
+
+/** Undefined when the text cannot be one of our keys. */
+export function parseKey(text: string): (KeyText & { readonly test: boolean }) | undefined {
+  const [, mode, id, secret] = KEY_FORM.exec(text) ?? [];
+  return id === undefined || secret === undefined ? undefined : { id, secret, test: mode === 'test' };
+}
+
+/** SHA-256, without salt or stretching: 256 random bits cannot be guessed, and this runs on every request. */
+export function hashSecret(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer');
+}
+
+/** Whether the secret has this hash. Takes the same time for every wrong secret. */
+export function secretMatches(secret: string, secretHash: Uint8Array): boolean {
+  const given = hashSecret(secret);
+  return given.length === secretHash.length && timingSafeEqual(given, secretHash);
+}
+
+/**
+ * How far a key reaches. A key that another one makes reaches no farther than its maker, in each of the four (docs/decisions/0025).
+ * What is absent has no bound, but `perMinute` of a key that has none of its own is `REQUESTS_PER_MINUTE`.
+ */
+export interface Bounds {
+  readonly scopes: readonly KeyScope[];
+  readonly expiresAt?: Date | undefined;
+  readonly perMinute?: number | undefined;
+  readonly allowedIps?: readonly string[] | undefined;
+}
+
+/**
+ * How far a test key reaches at most. It may stand in programs that many see, so it changes nothing. All test keys of an account share
+ * one window of the rate (gateway/access/rate-limit.ts).
+ */
+export const TEST_KEY_BOUNDS: Bounds = { scopes: ['send', 'read', 'otp'], perMinute: 100 };
+
+/** A key's own bounds. */
+export function boundsOf({ scopes, expiresAt, perMinute, allowedIps }: KeyDocument): Bounds {
+  return { scopes, expiresAt, perMinute: perMinute ?? REQUESTS_PER_MINUTE, allowedIps };
+}
+
+export type BoundField = keyof Bounds;
+
+/** In what `wanted` reaches farther than `bound`. */
+export function excess(wanted: Bounds, bound: Bounds): readonly BoundField[] {
+  const exceeded: Readonly<Record<BoundField, boolean>> = {
+    scopes: wanted.scopes.some((scope) => !bound.scopes.includes(scope)),
+    expiresAt: bound.expiresAt !== undefined && (wanted.expiresAt === undefined || wanted.expiresAt > bound.expiresAt),
+    perMinute: bound.perMinute !== undefined && (wanted.perMinute ?? REQUESTS_PER_MINUTE) > bound.perMinute,
+    allowedIps:
+      bound.allowedIps !== undefined &&
+      (wanted.allowedIps === undefined || wanted.allowedIps.some((one) => !isInside(one, bound.allowedIps ?? []))),
+  };
+  return BOUND_FIELDS.filter((field) => exceeded[field]);
+}
+
+export const BOUND_FIELDS = ['scopes', 'expiresAt', 'perMinute', 'allowedIps'] as const satisfies readonly BoundField[];
+
+/** What of `key` is inside `bound`. Undefined when nothing is: no scope, or no address. */
+export function inside(key: Bounds, bound: Bounds): Bounds | undefined {
+  const scopes = key.scopes.filter((scope) => bound.scopes.includes(scope));
+  const allowedIps = commonAddresses(key.allowedIps, bound.allowedIps);
+  if (scopes.length === 0 || allowedIps?.length === 0) return undefined;
+  return {
+    scopes,
+    allowedIps,
+    expiresAt: least(key.expiresAt, bound.expiresAt),
+    perMinute: least(key.perMinute ?? REQUESTS_PER_MINUTE, bound.perMinute),
+  };
+}
+
+function isInside(subnet: string, subnets: readonly string[]): boolean {
+  return subnets.some((one) => subnetIntersection(subnet, one) === subnet);
+}
+
+function commonAddresses(
+  own: readonly string[] | undefined,
+  bound: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (own === undefined || bound === undefined) return own ?? bound;
+  const common = own.flatMap((one) => bound.map((other) => subnetIntersection(one, other)));
+  return [...new Set(common.filter((subnet) => subnet !== undefined))];
+}
+
+function least<T extends Date | number>(a: T | undefined, b: T | undefined): T | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a < b ? a : b;
+}

@@ -5,9 +5,20 @@ import type { Clock } from '../../platform/runtime/clock.ts';
 import { defined } from '../../platform/runtime/defined.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 import { ownedBy } from '../erasure.ts';
-import { type Bounds, boundsOf, excess, inside } from './bounds.ts';
-import { type KeyDocument, type KeyScope, LIVE_KEYS_MAX, lineOf } from './key.ts';
-import { formatKey, hashSecret, type KeyText, newKeyText } from './key-secret.ts';
+import {
+  type Bounds,
+  boundsOf,
+  excess,
+  formatKey,
+  hashSecret,
+  inside,
+  type KeyDocument,
+  type KeyScope,
+  type KeyText,
+  LIVE_KEYS_MAX,
+  lineOf,
+  newKeyText,
+} from './key.ts';
 
 export interface NewKey {
   /** Absent: a key of operators. */

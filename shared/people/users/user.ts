@@ -135,7 +135,7 @@ export function auditedUser(user: UserDocument | undefined): object | undefined 
     password_at: passwordAt,
     second_factor_since: totp?.since,
     recovery_codes: recoveryCodes?.length ?? 0,
-    // Bytes are shown as a fingerprint (people/audit/entry.ts): ten codes that replace ten others are a change too.
+    // Bytes are shown as a fingerprint (people/audit.ts): ten codes that replace ten others are a change too.
     recovery_code_hashes: recoveryCodes && Buffer.from(recoveryCodes.join()),
     link: link && { purpose: link.purpose, expires_at: link.expiresAt },
     // Rises when all sessions are ended.

@@ -1,6 +1,6 @@
 import request from 'supertest';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
-import { formatKey, newKeyText } from '../../../shared/people/keys/key-secret.ts';
+import { formatKey, newKeyText } from '../../../shared/people/keys/key.ts';
 import { createKey, revokeKey } from '../../../shared/people/keys/store.ts';
 import { loadConfig } from '../../../shared/platform/config/settings.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';

@@ -1,7 +1,6 @@
 import { KeyUses } from '../../../gateway/http/key-uses.ts';
-import { requestsOfDay } from '../../../shared/people/keys/key-use.ts';
+import { findKeyUses, requestsOfDay } from '../../../shared/people/keys/key-use.ts';
 import { createKey, findKey, updateKey } from '../../../shared/people/keys/store.ts';
-import { findKeyUses } from '../../../shared/people/keys/use-store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { openGateway, TEST_CONFIG, type TestGateway } from '../../support/gateway.ts';

@@ -1,5 +1,5 @@
 import request from 'supertest';
-import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
+import type { AuditDocument } from '../../../shared/people/audit.ts';
 import { type AccountGateway, accountAtGateway } from '../../support/account-gateway.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 

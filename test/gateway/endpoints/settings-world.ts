@@ -1,6 +1,6 @@
 import request from 'supertest';
 import type { GatewayDeps } from '../../../gateway/http/deps.ts';
-import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
+import type { AuditDocument } from '../../../shared/people/audit.ts';
 import type { KeyScope } from '../../../shared/people/keys/key.ts';
 import type { Role } from '../../../shared/people/users/user.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';

@@ -1,6 +1,6 @@
 import { changeAudited } from '../../../gateway/http/audited.ts';
 import type { Requester } from '../../../gateway/http/context.ts';
-import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
+import type { AuditDocument } from '../../../shared/people/audit.ts';
 import { TEST_CONFIG } from '../../support/gateway.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { useStore } from '../../support/store.ts';

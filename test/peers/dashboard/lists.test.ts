@@ -1,4 +1,4 @@
-import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
+import type { AuditDocument } from '../../../shared/people/audit.ts';
 import { createKey, revokeKey } from '../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';

@@ -1,7 +1,7 @@
 import { hash } from '@node-rs/argon2';
 import type { Page } from 'playwright-core';
 import { topUp } from '../../../shared/money/ledger/change.ts';
-import { endSessions } from '../../../shared/people/users/session-store.ts';
+import { endSessions } from '../../../shared/people/users/store.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { use } from '../../support/use.ts';
 import { openGatewayWithDashboard } from './world.ts';

@@ -3,7 +3,7 @@ import type { MessageDocument } from '../../../shared/messages/document/message.
 import { topUp } from '../../../shared/money/ledger/change.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { HourCounter } from '../../../workers/maintenance/statistics/count-hours.ts';
+import { HourCounter } from '../../../workers/maintenance/count-hours.ts';
 import { makeMessage } from '../../support/make.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { use } from '../../support/use.ts';

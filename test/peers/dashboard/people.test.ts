@@ -1,8 +1,7 @@
 import { hash } from '@node-rs/argon2';
 import { generate } from 'otplib';
 import type { Page } from 'playwright-core';
-import { endSessions } from '../../../shared/people/users/session-store.ts';
-import { findUser } from '../../../shared/people/users/store.ts';
+import { endSessions, findUser } from '../../../shared/people/users/store.ts';
 import type { UserDocument } from '../../../shared/people/users/user.ts';
 import type { UserId } from '../../../shared/platform/runtime/ids.ts';
 import { makeAccount } from '../../support/make.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import request from 'supertest';
-import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
+import { deliveriesOf } from '../../../shared/events/webhooks/delivery.ts';
 import { listEndpoints, noteHealth } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { createKey, findKey, updateKey } from '../../../shared/people/keys/store.ts';
 import { findUser } from '../../../shared/people/users/store.ts';

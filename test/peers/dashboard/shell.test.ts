@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { endSessions } from '../../../shared/people/users/session-store.ts';
+import { endSessions } from '../../../shared/people/users/store.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { use } from '../../support/use.ts';
 import { LOOKS } from './access.ts';

@@ -1,4 +1,4 @@
-import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
+import type { AuditDocument } from '../../../shared/people/audit.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 import { use } from '../../support/use.ts';
 

@@ -1,8 +1,23 @@
 import { CARRIER_DEFAULTS } from '../../../shared/carriers/carrier.ts';
-import { newestAnswers } from '../../../shared/conditions/carriers.ts';
+import {
+  type Answers,
+  type CarrierSeen,
+  newestAnswers,
+  type TrafficSeen,
+} from '../../../shared/conditions/carriers.ts';
 import { CONDITIONS, type ConditionName, READ, WATCHED } from '../../../shared/conditions/catalogue.ts';
-import { findAll } from '../../../shared/conditions/condition.ts';
-import type { Answers, CarrierSeen, Installation, TrafficSeen } from '../../../shared/conditions/seen.ts';
+import {
+  conditionsOf,
+  findAll,
+  PRESENT,
+  readCarrierConditions,
+  readOperatorConditions,
+  type Severity,
+  storeConditions,
+} from '../../../shared/conditions/condition.ts';
+import type { Installation } from '../../../shared/conditions/installation.ts';
+import { lookedAt } from '../../support/looked-at.ts';
+import { useStore } from '../../support/store.ts';
 
 const NOW = new Date('2026-11-22T14:00:00Z');
 const ago = (minutes: number) => new Date(NOW.getTime() - minutes * 60_000);
@@ -197,5 +212,45 @@ describe('the list of conditions', () => {
       for (const { todo } of Object.values(concerns)) expect(todo, name).to.match(/^[A-Z`].*[.)"`]$/);
       expect(`${title} ${how}`, name).to.match(/^[A-Z].*\.$/);
     }
+  });
+});
+
+describe('the store of conditions', () => {
+  const store = useStore();
+  const now = new Date('2026-11-22T14:00:00Z');
+  const condition = (name: string, severity: Severity, minutes: number) => {
+    const since = new Date(now.getTime() - minutes * 60_000);
+    const find = () => [{ subject: { kind: 'carrier', id: `${minutes}` } as const, words: name, since }];
+    const concerns = { operator: { severity, todo: 'Look.' } };
+    return findAll({ [name]: { title: name, how: name, concerns, find } }, undefined, now);
+  };
+  before(async () => {
+    const ended = condition('carrier.down', 'urgent', 900);
+    const present = [
+      ...Array.from({ length: 300 }, (_, i) => condition('account.paused', 'look', i)),
+      ...[1, 3, 2].map((minutes) => condition('carrier.refusing', 'urgent', minutes)),
+    ].flat();
+    await storeConditions(store.db, 'installation', [...ended, ...present], now);
+    await storeConditions(store.db, 'installation', present, now);
+  });
+
+  it('gives operators the most urgent first, then the oldest, and reads no more than it gives', async () => {
+    const found = (await readOperatorConditions(store.db, 5)).map(({ _id }) => _id);
+
+    expect(found).to.deep.equal([
+      ...['carrier.refusing:3', 'carrier.refusing:2', 'carrier.refusing:1'],
+      ...['account.paused:299', 'account.paused:298'],
+    ]);
+    const page = conditionsOf(store.db)
+      .find({ ...PRESENT, 'concerns.operator.severity': { $exists: true } })
+      .sort({ 'concerns.operator.severity': -1, since: 1 })
+      .limit(5);
+    expect((await lookedAt(store.db, page)).documents).to.be.at.most(10);
+  });
+
+  it('gives the conditions of carriers that hold', async () => {
+    expect((await readCarrierConditions(store.db)).map(({ name }) => name)).to.deep.equal(
+      Array.from({ length: 3 }, () => 'carrier.refusing'),
+    );
   });
 });

@@ -131,7 +131,7 @@ function schemaOf(name: EventName): string {
 function bodiesOf(name: EventName, channel: EventChannel): object[] {
   const kind = EVENTS[name];
   // The webhooks of the account get those of both channels, and its own.
-  if ('members' in kind) return accountBodies(name, kind);
+  if ('members' in kind && 'mayGet' in kind) return accountBodies(name, kind);
   if (channel === 'account') return [];
   if ('outcome' in kind) return templateBodies(kind.outcome, channel);
   if (name.startsWith('verification.')) return verificationBodies(name, channel);

@@ -11,7 +11,7 @@ import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, batchMessageIds, newId } from '../../../shared/platform/runtime/ids.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
-import { pruneUnpaid } from '../../../workers/maintenance/pruning/batches.ts';
+import { pruneUnpaid } from '../../../workers/maintenance/prune-messages.ts';
 import { makeBatch, makeEntries, payBatch, storeBatch } from '../../support/batches.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -7,7 +7,7 @@ import { findBooked } from '../../../shared/money/payment/pending.ts';
 import { type AccountId, type BatchId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { openBatches } from '../../../workers/batches/turns.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
-import { pruneUnpaid } from '../../../workers/maintenance/pruning/batches.ts';
+import { pruneUnpaid } from '../../../workers/maintenance/prune-messages.ts';
 import { makeBatch, storeBatch } from '../../support/batches.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -11,9 +11,8 @@ import {
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type BatchId, batchMessageIds, type MessageId } from '../../../shared/platform/runtime/ids.ts';
-import { cancelGroup } from '../../../workers/batches/cancel-group.ts';
 import { makeReserved } from '../../../workers/batches/split.ts';
-import { type StopDeps, stopBatch, stopLeftovers } from '../../../workers/batches/stop.ts';
+import { cancelGroup, type StopDeps, stopBatch, stopLeftovers } from '../../../workers/batches/stop.ts';
 import { ledgerBalanceOf } from '../../support/balance.ts';
 import { makeBatch, payBatch } from '../../support/batches.ts';
 import { makeAccount } from '../../support/make.ts';

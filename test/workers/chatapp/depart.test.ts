@@ -1,6 +1,6 @@
 import { giveBackRefused } from '../../../shared/money/conversations/charge.ts';
 import { conversationKey } from '../../../shared/money/conversations/conversation.ts';
-import { linkCustomers } from '../../../workers/chatapp/link.ts';
+import { linkCustomers } from '../../../workers/chatapp/customers.ts';
 import { customerWrites, makeTemplateDraft, makeTextDraft } from '../../support/chat.ts';
 import { CLAIMED, CUSTOMER, departWorld, HOUR_MS, REFUSED } from './depart-world.ts';
 

@@ -4,7 +4,7 @@ import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import type { HeldPartition } from '../../../workers/chatapp/held-partition.ts';
-import { InboxRotation, type InboxRotationOptions } from '../../../workers/chatapp/inbox-rotation.ts';
+import { InboxRotation, type InboxRotationOptions } from '../../../workers/chatapp/inbox.ts';
 import { createChatMetrics } from '../../../workers/chatapp/metrics.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { type TestStore, useStore } from '../../support/store.ts';

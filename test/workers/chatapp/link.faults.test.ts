@@ -3,7 +3,7 @@ import type { ConversationDocument } from '../../../shared/money/conversations/c
 import { customerOf, findPerson, type Person } from '../../../shared/money/conversations/person.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, customerId, newId } from '../../../shared/platform/runtime/ids.ts';
-import { linkCustomers, type Told } from '../../../workers/chatapp/link.ts';
+import { linkCustomers, type Told } from '../../../workers/chatapp/customers.ts';
 import { customerWrites, makeTemplateDraft, makeTextDraft } from '../../support/chat.ts';
 import { makeAccount } from '../../support/make.ts';
 import { openingWorld } from '../../support/opening-world.ts';

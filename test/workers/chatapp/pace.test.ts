@@ -1,8 +1,7 @@
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { Breaker } from '../../../workers/chatapp/breaker.ts';
 import { Pacing } from '../../../workers/chatapp/pacing.ts';
-import { type News, SendHealth } from '../../../workers/chatapp/send-health.ts';
+import { Breaker, type News, SendHealth } from '../../../workers/chatapp/send-health.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { makeChatMessage } from './make.ts';
 import { graphError, json } from './provider-server.ts';

@@ -5,8 +5,7 @@ import type { BusinessNumber } from '../../../shared/messages/document/chat-mess
 import { Settler } from '../../../shared/messages/settlement/settle.ts';
 import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { queuedFromOthers } from '../../../workers/chatapp/claim.ts';
-import { refuseRemoved } from '../../../workers/chatapp/removed-numbers.ts';
+import { queuedFromOthers, refuseRemoved } from '../../../workers/chatapp/claim.ts';
 import { makeProvider } from '../../support/chatapp.ts';
 import { chatWorld } from './world.ts';
 

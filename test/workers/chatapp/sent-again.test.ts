@@ -7,7 +7,7 @@ import { decideOutcome, type SubmitOutcome } from '../../../shared/messages/sett
 import { decideByPolicy } from '../../../shared/messages/settlement/unknowns.ts';
 import { wasRefused } from '../../../shared/money/conversations/charge.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { decideStatuses } from '../../../workers/chatapp/status-outcome.ts';
+import { decideStatuses } from '../../../workers/chatapp/statuses.ts';
 import { makeChatMessage, makeStatus } from './make.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');

@@ -3,7 +3,7 @@ import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ended, WorkerProcesses } from '../../support/worker-processes.ts';
-import { type FileServer, openFiles } from './samples/file-server.ts';
+import { type FileServer, openFiles } from './file-server.ts';
 import { DRAFT, TEMPLATES_PATH, TemplateWorld } from './template-world.ts';
 import { chatWorld } from './world.ts';
 

@@ -2,7 +2,7 @@ import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { type ChatTemplateRequestDocument, chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
 import { replaceListed } from '../../../shared/templates/chat/store.ts';
-import { judgeTemplateAnswer } from '../../../workers/chatapp/provider/template-answer.ts';
+import { judgeTemplateAnswer } from '../../../workers/chatapp/provider/template-request.ts';
 import { ownerOf } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { graphError, json } from './provider-server.ts';

@@ -2,7 +2,7 @@ import type { ProviderTrouble } from '../../../shared/carriers/providers/provide
 import { findProvider, noteTrouble, setProvider } from '../../../shared/carriers/providers/store.ts';
 import type { BusinessNumber } from '../../../shared/messages/document/chat-message.ts';
 import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts';
-import { listTrouble, sendTrouble } from '../../../workers/chatapp/provider/trouble.ts';
+import { listTrouble, sendTrouble } from '../../../workers/chatapp/provider/answer.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { graphError, json } from './provider-server.ts';

@@ -14,7 +14,7 @@ import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts'
 import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import { checkDeparture } from '../../../workers/chatapp/depart.ts';
-import { HeaderSamples } from '../../../workers/chatapp/samples/header-samples.ts';
+import { HeaderSamples } from '../../../workers/chatapp/header-samples.ts';
 import { ChatWorker, type ChatWorkerOptions } from '../../../workers/chatapp/worker.ts';
 import { makeProvider, TEST_BOX } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,4 @@
-import type { MailDocument } from '../../../shared/people/mails/mail.ts';
+import type { MailDocument } from '../../../shared/people/mails.ts';
 import { inviteUser } from '../../../shared/people/users/store.ts';
 import { type AccountId, mailId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { type MailConfig, mailMisconfigured } from '../../../workers/mail/server.ts';

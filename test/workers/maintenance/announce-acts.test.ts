@@ -1,6 +1,5 @@
 import { createSender, decideSender } from '../../../shared/carriers/sender.ts';
-import type { ConditionDocument } from '../../../shared/conditions/condition.ts';
-import { storeConditions } from '../../../shared/conditions/store.ts';
+import { type ConditionDocument, storeConditions } from '../../../shared/conditions/condition.ts';
 import { wishesOf } from '../../../shared/events/notices.ts';
 import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
 import { createEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
@@ -8,14 +7,13 @@ import { holdCollection, releaseHold } from '../../../shared/messages/traffic/ho
 import { updateAccount } from '../../../shared/money/accounts/store.ts';
 import type { KeyDocument } from '../../../shared/people/keys/key.ts';
 import { createKey, findOwnKey } from '../../../shared/people/keys/store.ts';
-import { MAILS_PER_HOUR, type MailDocument } from '../../../shared/people/mails/mail.ts';
+import { MAILS_PER_HOUR, type MailDocument } from '../../../shared/people/mails.ts';
 import { inviteUser } from '../../../shared/people/users/store.ts';
 import type { UserDocument } from '../../../shared/people/users/user.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { render } from '../../../workers/mail/render.ts';
-import { announceActs, announceApprovals, announceConditions } from '../../../workers/maintenance/announce.ts';
-import { mayTell } from '../../../workers/maintenance/tell.ts';
+import { announceActs, announceApprovals, announceConditions, mayTell } from '../../../workers/maintenance/announce.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -103,8 +103,8 @@ describe('maintenance duties', () => {
     const id = await accepted(account, inHours(1));
     const duties = await dutiesAt(new ManualClock(inHours(2)));
 
-    await duties.settleDue();
-    await duties.settleDue();
+    await duties.run('due');
+    await duties.run('due');
 
     const message = await messages().findOne({ _id: id });
     expect(message).to.include({ state: 'expired', errorCode: 'validity_expired' });
@@ -122,7 +122,7 @@ describe('maintenance duties', () => {
     await messages().updateOne({ _id: later }, { $set: { state: 'waiting', due: inHours(3) } });
     const duties = await dutiesAt(new ManualClock(inHours(2)));
 
-    await duties.settleDue();
+    await duties.run('due');
 
     expect(await messages().findOne({ _id: waiting })).to.include({ state: 'queued' });
     expect(await messages().findOne({ _id: later })).to.include({ state: 'waiting' });
@@ -134,7 +134,7 @@ describe('maintenance duties', () => {
     await accept(account, drafts);
     const duties = await dutiesAt(new ManualClock(inHours(2)));
 
-    await duties.settleDue();
+    await duties.run('due');
 
     expect(await messages().countDocuments({ account, state: 'expired' })).to.equal(450);
     expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 450, problems: [] });
@@ -173,7 +173,7 @@ describe('maintenance duties', () => {
       .insertOne({ _id: 'maintenance', owner: 'other@boot/1/1', epoch: 4, until: inHours(1) });
     const duties = await dutiesAt(new ManualClock(inHours(2)));
 
-    await duties.settleDue();
+    await duties.run('due');
 
     expect(await messages().findOne({ _id: id })).to.include({ state: 'queued' });
   });
@@ -189,12 +189,12 @@ describe('maintenance duties', () => {
     await lease.insertOne({ _id: 'maintenance', owner: 'other@boot/1/1', epoch: 4, until: inHours(1) });
     const duties = await dutiesAt(new ManualClock(new Date(now)));
 
-    await duties.pruneOld();
+    await duties.run('prune');
     expect(await messages().countDocuments({})).to.equal(1);
 
     await lease.updateOne({ _id: 'maintenance' }, { $set: { until: new Date(0) } });
     await duties.keepLease();
-    await duties.pruneOld();
+    await duties.run('prune');
     expect(await messages().countDocuments({})).to.equal(0);
   });
 
@@ -248,7 +248,7 @@ describe('maintenance duties', () => {
       );
       const { announcer, reached, goOn } = heldAnnouncer();
       const duties = await dutiesAt(new ManualClock(inHours(2)), announcer);
-      void duties.settleDue();
+      void duties.run('due');
       await reached;
 
       const stopped = duties.stop();
@@ -259,7 +259,7 @@ describe('maintenance duties', () => {
       expect(await isLeaseFree()).to.equal(true);
       expect(await messages().countDocuments({ account, state: 'expired' })).to.equal(200);
       expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 200, problems: [] });
-      await duties.settleDue();
+      await duties.run('due');
       await duties.keepLease();
       expect(await isLeaseFree()).to.equal(true);
     });
@@ -269,7 +269,7 @@ describe('maintenance duties', () => {
       await accepted(account, inHours(1));
       const { announcer, reached, goOn } = heldAnnouncer();
       const duties = await dutiesAt(new ManualClock(inHours(2)), announcer, 1);
-      const settled = duties.settleDue();
+      const settled = duties.run('due');
       await reached;
 
       await duties.stop();

@@ -38,13 +38,12 @@ describe('what waits, as metrics', () => {
       expect((await claimLines(store.db, stamp, [{ head: found, to }])).size).to.equal(1);
     };
     const gauges = new QueueGauges(store.db, clock, metrics);
-    let held = true;
     const told = async (): Promise<readonly string[]> => {
-      await gauges.look(() => held);
       const text = await metrics.registry.metrics();
       return text.split('\n').filter((line) => line.startsWith('harkara_queue_'));
     };
 
+    await gauges.look();
     expect(await told()).to.have.members([
       'harkara_queue_messages{path="@30:airtel>jio",lane="otp"} 1',
       'harkara_queue_messages{path="transactional",lane="transactional"} 3',
@@ -55,6 +54,7 @@ describe('what waits, as metrics', () => {
     await claim('transactional', two, 1);
     await claim('transactional', one, 1);
     clock.turn(60_000);
+    await gauges.look();
     expect(await told()).to.have.members([
       'harkara_queue_messages{path="@30:airtel>jio",lane="otp"} 1',
       'harkara_queue_messages{path="transactional",lane="transactional"} 1',
@@ -62,7 +62,7 @@ describe('what waits, as metrics', () => {
       'harkara_queue_oldest_seconds{path="@30:airtel>jio",lane="otp"} 160',
     ]);
 
-    held = false;
+    gauges.leave();
     expect(await told()).to.deep.equal([]);
   });
 });

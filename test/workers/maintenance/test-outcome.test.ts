@@ -4,7 +4,7 @@ import { applyChange } from '../../../shared/messages/document/change.ts';
 import { queuedMessage } from '../../../shared/messages/document/message.ts';
 import { isRefundable } from '../../../shared/money/ledger/change.ts';
 import { newId, testAccountOf } from '../../../shared/platform/runtime/ids.ts';
-import { decideDue } from '../../../workers/maintenance/decide-due.ts';
+import { decideDue } from '../../../workers/maintenance/settle-due.ts';
 import { TEST_OUTCOMES } from '../../../workers/maintenance/test-outcome.ts';
 import { makeDraft } from '../../support/make.ts';
 import { makeChatMessage } from '../chatapp/make.ts';

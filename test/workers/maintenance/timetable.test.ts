@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { LogFields } from '../../../shared/platform/runtime/log.ts';
-import { Timetable } from '../../../workers/maintenance/timetable.ts';
+import { Timetable } from '../../../workers/maintenance/start.ts';
 import { builtProduct } from '../../support/built.ts';
 import { eventually } from '../../support/eventually.ts';
 import { silentLog } from '../../support/silent-log.ts';

@@ -1,7 +1,6 @@
 import { writeBindReport } from '../../../shared/carriers/bind-report.ts';
 import { createCarrier } from '../../../shared/carriers/carrier-store.ts';
-import type { ConditionDocument } from '../../../shared/conditions/condition.ts';
-import { conditionsOf, PRESENT, readConditions } from '../../../shared/conditions/store.ts';
+import { type ConditionDocument, conditionsOf, PRESENT, readConditions } from '../../../shared/conditions/condition.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { type ProcessReport, reportProcess } from '../../../shared/platform/processes/report.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';

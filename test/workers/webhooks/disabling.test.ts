@@ -1,4 +1,4 @@
-import { replayDelivery } from '../../../shared/events/webhooks/delivery-store.ts';
+import { replayDelivery } from '../../../shared/events/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
 import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { Health } from '../../../workers/webhooks/judge.ts';

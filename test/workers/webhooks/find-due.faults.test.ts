@@ -1,5 +1,4 @@
-import type { Stored } from '../../../shared/events/webhooks/delivery.ts';
-import { deliveriesOf, findDueInRange, findDueOf } from '../../../shared/events/webhooks/delivery-store.ts';
+import { deliveriesOf, findDueInRange, findDueOf, type Stored } from '../../../shared/events/webhooks/delivery.ts';
 import type { EndpointId } from '../../../shared/platform/runtime/ids.ts';
 import { DueFinder } from '../../../workers/webhooks/find-due.ts';
 import { makeDelivery } from '../../shared/events/webhooks/make.ts';

@@ -1,6 +1,11 @@
 import type { RequestListener } from 'node:http';
-import { type DeliveryDocument, type DeliveryGroup, deliveryId } from '../../../shared/events/webhooks/delivery.ts';
-import { deliveriesOf, findDeliveries } from '../../../shared/events/webhooks/delivery-store.ts';
+import {
+  type DeliveryDocument,
+  type DeliveryGroup,
+  deliveriesOf,
+  deliveryId,
+  findDeliveries,
+} from '../../../shared/events/webhooks/delivery.ts';
 import type { CreatedEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { connectStore } from '../../../shared/platform/mongo/connect.ts';
 import type { EventId } from '../../../shared/platform/runtime/ids.ts';

@@ -1,5 +1,5 @@
 import { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
-import { Poster, type PostResult } from '../../../shared/events/webhooks/posting/post.ts';
+import { Poster, type PostResult } from '../../../shared/events/webhooks/post.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { flood, type HostileServer, openHostileServer } from '../../support/hostile-server.ts';

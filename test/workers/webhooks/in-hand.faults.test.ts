@@ -1,4 +1,4 @@
-import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
+import { deliveriesOf } from '../../../shared/events/webhooks/delivery.ts';
 import { connectStore } from '../../../shared/platform/mongo/connect.ts';
 import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import { OPEN_MAX } from '../../../workers/webhooks/endpoint-queues.ts';

@@ -1,5 +1,5 @@
 import { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
-import { Poster, type PostResult } from '../../../shared/events/webhooks/posting/post.ts';
+import { Poster, type PostResult } from '../../../shared/events/webhooks/post.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import type { ResolveHost } from '../../../shared/platform/runtime/resolve-host.ts';

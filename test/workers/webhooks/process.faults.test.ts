@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { eventsOf, type StateChange } from '../../../shared/events/catalogue.ts';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
-import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
+import { deliveriesOf } from '../../../shared/events/webhooks/delivery.ts';
 import { createEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { SETTINGS } from '../../../shared/platform/config/settings.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';

@@ -1,8 +1,6 @@
-import { deliveryId } from '../../../shared/events/webhooks/delivery.ts';
-import { deliveriesOf, findDeliveries } from '../../../shared/events/webhooks/delivery-store.ts';
+import { deliveriesOf, deliveryId, findDeliveries } from '../../../shared/events/webhooks/delivery.ts';
 import { disableEndpoint, setOptions } from '../../../shared/events/webhooks/endpoint-store.ts';
-import type { ReplayDocument } from '../../../shared/events/webhooks/replay.ts';
-import { startReplay } from '../../../shared/events/webhooks/replay-store.ts';
+import { type ReplayDocument, startReplay } from '../../../shared/events/webhooks/replay.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { Replays } from '../../../workers/webhooks/worker.ts';
 import { groupsOf, makeDelivery, makeGroup, present } from '../../shared/events/webhooks/make.ts';

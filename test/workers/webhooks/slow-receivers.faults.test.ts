@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
+import { deliveriesOf } from '../../../shared/events/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
-import { newSecret } from '../../../shared/events/webhooks/sign.ts';
+import { newSecret } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { IN_FLIGHT_MAX } from '../../../workers/webhooks/endpoint-queues.ts';

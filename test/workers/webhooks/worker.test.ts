@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
-import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
+import { deliveriesOf } from '../../../shared/events/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
-import { setOptions } from '../../../shared/events/webhooks/endpoint-store.ts';
-import { newSecret } from '../../../shared/events/webhooks/sign.ts';
+import { newSecret, setOptions } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { makeMessage, present } from '../../shared/events/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { boxOf } from '../../support/secret-box.ts';

@@ -1,5 +1,4 @@
-import type { Intended } from '../../../../shared/people/audit/entry.ts';
-import { beginEntry, completeEntry } from '../../../../shared/people/audit/store.ts';
+import { beginEntry, completeEntry, type Intended } from '../../../../shared/people/audit.ts';
 import { createKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';

@@ -1,5 +1,5 @@
 import { type AuditQuery, listEntries } from '../../../../gateway/endpoints/audit/list-entries.ts';
-import { beginEntry } from '../../../../shared/people/audit/store.ts';
+import { beginEntry } from '../../../../shared/people/audit.ts';
 import { type AccountId, type AuditId, minuteAuditId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { openTestStore, type TestStore } from '../../../support/store.ts';
 

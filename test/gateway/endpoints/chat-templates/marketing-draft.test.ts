@@ -1,7 +1,7 @@
 import { draftOf } from '../../../../gateway/endpoints/chat-templates/draft.ts';
 import type { Given } from '../../../../gateway/endpoints/chat-templates/draft-fields.ts';
 import { FieldProblems } from '../../../../gateway/http/field-problems.ts';
-import { type SampleHandles, templatePayload } from '../../../../workers/chatapp/provider/template-draft.ts';
+import { type SampleHandles, templatePayload } from '../../../../workers/chatapp/provider/template-request.ts';
 
 const BASE: Given = { category: 'marketing', body: 'Look what came in.', body_examples: [], buttons: [] };
 const button = (type: Given['buttons'][number]['type'], more: Partial<Given['buttons'][number]> = {}) => ({

@@ -1,7 +1,7 @@
 import { createKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import type { ChatTemplateDocument } from '../../../../shared/templates/chat/chat-template.ts';
-import { linkCustomers } from '../../../../workers/chatapp/link.ts';
+import { linkCustomers } from '../../../../workers/chatapp/customers.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';
 import { copyTemplates } from '../../../support/chatapp.ts';
 import { expectProblem } from '../../../support/problem.ts';

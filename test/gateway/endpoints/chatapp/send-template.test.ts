@@ -6,7 +6,7 @@ import { recordMarketing } from '../../../../shared/money/conversations/conversa
 import { isoTimestamp, systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import type { ChatTemplateDocument } from '../../../../shared/templates/chat/chat-template.ts';
 import { replaceChatTemplates } from '../../../../shared/templates/chat/store.ts';
-import { linkCustomers } from '../../../../workers/chatapp/link.ts';
+import { linkCustomers } from '../../../../workers/chatapp/customers.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';
 import { copyTemplates, makeChatTemplate, NUMBER, ownerOf } from '../../../support/chatapp.ts';
 import { openGateway } from '../../../support/gateway.ts';

@@ -2,7 +2,7 @@ import { PAY_WITHIN_MS } from '../../../../gateway/http/idempotency/key-store.ts
 import { eventsOf } from '../../../../shared/events/catalogue.ts';
 import { ENDPOINTS_PER_ACCOUNT, type EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
 import { createEndpoint, disableEndpoint, listEndpoints } from '../../../../shared/events/webhooks/endpoint-store.ts';
-import type { AuditDocument } from '../../../../shared/people/audit/entry.ts';
+import type { AuditDocument } from '../../../../shared/people/audit.ts';
 import type { KeyScope } from '../../../../shared/people/keys/key.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { chatAtGateway } from '../../../support/chat-gateway.ts';

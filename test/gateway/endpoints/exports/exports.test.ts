@@ -4,7 +4,7 @@ import { Binary } from 'mongodb';
 import request from 'supertest';
 import type { ExportDocument } from '../../../../gateway/endpoints/exports/run.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
-import type { AuditDocument } from '../../../../shared/people/audit/entry.ts';
+import type { AuditDocument } from '../../../../shared/people/audit.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { eventually } from '../../../support/eventually.ts';

@@ -2,7 +2,7 @@ import request from 'supertest';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import { recordInbound } from '../../../../shared/money/conversations/conversation.ts';
 import { type AccountId, customerId, idDay, newId } from '../../../../shared/platform/runtime/ids.ts';
-import { linkCustomers } from '../../../../workers/chatapp/link.ts';
+import { linkCustomers } from '../../../../workers/chatapp/customers.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { NUMBER } from '../../../support/chatapp.ts';
 import { makeKey } from '../../../support/gateway.ts';

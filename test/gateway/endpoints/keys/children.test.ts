@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import request from 'supertest';
-import { boundsOf, excess } from '../../../../shared/people/keys/bounds.ts';
-import type { KeyDocument } from '../../../../shared/people/keys/key.ts';
+import { boundsOf, excess, type KeyDocument } from '../../../../shared/people/keys/key.ts';
 import { createKey, findKey, type NewKey, revokeKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { openGateway } from '../../../support/gateway.ts';

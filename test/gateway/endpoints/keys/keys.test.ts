@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { updateAccount } from '../../../../shared/money/accounts/store.ts';
+import { addKeyUses } from '../../../../shared/people/keys/key-use.ts';
 import { findKey } from '../../../../shared/people/keys/store.ts';
-import { addKeyUses } from '../../../../shared/people/keys/use-store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { settingsWorld } from '../settings-world.ts';

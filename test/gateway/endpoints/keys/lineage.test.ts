@@ -1,6 +1,5 @@
 import { narrowDescendants } from '../../../../gateway/endpoints/keys/made-keys.ts';
-import { boundsOf, excess } from '../../../../shared/people/keys/bounds.ts';
-import { GENERATIONS_MAX } from '../../../../shared/people/keys/key.ts';
+import { boundsOf, excess, GENERATIONS_MAX } from '../../../../shared/people/keys/key.ts';
 import { createKey, findKey, type NewKey, narrowKey, updateKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { expectProblem } from '../../../support/problem.ts';

@@ -1,7 +1,7 @@
 import request from 'supertest';
 import type { Gateway } from '../../../../gateway/api/endpoint.ts';
 import { newSealedText, openText, rotateKey } from '../../../../gateway/endpoints/keys/keys.ts';
-import { formatKey } from '../../../../shared/people/keys/key-secret.ts';
+import { formatKey } from '../../../../shared/people/keys/key.ts';
 import { findKey, insertKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { TEST_BOX } from '../../../support/chatapp.ts';

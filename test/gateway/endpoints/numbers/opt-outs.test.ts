@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { changeOptOuts, type OptOutDocument } from '../../../../shared/carriers/opt-outs/store.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
-import type { AuditDocument } from '../../../../shared/people/audit/entry.ts';
+import type { AuditDocument } from '../../../../shared/people/audit.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { eventually } from '../../../support/eventually.ts';

@@ -2,7 +2,7 @@ import request from 'supertest';
 import { AUDIT_KINDS } from '../../../../gateway/endpoints/audit/list-entries.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import { findAccount } from '../../../../shared/money/accounts/store.ts';
-import type { AuditDocument } from '../../../../shared/people/audit/entry.ts';
+import type { AuditDocument } from '../../../../shared/people/audit.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { makeAccount, makeMessage } from '../../../support/make.ts';

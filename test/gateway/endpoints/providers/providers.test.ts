@@ -5,7 +5,7 @@ import { findProvider } from '../../../../shared/carriers/providers/store.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { isoTimestamp, systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type ConversationId, idTime, newId } from '../../../../shared/platform/runtime/ids.ts';
-import { HourCounter } from '../../../../workers/maintenance/statistics/count-hours.ts';
+import { HourCounter } from '../../../../workers/maintenance/count-hours.ts';
 import { makeProvider, NUMBER, TEST_BOX } from '../../../support/chatapp.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { makeChatMessage } from '../../../workers/chatapp/make.ts';

@@ -5,7 +5,7 @@ import { refundMessages } from '../../../../shared/money/ledger/change.ts';
 import { readStatement } from '../../../../shared/money/ledger/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type MessageId, newId, testAccountOf } from '../../../../shared/platform/runtime/ids.ts';
-import { HourCounter } from '../../../../workers/maintenance/statistics/count-hours.ts';
+import { HourCounter } from '../../../../workers/maintenance/count-hours.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeMessage } from '../../../support/make.ts';

@@ -1,6 +1,6 @@
 import request from 'supertest';
 import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
-import type { AuditDocument } from '../../../../shared/people/audit/entry.ts';
+import type { AuditDocument } from '../../../../shared/people/audit.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { makeKey } from '../../../support/gateway.ts';

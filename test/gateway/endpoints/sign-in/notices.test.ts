@@ -1,5 +1,5 @@
 import request from 'supertest';
-import type { MailDocument } from '../../../../shared/people/mails/mail.ts';
+import type { MailDocument } from '../../../../shared/people/mails.ts';
 import type { UserDocument } from '../../../../shared/people/users/user.ts';
 import { mailId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { TEST_BOX } from '../../../support/chatapp.ts';

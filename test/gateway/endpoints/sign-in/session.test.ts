@@ -1,6 +1,6 @@
 import { hash } from '@node-rs/argon2';
 import request from 'supertest';
-import type { AuditDocument } from '../../../../shared/people/audit/entry.ts';
+import type { AuditDocument } from '../../../../shared/people/audit.ts';
 import type { UserDocument } from '../../../../shared/people/users/user.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';

@@ -14,7 +14,7 @@ import { readPeriods } from '../../../../shared/money/statements/periods.ts';
 import { findIssued } from '../../../../shared/money/statements/statement.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
-import { issueMonth } from '../../../../workers/maintenance/issue-statements.ts';
+import { issueMonth } from '../../../../workers/maintenance/duties.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { makeKey } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
@@ -48,8 +48,8 @@ const MARK: Readonly<Record<LedgerReason, string>> = {
 describe('statements of months', () => {
   const site = accountAtGateway(0, TAXED);
   const issueDeps = () => ({
-    ...{ db: site.db, clock: systemClock, mayGoOn: () => true },
-    settings: { ...TAXED, statementServiceCode: '' },
+    ...{ db: site.db, clock: systemClock, held: () => true },
+    statements: { ...TAXED, statementServiceCode: '' },
   });
 
   /** An account with these movements, of which debits that follow each other are one document, and the last is pending. */

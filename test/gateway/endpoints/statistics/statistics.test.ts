@@ -15,7 +15,7 @@ import { findAccount } from '../../../../shared/money/accounts/store.ts';
 import { type ConversationDocument, recordInbound } from '../../../../shared/money/conversations/conversation.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
-import { HourCounter } from '../../../../workers/maintenance/statistics/count-hours.ts';
+import { HourCounter } from '../../../../workers/maintenance/count-hours.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { NUMBER, TEST_BOX } from '../../../support/chatapp.ts';
 import { makeKey } from '../../../support/gateway.ts';

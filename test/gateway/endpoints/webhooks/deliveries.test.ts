@@ -1,8 +1,11 @@
 import { DELIVERY_WALK_MAX } from '../../../../gateway/endpoints/webhooks/deliveries.ts';
-import type { DeliveryDocument, DeliveryGroup } from '../../../../shared/events/webhooks/delivery.ts';
-import { deliveriesOf } from '../../../../shared/events/webhooks/delivery-store.ts';
+import {
+  type DeliveryDocument,
+  type DeliveryGroup,
+  deliveriesOf,
+} from '../../../../shared/events/webhooks/delivery.ts';
 import { createEndpoint, disableEndpoint } from '../../../../shared/events/webhooks/endpoint-store.ts';
-import { findRunningReplays, noteReplayed } from '../../../../shared/events/webhooks/replay-store.ts';
+import { findRunningReplays, noteReplayed } from '../../../../shared/events/webhooks/replay.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { eventId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { groupsOf, makeDelivery, makeGroup } from '../../../shared/events/webhooks/make.ts';

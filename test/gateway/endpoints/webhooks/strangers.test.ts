@@ -1,6 +1,6 @@
-import { deliveriesOf } from '../../../../shared/events/webhooks/delivery-store.ts';
+import { deliveriesOf } from '../../../../shared/events/webhooks/delivery.ts';
 import { createEndpoint, findEndpoints } from '../../../../shared/events/webhooks/endpoint-store.ts';
-import { startReplay } from '../../../../shared/events/webhooks/replay-store.ts';
+import { startReplay } from '../../../../shared/events/webhooks/replay.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeDelivery } from '../../../shared/events/webhooks/make.ts';

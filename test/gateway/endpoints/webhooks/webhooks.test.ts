@@ -1,6 +1,6 @@
 import { eventsOf } from '../../../../shared/events/catalogue.ts';
 import { createAnnouncer } from '../../../../shared/events/webhooks/announce.ts';
-import { deliveriesOf } from '../../../../shared/events/webhooks/delivery-store.ts';
+import { deliveriesOf } from '../../../../shared/events/webhooks/delivery.ts';
 import { RETRY_SECONDS } from '../../../../shared/events/webhooks/endpoint.ts';
 import {
   disableEndpoint,

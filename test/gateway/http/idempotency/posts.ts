@@ -2,7 +2,7 @@ import { createEndpoint } from '../../../../shared/events/webhooks/endpoint-stor
 import type { InboundMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { verificationsOf } from '../../../../shared/messages/document/verification.ts';
-import { formatKey, newKeyText } from '../../../../shared/people/keys/key-secret.ts';
+import { formatKey, newKeyText } from '../../../../shared/people/keys/key.ts';
 import { createKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';

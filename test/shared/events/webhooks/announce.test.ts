@@ -1,14 +1,12 @@
 import type { StateChange } from '../../../../shared/events/catalogue.ts';
-import { createAnnouncer, GROUP_MAX } from '../../../../shared/events/webhooks/announce.ts';
+import { createAnnouncer, GROUP_MAX, SUBSCRIPTIONS_FRESH_MS } from '../../../../shared/events/webhooks/announce.ts';
 import {
   type DeliveryDocument,
   type DeliveryGroup,
   deliveriesIn,
   type Stored,
 } from '../../../../shared/events/webhooks/delivery.ts';
-import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
-import type { EventFilter } from '../../../../shared/events/webhooks/filter.ts';
-import { SUBSCRIPTIONS_FRESH_MS } from '../../../../shared/events/webhooks/subscriptions.ts';
+import type { EndpointDocument, EventFilter } from '../../../../shared/events/webhooks/endpoint.ts';
 import type { HistoryEntry, MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';

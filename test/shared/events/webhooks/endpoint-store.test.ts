@@ -6,12 +6,12 @@ import {
   enableEndpoint,
   findEndpoints,
   listEndpoints,
+  newSecret,
   noteHealth,
   removeEndpoint,
   rotateSecret,
   setEvents,
 } from '../../../../shared/events/webhooks/endpoint-store.ts';
-import { newSecret } from '../../../../shared/events/webhooks/sign.ts';
 import { AllPlacesTaken } from '../../../../shared/platform/mongo/places.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';

@@ -4,7 +4,7 @@ import { decideOutcome, MAX_TRIES, type SubmitOutcome } from '../../../../shared
 import { decideByPolicy } from '../../../../shared/messages/settlement/unknowns.ts';
 import { isRefundable } from '../../../../shared/money/ledger/change.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
-import { decideDue } from '../../../../workers/maintenance/decide-due.ts';
+import { decideDue } from '../../../../workers/maintenance/settle-due.ts';
 import { decideReceipt, decideUnknown } from '../../../../workers/smpp/receipts/receipt-change.ts';
 import {
   type IncomingReceipt,

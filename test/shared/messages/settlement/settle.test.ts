@@ -1,7 +1,7 @@
 import { type Db, MongoNetworkError } from 'mongodb';
 import type { StateChange } from '../../../../shared/events/catalogue.ts';
 import { type Announcer, createAnnouncer } from '../../../../shared/events/webhooks/announce.ts';
-import { deliveriesOf } from '../../../../shared/events/webhooks/delivery-store.ts';
+import { deliveriesOf } from '../../../../shared/events/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
 import { type Change, entryAt } from '../../../../shared/messages/document/change.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';

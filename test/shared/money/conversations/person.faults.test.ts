@@ -1,7 +1,7 @@
 import { conversationKey } from '../../../../shared/money/conversations/conversation.ts';
 import { personOf, readCustomers, sessionOf } from '../../../../shared/money/conversations/person.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
-import { linkCustomers } from '../../../../workers/chatapp/link.ts';
+import { linkCustomers } from '../../../../workers/chatapp/customers.ts';
 import { customerWrites, makeTemplateDraft, makeTextDraft } from '../../../support/chat.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { HOUR_MS, openingWorld } from '../../../support/opening-world.ts';

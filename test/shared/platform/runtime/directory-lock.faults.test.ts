@@ -7,7 +7,6 @@ import { thisProcess } from '../../../../shared/platform/runtime/process-identit
 
 /** A process that tries to take the directory, sends the outcome, and runs until it is killed. */
 const HOLDER = `
-import { takeDirectory } from './shared/platform/runtime/directory-lock.ts';
 const { kind } = await takeDirectory(process.argv[1], 'x.lock');
 process.send(kind);
 setInterval(() => {}, 1000);

@@ -2,7 +2,7 @@ import type { Answered, ChatContent } from '../../../../shared/messages/document
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import type { CodeDraft } from '../../../../shared/templates/chat/chat-template.ts';
 import { sendPayload } from '../../../../workers/chatapp/provider/payload.ts';
-import { templatePayload } from '../../../../workers/chatapp/provider/template-draft.ts';
+import { templatePayload } from '../../../../workers/chatapp/provider/template-request.ts';
 
 interface Sample {
   /** The page of the Cloud API's documentation whose sample request this is, without its `to`; or what is in it, as v23 shows it. */
