@@ -1,7 +1,6 @@
 import { Connection } from 'mongodb/lib/cmap/connection.js';
-import { COUNT_COMMANDS } from './store-commands.ts';
 
-/** Loaded before each process of the product (`--import`): counts the commands that it sends to the store, and tells who asks. */
+/** Loaded before each process of the product (`--import`): counts the commands that it sends to the store, and tells stage.ts, which asks. */
 let commands = 0;
 const send = Connection.prototype.command;
 Connection.prototype.command = function (...sent: Parameters<typeof send>): ReturnType<typeof send> {
@@ -9,7 +8,7 @@ Connection.prototype.command = function (...sent: Parameters<typeof send>): Retu
   return send.apply(this, sent);
 };
 process.on('message', (message) => {
-  if (message === COUNT_COMMANDS) process.send?.({ commands });
+  if (message === 'how many commands') process.send?.({ commands });
 });
 // A listener alone would keep the process from ending.
 process.channel?.unref();

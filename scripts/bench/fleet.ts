@@ -1,6 +1,13 @@
-import type { ChildProcess } from 'node:child_process';
-import type { AppName } from '../../shared/platform/processes/apps.ts';
-import { type AppProcess, type Exit, type Setup, startApp } from './app-process.ts';
+import { type ChildProcess, execFile, fork } from 'node:child_process';
+import cluster from 'node:cluster';
+import { randomInt } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type AppName, appFile, nodeFlags } from '../../shared/platform/processes/apps.ts';
+import { within } from '../../shared/platform/runtime/within.ts';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -152,4 +159,146 @@ async function end(slots: readonly Slot[]): Promise<Exit[]> {
   const exits = await Promise.all(alive.map(({ process }) => process.ended));
   clearTimeout(patience);
   return exits;
+}
+
+/** The build of the processes and their common settings. */
+export interface Setup {
+  /** The build: `<dist>/gateway/main.js`. */
+  readonly dist: string;
+  /** Settings of every process, on top of this process's environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Each app appends its output to `<app>.log` here. */
+  readonly logDir: string;
+  /** Node's own options for an app, for example `--cpu-prof`. */
+  readonly nodeOptions?: (app: AppName) => readonly string[];
+}
+
+/** How a process ended. */
+export interface Exit {
+  readonly app: AppName;
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface AppProcess {
+  readonly child: ChildProcess;
+  /** Resolves when the process reports ready. Rejects with the end of its log when it ends first or takes too long. */
+  readonly ready: Promise<void>;
+  readonly ended: Promise<Exit>;
+}
+
+/** PM2's `listen_timeout` in ecosystem.config.js. */
+const READY_MS = 40_000;
+const LOG_TAIL_CHARACTERS = 2_000;
+
+/** All started processes, so that none outlives this one, even when a test throws. */
+const living = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of living) child.kill('SIGKILL');
+});
+
+/** Starts one process of an app. It also ends when this process dies, because its IPC channel closes. */
+export function startApp(app: AppName, setup: Setup): AppProcess {
+  const child = forkApp(app, setup);
+  living.add(child);
+  const ended = once(child, 'exit').then(([code, signal]): Exit => {
+    living.delete(child);
+    return { app, code, signal };
+  });
+  const ready = saysReady(child, ended).catch((error: unknown) => {
+    throw new Error(`${app}: ${error instanceof Error ? error.message : error}\n${logTail(setup.logDir, app)}`);
+  });
+  return { child, ready, ended };
+}
+
+/** The last lines that the processes of an app wrote. */
+export function logTail(logDir: string, app: AppName): string {
+  return readFileSync(logFile(logDir, app), 'utf8').slice(-LOG_TAIL_CHARACTERS);
+}
+
+function logFile(logDir: string, app: AppName): string {
+  return join(logDir, `${app}.log`);
+}
+
+function forkApp(app: AppName, { dist, env, logDir, nodeOptions }: Setup): ChildProcess {
+  const exec = join(dist, appFile(app));
+  const execArgv = [...nodeFlags(app), ...(nodeOptions?.(app) ?? [])];
+  const log = openSync(logFile(logDir, app), 'a');
+  const stdio: ['ignore', number, number, 'ipc'] = ['ignore', log, log, 'ipc'];
+  try {
+    // Like PM2's fork mode: its own session, because Linux divides processor time by session (sched(7), autogroup).
+    if (app !== 'gateway') return fork(exec, [], { env: { ...process.env, ...env }, execArgv, stdio, detached: true });
+    // Like PM2's cluster mode: one listening socket in this process, whose connections are distributed in turn.
+    cluster.setupPrimary({ exec, args: [], execArgv, stdio });
+    return cluster.fork(env).process;
+  } finally {
+    closeSync(log);
+  }
+}
+
+async function saysReady(child: ChildProcess, ended: Promise<Exit>): Promise<void> {
+  const said = new Promise<'ready'>((resolve) => {
+    child.on('message', (message) => {
+      if (message === 'ready') resolve('ready');
+    });
+  });
+  const first = await within(READY_MS, Promise.race([said, ended]));
+  if (first === undefined) throw new Error(`not ready within ${READY_MS} ms`);
+  if (first !== 'ready') throw new Error(`ended with ${first.code ?? first.signal} before it was ready`);
+}
+
+/**
+ * Ports are chosen from `LOWEST` up to `ABOVE_HIGHEST`, outside the ranges from which a system gives a port to whoever asks for
+ * any: 32768 and above on Linux, 49152 and above by IANA. A port of those ranges may be taken by the time it is used. It may be
+ * the other end of some connection, or even that of a client of ours: a client that connects before the server listens can get
+ * the same port for its own end, and is then connected to itself.
+ */
+const LOWEST = 10_000;
+const ABOVE_HIGHEST = 32_000;
+const TRIES_MAX = 1_000;
+
+/**
+ * A free TCP port of 127.0.0.1. As long as this process lives, no other caller of this function gets it, in any process: a
+ * restarted gateway must listen on the port that its clients know. As a mark the process holds the UDP port of the same number,
+ * which nobody needs.
+ */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const port = randomInt(LOWEST, ABOVE_HIGHEST);
+    if ((await marks(port)) && (await isFree(port))) return port;
+  }
+  throw new Error(`no free port among ${TRIES_MAX}`);
+}
+
+function marks(port: number): Promise<boolean> {
+  const socket = createSocket('udp4');
+  return new Promise((resolve) => {
+    socket.once('error', () => resolve(false));
+    socket.bind(port, '127.0.0.1', () => {
+      socket.unref();
+      resolve(true);
+    });
+  });
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
+
+/** The repository's root, from wherever this file runs: scripts/bench/ or dist/scripts/bench/. */
+export const ROOT = join(import.meta.dirname, import.meta.dirname.includes('/dist/') ? '../../..' : '../..');
+
+/** Compiles the product to `dist/`, incrementally. Resolves with that folder; rejects with the compiler's errors. */
+export function build(): Promise<string> {
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: ROOT }, (error, stdout) => {
+      if (error === null) resolve(join(ROOT, 'dist'));
+      else reject(new Error(`tsc: ${stdout.trim() || error.message}`));
+    });
+  });
 }

@@ -1,6 +1,4 @@
-import { HttpLane } from './http-lane.ts';
-import { machineMs } from './machine-time.ts';
-import type { Target } from './target.ts';
+import { connect, type Socket } from 'node:net';
 
 export interface LoadResult {
   readonly accepted: number;
@@ -122,4 +120,146 @@ class Tally {
       acceptedAt: this.#acceptedAt,
     };
   }
+}
+
+/** Where single sends go, and what they look like there. */
+export interface Target {
+  /** `http://127.0.0.1:3000` */
+  readonly url: string;
+  /** The HTTP status of an accepted send. */
+  readonly acceptedStatus: number;
+  /** The nth send as a whole HTTP request. */
+  request(n: number, to: string): string;
+}
+
+/** A route of the product. */
+export interface ProductTarget extends Target {
+  /** Used in rotation. */
+  readonly keys: readonly string[];
+  readonly route: 'transactional' | 'promotional';
+}
+
+export const TEXT = 'Your one-time code for Harkara is 482913. It is valid for ten minutes. Tell it to nobody.';
+export const SENDER = 'HARKRA';
+
+export function productTarget(
+  url: string,
+  keys: readonly string[],
+  route: ProductTarget['route'] = 'transactional',
+): ProductTarget {
+  const headers = keys.map((key) => `Authorization: Bearer ${key}\r\nContent-Type: application/json\r\n`);
+  return {
+    url,
+    keys,
+    route,
+    acceptedStatus: 200,
+    request: (n, to) => {
+      const body = JSON.stringify({ to, message: TEXT, sender: SENDER, route });
+      return postRequest('/v2/send', headers[n % headers.length] ?? '', body);
+    },
+  };
+}
+
+/** The part of an answer that the load checks. */
+interface LaneAnswer {
+  readonly status: number;
+}
+
+interface Waiting {
+  resolve(answer: LaneAnswer): void;
+  reject(error: Error): void;
+}
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+/** `HTTP/1.1 200 OK`: the status is the second word. */
+const STATUS_AT = 9;
+
+/**
+ * One keep-alive HTTP/1.1 connection with one request at a time. It costs half the CPU of a full client, which would otherwise be
+ * among the largest consumers of a benchmark on two cores. It connects at the first request, and again when the server has closed
+ * it between two requests. Understands only answers with Content-Length.
+ */
+export class HttpLane {
+  readonly #host: string;
+  readonly #port: number;
+  #socket: Socket | undefined;
+  #waiting: Waiting | undefined;
+  #received: Buffer = Buffer.alloc(0);
+
+  constructor(host: string, port: number) {
+    this.#host = host;
+    this.#port = port;
+  }
+
+  get busy(): boolean {
+    return this.#waiting !== undefined;
+  }
+
+  /** Posts a body; `headers` are whole lines with their line ends. Rejects when the connection breaks. */
+  post(path: string, headers: string, body: string): Promise<LaneAnswer> {
+    return this.send(postRequest(path, headers, body));
+  }
+
+  /** Sends a whole request. Rejects when the connection breaks. */
+  send(request: string): Promise<LaneAnswer> {
+    if (this.busy) throw new Error('one request at a time');
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      this.#socket ??= this.#connect();
+      this.#socket.write(request);
+    });
+  }
+
+  close(): void {
+    this.#socket?.destroy();
+  }
+
+  #connect(): Socket {
+    const socket = connect(this.#port, this.#host);
+    socket.setNoDelay(true);
+    socket.on('data', (chunk) => this.#take(chunk));
+    socket.on('error', (error) => this.#fail(error));
+    socket.on('close', () => {
+      this.#socket = undefined;
+      this.#fail(new Error('the gateway closed the connection'));
+    });
+    return socket;
+  }
+
+  #take(chunk: Buffer): void {
+    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+    const headEnd = this.#received.indexOf(HEAD_END);
+    if (headEnd === -1) return;
+    const head = this.#received.toString('latin1', 0, headEnd);
+    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? Number.NaN);
+    if (Number.isNaN(length)) {
+      this.#fail(new Error(`an answer without Content-Length: ${head}`));
+      return;
+    }
+    if (this.#received.length < headEnd + HEAD_END.length + length) return;
+    this.#received = Buffer.alloc(0);
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.resolve({ status: Number(head.slice(STATUS_AT, STATUS_AT + 3)) });
+  }
+
+  #fail(error: Error): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.reject(error);
+  }
+}
+
+/** A whole POST; `headers` are whole lines with their line ends. */
+function postRequest(path: string, headers: string, body: string): string {
+  const length = Buffer.byteLength(body);
+  return `POST ${path} HTTP/1.1\r\nHost: bench\r\n${headers}Content-Length: ${length}\r\n\r\n${body}`;
+}
+
+/**
+ * Milliseconds of the machine's monotonic clock (CLOCK_MONOTONIC). It is the same in all processes, so times noted by different
+ * processes can be subtracted.
+ */
+export function machineMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
 }

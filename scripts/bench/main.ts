@@ -5,17 +5,24 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { readEnvironment } from '../../shared/platform/config/environment.ts';
 import { loadConfig } from '../../shared/platform/config/settings.ts';
-import { againstKannel } from './against.ts';
-import { build, ROOT } from './build.ts';
+import { build, ROOT } from './fleet.ts';
 import { growth } from './growth.ts';
-import { hotSpots } from './hot-spots.ts';
+import { againstKannel } from './kannel.ts';
 import { type BenchOptions, helpText, readOptions } from './options.ts';
-import { acceptAlone, bulk, firstSeconds, idle, lateReceipts, loneMessages, steadyRates, wholePath } from './phases.ts';
-import { memoryMib } from './process-usage.ts';
+import {
+  acceptAlone,
+  bulk,
+  firstSeconds,
+  idle,
+  lateReceipts,
+  loneMessages,
+  releaseTogether,
+  steadyRates,
+  wholePath,
+} from './phases.ts';
 import { type Report, reportText } from './report.ts';
-import { releaseTogether } from './schedule-load.ts';
-import { sideBySide } from './side-by-side.ts';
 import { type Stage, setStage } from './stage.ts';
+import { hotSpots, memoryMib } from './usage.ts';
 import { measureYardstick } from './yardstick.ts';
 
 /** After a start, until memory at rest is looked at. */
@@ -94,14 +101,9 @@ function say(error: unknown): void {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 try {
-  const argv = process.argv.slice(2);
-  const several = await sideBySide(argv);
-  if (several !== undefined) console.log(several);
-  else {
-    const options = readOptions(argv);
-    if (options === 'help') console.log(helpText());
-    else await bench(options);
-  }
+  const options = readOptions(process.argv.slice(2));
+  if (options === 'help') console.log(helpText());
+  else await bench(options);
 } catch (error) {
   say(error);
   process.exit(1);

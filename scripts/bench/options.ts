@@ -176,8 +176,6 @@ export function helpText(): string {
     ['--events delivered|both', 'which events are posted: message.delivered alone, or message.sent too (delivered)'],
     ['--profile LIST', `take CPU profiles of these apps: ${APPS.join(',')}`],
     ['--against kannel', `measure Debian's Kannel in turn with the product and print the ratios`],
-    ['--node LIST', 'the whole run once under each of these versions of Node (20,22.23.3), side by side'],
-    ['--cores LIST', 'likewise on so many cores each (1,2,4), with gateways and SMPP workers to match'],
     ['--quick', 'few messages: whether it works and roughly how fast'],
     ['--json', 'print the figures as one JSON object'],
     ['--no-build', 'use dist/ as it is'],

@@ -1,11 +1,20 @@
 import type { Db } from 'mongodb';
-import { closedLoop, type LoadResult, nextDestination, openLoop } from './load.ts';
-import { machineMs } from './machine-time.ts';
+import {
+  closedLoop,
+  HttpLane,
+  type LoadResult,
+  machineMs,
+  nextDestination,
+  openLoop,
+  type ProductTarget,
+  productTarget,
+  SENDER,
+  type Target,
+  TEXT,
+} from './load.ts';
 import type { BenchOptions } from './options.ts';
-import { percentile } from './percentile.ts';
-import { type ByProcess, measureCpu, wakeUps } from './process-usage.ts';
 import type { Contender, Stage } from './stage.ts';
-import { type ProductTarget, productTarget, SENDER, type Target, TEXT } from './target.ts';
+import { type ByProcess, measureCpu, percentile, wakeUps } from './usage.ts';
 import type { Counts } from './world.ts';
 import type { World } from './world-process.ts';
 
@@ -324,4 +333,50 @@ async function bulkLoad(target: ProductTarget, batches: number, size: number): P
     } else refused[answer.status] = (refused[answer.status] ?? 0) + 1;
   }
   return { accepted, refused, firstMs, lastMs, answerMs, sentAt, acceptedAt };
+}
+
+export interface ScheduleResult {
+  readonly schedules: number;
+  readonly bookedPerSecond: number;
+  /** From the booked second until the last schedule had become a queued message, in milliseconds. */
+  readonly releasedMs: number;
+  readonly refused: Readonly<Record<string, number>>;
+}
+
+/** Bookings a second on the slowest machine. Decides how far ahead the booked second must be. */
+const BOOKINGS_PER_SECOND = 150;
+const RELEASE_LOOK_MS = 20;
+const RELEASE_STALL_MS = 60_000;
+
+/** Books `total` schedules for the same second, on a route that no carrier serves, and waits until all are queued. */
+export async function releaseTogether(stage: Stage, connections: number, total: number): Promise<ScheduleResult> {
+  const at = new Date(Math.ceil(Date.now() / 1_000 + 5 + total / BOOKINGS_PER_SECOND) * 1_000);
+  const refused: Record<string, number> = {};
+  const { hostname, port } = new URL(stage.url);
+  const firstMs = machineMs();
+  let left = total;
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const lane = new HttpLane(hostname, Number(port));
+      while (left > 0) {
+        const key = stage.keys[left % stage.keys.length];
+        left -= 1;
+        const to = nextDestination();
+        const body = { to, message: TEXT, sender: SENDER, route: 'promotional', schedule_time: at.toISOString() };
+        const headers = `Authorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+        const { status } = await lane.post('/v2/schedule', headers, JSON.stringify(body));
+        if (status !== 200) refused[status] = (refused[status] ?? 0) + 1;
+      }
+      lane.close();
+    }),
+  );
+  const bookedPerSecond = (total / (machineMs() - firstMs)) * 1_000;
+  // A schedule has the field `due` until its message is stored. A partial index serves this count.
+  const waiting = () => stage.db.collection('schedules').countDocuments({ due: { $exists: true } });
+  const deadline = at.getTime() + RELEASE_STALL_MS;
+  while ((await waiting()) > 0) {
+    if (Date.now() > deadline) throw new Error('schedules are not released');
+    await new Promise((resolve) => setTimeout(resolve, RELEASE_LOOK_MS));
+  }
+  return { schedules: total, bookedPerSecond, releasedMs: Date.now() - at.getTime(), refused };
 }

@@ -8,10 +8,10 @@ import {
   type LateResult,
   type LoopResult,
   type RateResult,
+  type ScheduleResult,
   type Times,
 } from './phases.ts';
-import { type ByProcess, type Memory, norm, own } from './process-usage.ts';
-import type { ScheduleResult } from './schedule-load.ts';
+import { type ByProcess, type Memory, norm, own } from './usage.ts';
 import { YARDSTICK_US } from './yardstick.ts';
 
 /** All results; `--json` prints them as they are. */
@@ -58,8 +58,8 @@ export function reportText(report: Report): string {
   ].join('\n\n');
 }
 
-/** What was measured, with its target; the same rows for every run of the same phases. */
-export function rowsOf(report: Report): Row[] {
+/** What was measured, with its target. */
+function rowsOf(report: Report): Row[] {
   const { machine, start, accept, whole, oneAccount, bulk, schedules, late, rates = [], lone, idle } = report;
   const rows: Row[] = [['yardstick', `${machine.yardstickUs.toFixed(0)} µs`, '']];
   if (start) {

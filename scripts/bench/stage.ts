@@ -1,24 +1,28 @@
+import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Db } from 'mongodb';
+import { CARRIER_DEFAULTS, type CarrierDocument } from '../../shared/carriers/carrier.ts';
+import type { EventName } from '../../shared/events/catalogue.ts';
+import { createEndpoint } from '../../shared/events/webhooks/endpoint-store.ts';
+import { createAccount } from '../../shared/money/accounts/store.ts';
+import { topUp } from '../../shared/money/ledger/change.ts';
 import { LIVE_KEYS_MAX } from '../../shared/people/keys/key.ts';
+import { createKey } from '../../shared/people/keys/store.ts';
 import { readEnvironment } from '../../shared/platform/config/environment.ts';
 import { loadConfig } from '../../shared/platform/config/settings.ts';
 import { connectStore } from '../../shared/platform/mongo/connect.ts';
 import { ensureIndexes } from '../../shared/platform/mongo/indexes.ts';
 import { ensureSchema } from '../../shared/platform/mongo/schema.ts';
 import { APPS, type AppName } from '../../shared/platform/processes/apps.ts';
-import { systemClock as clock } from '../../shared/platform/runtime/clock.ts';
-import { newId } from '../../shared/platform/runtime/ids.ts';
-import { createSecretBox } from '../../shared/platform/runtime/secret-box.ts';
+import { type Clock, systemClock as clock } from '../../shared/platform/runtime/clock.ts';
+import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
+import { createSecretBox, type SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import { loadSecretKeys } from '../../shared/platform/runtime/secret-keys.ts';
-import { Fleet } from './fleet.ts';
-import { freePort } from './free-port.ts';
+import { Fleet, freePort } from './fleet.ts';
 import type { BenchOptions } from './options.ts';
-import { LOAD, type Watched, WORLD } from './process-usage.ts';
-import { type SeedDeps, seedAccount, seedCarrier } from './seed.ts';
-import { storeCommands } from './store-commands.ts';
+import { LOAD, type Watched, WORLD } from './usage.ts';
 import { World } from './world-process.ts';
 
 /** What is measured: the product, or a peer. */
@@ -159,4 +163,90 @@ function nameOf(app: AppName, at: number, all: readonly { readonly app: AppName 
 function interleave(lists: readonly (readonly string[])[]): string[] {
   const longest = Math.max(...lists.map((list) => list.length));
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list[i] ?? [])).flat();
+}
+
+/** The store of a running product, in which the functions below put customers and a carrier. */
+interface SeedDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly box: SecretBox;
+}
+
+interface SeedAccount {
+  readonly name: string;
+  readonly credits: number;
+  readonly keys: number;
+  readonly endpoint: { readonly url: string; readonly events: readonly EventName[] };
+}
+
+interface SeededAccount {
+  readonly account: AccountId;
+  readonly keys: readonly string[];
+  /** `whsec_…` of its endpoint. */
+  readonly secret: string;
+}
+
+/** Requests a minute. The machine limits the load, not the key. */
+const UNLIMITED = 1_000_000_000;
+
+/** An account that may use any sender, with credits, keys with all scopes, and one webhook endpoint. */
+export async function seedAccount(deps: SeedDeps, wanted: SeedAccount): Promise<SeededAccount> {
+  const { db, clock, box } = deps;
+  const { _id: account } = await createAccount(db, clock, {
+    name: wanted.name,
+    currency: 'INR',
+    expiryDate: '2099-12-31',
+    senders: 'any',
+  });
+  if (wanted.credits > 0) await topUp(db, account, wanted.credits, newId('req'));
+  const keys = await Promise.all(
+    Array.from({ length: wanted.keys }, (_, i) =>
+      createKey(db, clock, {
+        account,
+        name: `${wanted.name} ${i + 1}`,
+        scopes: ['send', 'read'],
+        perMinute: UNLIMITED,
+      }),
+    ),
+  );
+  const { secret } = await createEndpoint(db, clock, box, { account, channel: 'sms', ...wanted.endpoint });
+  return { account, keys: keys.map(({ key }) => key), secret };
+}
+
+/** A carrier on this machine; the SMPP worker binds to it within seconds. */
+export async function seedCarrier(
+  { db, clock, box }: SeedDeps,
+  port: number,
+  overrides: Partial<CarrierDocument> = {},
+): Promise<void> {
+  const { _id = 'sim' } = overrides;
+  await db.collection<CarrierDocument>('carriers').insertOne({
+    ...CARRIER_DEFAULTS,
+    _id,
+    name: 'Simulated Carrier',
+    host: '127.0.0.1',
+    port,
+    systemId: 'harkara',
+    password: box.seal('secret', ['carriers', _id, 'password']),
+    createdAt: clock.now(),
+    ...overrides,
+  });
+}
+
+/** How many commands these processes have sent to the store since their start. */
+async function storeCommands(processes: readonly ChildProcess[]): Promise<number> {
+  const counts = await Promise.all(processes.map(ask));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+function ask(child: ChildProcess): Promise<number> {
+  return new Promise((resolve) => {
+    const hear = (message: unknown): void => {
+      if (typeof message !== 'object' || message === null || !('commands' in message)) return;
+      child.off('message', hear);
+      resolve(Number(message.commands));
+    };
+    child.on('message', hear);
+    child.send('how many commands'); // command-counter.ts answers.
+  });
 }

@@ -15,7 +15,7 @@ import { type SingleUpdate, updateEach } from '../../shared/platform/mongo/updat
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId, type QueueId } from '../../shared/platform/runtime/ids.ts';
 import { embeddedSocketPath, embeddedStoreDir } from '../../shared/platform/runtime/unix-socket.ts';
-import { build } from './build.ts';
+import { build } from './fleet.ts';
 
 const GROUP = 100;
 const MESSAGES = 20_000;

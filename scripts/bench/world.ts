@@ -3,7 +3,7 @@ import { listenLocally } from '../simulator/listen.ts';
 import { startReceiver } from '../simulator/receiver.ts';
 import type { SmscOptions } from '../simulator/smsc/options.ts';
 import { startSmsc } from '../simulator/smsc.ts';
-import { machineMs } from './machine-time.ts';
+import { machineMs } from './load.ts';
 
 /**
  * The world around the product as a separate process: the simulator's carrier and webhook receiver, without output. It notes when

@@ -1,9 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { closedLoop } from './load.ts';
-import { cpuMs } from './process-usage.ts';
-import { productTarget } from './target.ts';
+import { closedLoop, productTarget } from './load.ts';
+import { cpuMs } from './usage.ts';
 
 const REQUESTS = 10_000;
 const WARM_UP = 3_000;

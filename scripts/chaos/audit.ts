@@ -1,7 +1,6 @@
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
-import type { Answer, Client } from './client.ts';
 import type { FaultLog } from './faults.ts';
-import type { LoadOutcome } from './load.ts';
+import type { Answer, Client, LoadOutcome } from './load.ts';
 import type { Stage } from './stage.ts';
 
 /** The result of one check. */

@@ -1,6 +1,5 @@
+import { parseArgs } from 'node:util';
 import type { Fleet } from '../bench/fleet.ts';
-import type { ChaosOptions } from './options.ts';
-import type { Random } from './random.ts';
 import type { OtherStore } from './stage.ts';
 
 export interface FaultLog {
@@ -84,4 +83,94 @@ function count(counts: Map<string, number>, app: string): void {
 
 function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Random numbers from a seed (mulberry32), so that a plan can be repeated. */
+export interface Random {
+  /** A whole number, 32 bits. */
+  uint32(): number;
+  /** From 0 (included) to 1 (excluded). */
+  next(): number;
+  /** From 0 (included) to `below` (excluded). */
+  integer(below: number): number;
+  /** Throws RangeError when there is nothing to choose from. */
+  pick<T>(from: readonly T[]): T;
+}
+
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const uint32 = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return (mixed ^ (mixed >>> 14)) >>> 0;
+  };
+  const next = (): number => uint32() / 2 ** 32;
+  const integer = (below: number): number => Math.floor(next() * below);
+  return {
+    uint32,
+    next,
+    integer,
+    pick: (from) => {
+      if (from.length === 0) throw new RangeError('nothing to choose from');
+      return from[integer(from.length)] as (typeof from)[number]; // the index is in range
+    },
+  };
+}
+
+export interface ChaosOptions {
+  /** The same seed gives the same plan of faults and load; the timing depends on the machine. */
+  readonly seed: number;
+  readonly messages: number;
+  readonly kills: number;
+  /** Number of SIGSTOPs among the faults, and how long each lasts. */
+  readonly pauses: number;
+  readonly pauseMs: number;
+  /** Average time between two faults. */
+  readonly everyMs: number;
+  /** Requests in flight. */
+  readonly connections: number;
+}
+
+export const CHAOS_DEFAULTS: ChaosOptions = {
+  seed: 1,
+  messages: 50_000,
+  kills: 200,
+  pauses: 5,
+  pauseMs: 40_000,
+  everyMs: 2_500,
+  connections: 24,
+};
+
+const FLAGS: readonly (readonly [flag: string, option: keyof ChaosOptions, meaning: string])[] = [
+  ['seed', 'seed', 'plan of faults and load'],
+  ['messages', 'messages', 'recipients in all'],
+  ['kills', 'kills', 'kill -9 of a process, the store included'],
+  ['pauses', 'pauses', 'SIGSTOPs among them'],
+  ['pause', 'pauseMs', 'length of each, in milliseconds'],
+  ['every', 'everyMs', 'from one fault to the next on average, in milliseconds'],
+  ['connections', 'connections', 'requests in flight'],
+];
+
+/** Reads the command line. Throws one sentence for the person who typed it. Undefined: help was requested. */
+export function readOptions(argv: readonly string[]): ChaosOptions | undefined {
+  const options = Object.fromEntries(FLAGS.map(([flag]) => [flag, { type: 'string' as const }]));
+  const { values } = parseArgs({ args: [...argv], options: { ...options, help: { type: 'boolean' } } });
+  const given: Readonly<Record<string, unknown>> = values;
+  if (given.help === true) return undefined;
+  const read: Record<keyof ChaosOptions, number> = { ...CHAOS_DEFAULTS };
+  for (const [flag, option] of FLAGS) {
+    const value = given[flag];
+    if (value === undefined) continue;
+    if (!/^\d{1,9}$/.test(String(value))) throw new RangeError(`--${flag} must be a whole number, not "${value}"`);
+    read[option] = Number(value);
+  }
+  return read;
+}
+
+export function help(): string {
+  const lines = FLAGS.map(([flag, option, meaning]) => `  --${flag.padEnd(12)} ${meaning} (${CHAOS_DEFAULTS[option]})`);
+  return ['Kills processes of the product while messages flow, then audits it from the outside.', '', ...lines].join(
+    '\n',
+  );
 }

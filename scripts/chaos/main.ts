@@ -1,7 +1,7 @@
 import { readEnvironment } from '../../shared/platform/config/environment.ts';
 import { loadConfig } from '../../shared/platform/config/settings.ts';
-import { build } from '../bench/build.ts';
-import { help, readOptions } from './options.ts';
+import { build } from '../bench/fleet.ts';
+import { help, readOptions } from './faults.ts';
 import { runChaos, type Verdict } from './run.ts';
 import type { OtherStore } from './stage.ts';
 

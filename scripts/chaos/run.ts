@@ -1,9 +1,6 @@
 import { audit, countOpen, type Finding, readUnfinished } from './audit.ts';
-import { type Client, createClient } from './client.ts';
-import { causeFaults, type FaultLog } from './faults.ts';
-import { type LoadOutcome, planLoad, sendAll } from './load.ts';
-import type { ChaosOptions } from './options.ts';
-import { seededRandom } from './random.ts';
+import { type ChaosOptions, causeFaults, type FaultLog, seededRandom } from './faults.ts';
+import { type Client, createClient, type LoadOutcome, planLoad, sendAll } from './load.ts';
 import { type OtherStore, type Stage, setStage } from './stage.ts';
 
 export interface Verdict {

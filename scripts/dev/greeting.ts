@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { type Config, gatewayUrl, publicUrl } from '../../shared/platform/config/settings.ts';
-import type { RunFiles } from './run-files.ts';
+import type { RunFiles } from './run.ts';
 import type { Demo } from './seed.ts';
 
 export function receiverUrl(config: Pick<Config, 'simulatorWebhookPort'>): string {
@@ -73,7 +73,7 @@ function requests(config: Config) {
 
 /**
  * A template that takes the address of an image, two values for the body, and the suffix of a link
- * (scripts/simulator/provider/demo-templates.ts).
+ * (scripts/simulator/provider/templates.ts).
  */
 const SHIPPED =
   '{"to":"919876543210","template":"order_shipped","language":"en_US","params":["https://media.example.com/parcel.jpg","Asha","1234","1234"],"buttons":[{"payload":"WHERE-1234"},{"payload":"CALL-1234"}]}';

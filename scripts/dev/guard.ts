@@ -3,9 +3,8 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { appPids, awaitGone, kill } from './app-processes.ts';
-import { parsePm2Line } from './pm2-lines.ts';
-import { forgetPart, notePart } from './run-lock.ts';
+import { parsePm2Line } from './pm2.ts';
+import { appPids, awaitGone, forgetPart, kill, notePart } from './run.ts';
 
 /**
  * A separate process, in its own process group, between `npm start` and PM2. So a Ctrl-C of the terminal does not reach PM2

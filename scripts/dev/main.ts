@@ -11,18 +11,13 @@ import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import type { DirectoryLock } from '../../shared/platform/runtime/directory-lock.ts';
 import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import { isAlive } from '../../shared/platform/runtime/process-identity.ts';
-import { appPids, awaitGone, kill } from './app-processes.ts';
 import { buildIfNeeded } from './build.ts';
-import { endReason } from './end-reason.ts';
-import { followLines } from './follow.ts';
 import { greeting, more, receiverUrl } from './greeting.ts';
 import { AppEnded, Pm2 } from './pm2.ts';
-import { awaitReady } from './ready.ts';
-import { type RunFiles, runFiles } from './run-files.ts';
-import { forgetPart, readPart, takeRun } from './run-lock.ts';
-import { type Demo, seedDemo, trustWebhooks } from './seed.ts';
-import { enterApp } from './seed-provider.ts';
+import { appPids, awaitGone, forgetPart, kill, type RunFiles, readPart, runFiles, takeRun } from './run.ts';
+import { type Demo, enterApp, seedDemo, trustWebhooks } from './seed.ts';
 import { type RunSettings, runSettings } from './settings.ts';
+import { awaitReady, endReason, followLines } from './watch.ts';
 
 /**
  * `npm start`: everything on one bare machine, in the foreground. It builds, starts all processes under PM2, creates a demo

@@ -11,8 +11,7 @@ import type { AskedSecret } from '../../shared/platform/config/secrets.ts';
 import { type AccountId, isAccountId } from '../../shared/platform/runtime/ids.ts';
 import { answerText } from './answer-text.ts';
 import { operator } from './audited.ts';
-import { type Answer, type Command, type Context, Failure, UsageError } from './command.ts';
-import { flag, type Parameter } from './parameters.ts';
+import { type Answer, type Command, type Context, Failure, flag, type Parameter, UsageError } from './command.ts';
 import { optionName } from './read-words.ts';
 
 /**

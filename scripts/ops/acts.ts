@@ -5,12 +5,11 @@ import { phoneDigits } from '../../shared/platform/sheets/cell.ts';
 import { type Act, perform, type Request, type Told, type Values } from './act.ts';
 import { answerText, cell, listText, recordText } from './answer-text.ts';
 import { bindsText, SETTING_OPTIONS, settingsText, withSettings } from './carrier-settings.ts';
-import { type Context, Failure } from './command.ts';
+import { type Context, daytime, Failure, flag, optional, ownNumber, required, words } from './command.ts';
+import { readOctets } from './input.ts';
 import { existingUser, NAMED_USER, ownerOfKey, ownerOfWebhook } from './owners.ts';
-import { daytime, flag, optional, ownNumber, required, words } from './parameters.ts';
-import { readOctets } from './read-file.ts';
+import { keysText, LINK_NOTES, linkText } from './people.ts';
 import { CHANGED_ROUTE, existingRoute, findRoute, NEW_ROUTE, routeText, wholeRoute } from './route-options.ts';
-import { keysText, LINK_NOTES, linkText } from './user.ts';
 
 /** The commands that are endpoints of the API, by noun. What has none stands in the nouns' own files. */
 

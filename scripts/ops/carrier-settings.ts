@@ -1,8 +1,8 @@
 import { settingsForm } from '../../gateway/endpoints/carriers/settings-form.ts';
 import type { Request, Told, Values } from './act.ts';
 import { sheet, table } from './answer-text.ts';
-import type { Parameter } from './parameters.ts';
-import { readOctets } from './read-file.ts';
+import type { Parameter } from './command.ts';
+import { readOctets } from './input.ts';
 import { optionName } from './read-words.ts';
 
 /** A carrier's settings as options: each is one text, as the endpoints take it. The tables of settings say what there is. */

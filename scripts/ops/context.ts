@@ -8,9 +8,8 @@ import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import { createLog } from '../../shared/platform/runtime/log.ts';
 import { embeddedSocketPath, embeddedStoreDir } from '../../shared/platform/runtime/unix-socket.ts';
-import { type Context, Failure } from './command.ts';
-import { readSecret } from './read-secret.ts';
-import { type Canvas, Progress } from './store/progress.ts';
+import { type Canvas, type Context, Failure, Progress } from './command.ts';
+import { readSecret } from './input.ts';
 
 /** A context that opens what a command uses; `close` closes it. */
 export function openContext(

@@ -1,9 +1,8 @@
 import { listAccounts } from '../../shared/money/accounts/store.ts';
 import { type LedgerVerdict, verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { table } from './answer-text.ts';
-import { type Command, defineCommand } from './command.ts';
+import { accountId, type Command, defineCommand, optional } from './command.ts';
 import { existing } from './owners.ts';
-import { accountId, optional } from './parameters.ts';
 
 export const LEDGER_COMMANDS: readonly Command[] = [
   defineCommand({

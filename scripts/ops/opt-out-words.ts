@@ -17,9 +17,17 @@ import {
 import { planText } from '../../shared/messages/sms-plan.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { sheet } from './answer-text.ts';
-import { type Command, type Context, defineCommand, Failure } from './command.ts';
+import {
+  accountId,
+  type Command,
+  type Context,
+  defineCommand,
+  Failure,
+  optional,
+  ownNumber,
+  required,
+} from './command.ts';
 import { existing } from './owners.ts';
-import { accountId, optional, ownNumber, required } from './parameters.ts';
 
 const answer = {
   value: 'TEXT',

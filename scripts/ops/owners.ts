@@ -6,8 +6,7 @@ import { findKey } from '../../shared/people/keys/store.ts';
 import { findUsersByName } from '../../shared/people/users/store.ts';
 import { canonicalUsername, OPERATORS, type UserDocument } from '../../shared/people/users/user.ts';
 import type { AccountId, EndpointId } from '../../shared/platform/runtime/ids.ts';
-import { type Context, Failure } from './command.ts';
-import { accountId, flag, optional, required } from './parameters.ts';
+import { accountId, type Context, Failure, flag, optional, required } from './command.ts';
 
 /** Who is meant by a command's words: the account, or whose a thing is. */
 

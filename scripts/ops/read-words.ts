@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { CommanderError, Help, Option, Command as Program } from 'commander';
-import { type Command, UsageError } from './command.ts';
-import { flag, type Parameter } from './parameters.ts';
+import { type Command, flag, type Parameter, UsageError } from './command.ts';
 
 /** The parsed command line. */
 export type Request =

@@ -1,7 +1,6 @@
 import { DEFAULT_WAIT_SECONDS } from '../../shared/carriers/routing/route.ts';
 import { perform, type Request, type Told, type Values } from './act.ts';
-import { type Context, Failure } from './command.ts';
-import { daytime, optional, required, words } from './parameters.ts';
+import { type Context, daytime, Failure, optional, required, words } from './command.ts';
 
 /** How a route is written on the command line. */
 

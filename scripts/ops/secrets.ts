@@ -14,8 +14,7 @@ import {
   loadSecretKeys,
   type SecretKeys,
 } from '../../shared/platform/runtime/secret-keys.ts';
-import { type Command, defineCommand, Failure } from './command.ts';
-import { integer, withDefault } from './parameters.ts';
+import { type Command, defineCommand, Failure, integer, withDefault } from './command.ts';
 
 export const SECRETS_COMMANDS: readonly Command[] = [
   defineCommand({

@@ -1,158 +1,233 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createHash, type Hash } from 'node:crypto';
+import { type Db, MongoServerError } from 'mongodb';
+import { DocumentSequence } from 'mongodb/lib/cmap/commands.js';
+import { listAccounts } from '../../shared/money/accounts/store.ts';
+import { verifyLedger } from '../../shared/money/ledger/verify.ts';
+import { type Actor, beginEntry, completeEntry } from '../../shared/people/audit.ts';
 import type { Config } from '../../shared/platform/config/settings.ts';
-import { connectStore, type Store } from '../../shared/platform/mongo/connect.ts';
-import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
+import { ensureIndexes, INDEXES, type Index } from '../../shared/platform/mongo/indexes.ts';
+import { expectSchema, readSchema, SCHEMA, setSchema, UNFINISHED_COPY } from '../../shared/platform/mongo/schema.ts';
+import { livingProcesses } from '../../shared/platform/processes/report.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { newId } from '../../shared/platform/runtime/ids.ts';
 import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
-import { embeddedStoreDir } from '../../shared/platform/runtime/unix-socket.ts';
-import { startEmbeddedStore } from '../../workers/embedded-db/server.ts';
-import { operator } from './audited.ts';
-import { type Answer, type Command, type Context, defineCommand, Failure, UsageError } from './command.ts';
-import { flag, optional, words } from './parameters.ts';
-import { moveStore, type Place } from './store/move.ts';
+import type { Progress } from './command.ts';
 
-const uri = words('URI', 'an address like mongodb://host:27017/?replicaSet=rs0', /^mongodb(\+srv)?:\/\/\S+$/);
-const database = words('NAME', 'the name of a database', /^[^\0/\\. "$]{1,63}$/);
-const PASSWORD = /^(mongodb(?:\+srv)?:\/\/)([^/@]*@)/;
-const ARGS = { uri: optional(uri, 'the other store, without a password; left out, it comes from HARKARA_STORE_URI') };
-const OPTIONS = {
-  database: optional(database, 'its database; default: HARKARA_MONGODB_DATABASE'),
-  'uri-stdin': flag('read its address from stdin'),
-};
-const NOTES = `The address contains a password: keep it out of the command line, where other users and the shell's history see it. Write HARKARA_STORE_URI=… into .env or the environment, use --uri-stdin, or answer the question.
-
-Stop the product first; the other store must be empty. It compares all documents and verifies the ledgers before the target may be used; until then starts on it are refused. When the command was interrupted, run it again: it begins anew. The source stays as it is. Never let the product run on both: each would send what waits. Take secret.key along: stored secrets cannot be read without it.`;
-
-/** Copying all data between the embedded store and a MongoDB, or between two of them. */
-export const STORE_MOVE_COMMANDS: readonly Command[] = [
-  defineCommand({
-    noun: 'store',
-    verb: 'export',
-    about: "Copies all data from the product's store to another one, such as a MongoDB. Stop the product first.",
-    args: ARGS,
-    options: OPTIONS,
-    notes: NOTES,
-    run: (values, context) => withBoth(context, values, (own, other) => move(context, 'store.export', own, other)),
-  }),
-  defineCommand({
-    noun: 'store',
-    verb: 'import',
-    about: "Copies all data from another store into the product's, which must be empty. Stop the product first.",
-    args: ARGS,
-    options: OPTIONS,
-    notes: NOTES,
-    run: (values, context) => withBoth(context, values, (own, other) => move(context, 'store.import', other, own)),
-  }),
-];
-
-async function move(
-  { clock, config, progress }: Context,
-  action: string,
-  source: NamedStore,
-  target: NamedStore,
-): Promise<Answer> {
-  const moved = await moveStore({ source, target, action, progress, clock, config, actor: operator() });
-  const { documents, bytes, ledgers, balances } = moved;
-  const copied = `${documents.toLocaleString('en')} documents (${(bytes / 1_048_576).toFixed(1)} MB) are in ${target.name}, compared with ${source.name}.`;
-  const checked = `${ledgers} of ${ledgers} ledgers are whole on both sides, with credits of ${balances.toLocaleString('en')} in all.`;
-  const next = `${target.settings}, take secret.key along, and start the product. Never let it run on both stores.`;
-  return { text: [copied, checked, next].join('\n'), json: { from: source.name, to: target.name, ...moved } };
+/** One of the two stores. `name` is for people: the address without user and password. */
+export interface Place {
+  readonly db: Db;
+  readonly name: string;
 }
 
-/** `settings`: what makes the product use it. */
-interface NamedStore extends Place {
-  readonly settings: string;
+interface MoveDeps {
+  readonly source: Place;
+  readonly target: Place;
+  /** The name in the audit, such as `store.export`. */
+  readonly action: string;
+  readonly actor: Actor;
+  readonly progress: Progress;
+  readonly clock: Clock;
+  readonly config: Pick<Config, 'auditDays'>;
 }
 
-interface Values {
-  readonly uri: string | undefined;
-  readonly database: string | undefined;
-  readonly 'uri-stdin': boolean;
+interface Moved {
+  readonly collections: Readonly<Record<string, Content>>;
+  readonly documents: number;
+  readonly bytes: number;
+  readonly ledgers: number;
+  /** The sum over all accounts, which is that of all amounts in the ledgers; the same on both sides. */
+  readonly balances: number;
 }
 
-async function withBoth(
-  context: Context,
-  values: Values,
-  work: (own: NamedStore, other: NamedStore) => Promise<Answer>,
-): Promise<Answer> {
-  const { config } = context;
-  const address = await addressOf(context, values);
-  const name = values.database ?? config.mongodbDatabase;
-  const theirs = await openOther(context, address, name);
-  try {
-    const ours = await openOwnStore(config);
-    try {
-      const { mongodbUri, mongodbDatabase, dataDir } = config;
-      const own =
-        mongodbUri === ''
-          ? { name: `the embedded store in ${dataDir}`, settings: 'Leave HARKARA_MONGODB_URI out of .env' }
-          : onMongo(mongodbUri, mongodbDatabase);
-      return await work({ db: ours.db, ...own }, { db: theirs.db, ...onMongo(address, name) });
-    } catch (error) {
-      if (!isStoreTrouble(error)) throw error;
-      const why = error instanceof Error ? error.message : String(error);
-      throw new Failure(`A store does not answer (${why}). Run the command again: it begins anew.`);
-    } finally {
-      await ours.close();
-    }
-  } finally {
-    await theirs.close();
+/** What each store makes anew: reports of processes, counts of a minute, what a start has tried, the schema. */
+const OWN: ReadonlySet<string> = new Set(['processes', 'rate', 'start_checks', 'store_state']);
+
+/**
+ * Copies everything from one store to another one, which must be empty, while no process uses either of them: documents, then
+ * indexes. What was read is compared with what is in the target then, by the hash of each collection and by the ledgers. Until
+ * the end the target refuses starts; after an interruption the same call begins anew. Changes nothing in the source. Throws a
+ * `StartError` with one sentence.
+ */
+export async function moveStore(deps: MoveDeps): Promise<Moved> {
+  const { source, target, progress } = deps;
+  await begin(source, target);
+  const before = await checkLedgers(source);
+  const collections: Record<string, Content> = {};
+  for (const name of await namesIn(source.db)) {
+    progress.begin(`copying ${name}`, await source.db.collection(name).estimatedDocumentCount());
+    collections[name] = await copyCollection(source.db, target.db, name, (done) => progress.at(done));
+    progress.end(collections[name].documents);
+  }
+  const ttl = INDEXES.filter(({ options }) => options.expireAfterSeconds !== undefined);
+  const others = INDEXES.filter((index) => !ttl.includes(index));
+  await buildIndexes(target.db, others, progress);
+  await compare(deps, collections);
+  const after = await checkLedgers(target);
+  if (after.balances !== before.balances || after.ledgers !== before.ledgers) {
+    throw notExact(deps, `${source.name} has credits of ${before.balances}, ${target.name} of ${after.balances}.`);
+  }
+  await expectUnused(source); // A process that was started meanwhile may have written what was not read.
+  await buildIndexes(target.db, ttl, progress); // Last: a TTL index must not remove a document before it was compared.
+  const all = Object.values(collections);
+  const [documents, bytes] = [sum(all.map((one) => one.documents)), sum(all.map((one) => one.bytes))];
+  await enterInAudit(deps, { from: source.name, to: target.name, documents, bytes });
+  await setSchema(target.db, SCHEMA);
+  return { collections, documents, bytes, ...after };
+}
+
+/** Marks the target as unfinished, and empties it of what an interrupted copy has left. */
+async function begin(source: Place, target: Place): Promise<void> {
+  for (const place of [source, target]) await expectUnused(place);
+  await expectSchema(source.db);
+  if ((await readSchema(source.db)) === undefined) {
+    throw new StartError(`${source.name} has no data of this product, so nothing was copied.`);
+  }
+  if ((await readSchema(target.db)) !== UNFINISHED_COPY) await expectEmpty(target);
+  await setSchema(target.db, UNFINISHED_COPY);
+  await expectUnused(target); // Once more: a process that starts either sees the mark or is seen here.
+  for (const name of await namesIn(target.db)) await target.db.collection(name).drop();
+}
+
+async function expectUnused({ db, name }: Place): Promise<void> {
+  const apps = new Set((await livingProcesses(db)).map(({ app }) => app));
+  if (apps.size === 0) return;
+  throw new StartError(
+    `${name} is in use by ${[...apps].sort().join(', ')}: stop the product first (npx pm2 kill). On another machine, a process that was killed counts for half a minute.`,
+  );
+}
+
+async function expectEmpty({ db, name }: Place): Promise<void> {
+  for (const collection of await namesIn(db)) {
+    if ((await db.collection(collection).findOne()) === null) continue;
+    throw new StartError(`${name} is not empty: it has ${collection}. Name another database, or drop that one first.`);
   }
 }
 
-async function addressOf({ secret }: Context, { uri, 'uri-stdin': fromStdin }: Values): Promise<string> {
-  if (uri !== undefined && PASSWORD.test(uri)) {
-    throw new UsageError(
-      "An address with a user and a password must not be on the command line, where other users and the shell's history see it. Put it into HARKARA_STORE_URI (.env or the environment), or use --uri-stdin.",
-    );
-  }
-  const address = (uri ?? (await secret('HARKARA_STORE_URI', fromStdin))).trim();
-  if (!/^mongodb(\+srv)?:\/\//.test(address))
-    throw new UsageError('HARKARA_STORE_URI must be an address like mongodb://…');
-  return address;
-}
-
-async function openOther({ config }: Context, mongodbUri: string, mongodbDatabase: string): Promise<Store> {
-  try {
-    return await connectStore({ ...config, mongodbUri, mongodbDatabase }, 0);
-  } catch (error) {
-    if (!(error instanceof StartError)) throw error;
-    throw new StartError(error.message.replace('HARKARA_MONGODB_URI', placeName(mongodbUri, mongodbDatabase)));
-  }
-}
-
-function onMongo(address: string, database: string): Pick<NamedStore, 'name' | 'settings'> {
-  const name = placeName(address, database);
-  return { name, settings: `Set HARKARA_MONGODB_URI and HARKARA_MONGODB_DATABASE for ${name}` };
-}
-
-/** The store's address for people and for the audit: without user, password and options. */
-function placeName(address: string, database: string): string {
-  const [, scheme = '', hosts = ''] = /^(mongodb(?:\+srv)?:\/\/)(?:[^/@]*@)?([^/?]*)/.exec(address) ?? [];
-  return `${scheme}${decodeURIComponent(hosts)}/${database}`;
+/** The collections that are copied, by name. */
+async function namesIn(db: Db): Promise<readonly string[]> {
+  const found = await db.listCollections({}, { nameOnly: true }).toArray();
+  return found.flatMap(({ name }) => (OWN.has(name) || name.startsWith('system.') ? [] : [name])).sort();
 }
 
 /**
- * The product's own store. An embedded one is started inside this command, and listens where no other program looks for it: nothing
- * else may write to it. Throws `StartError` when a process has it.
+ * Builds the indexes one after the other, each by its own command. The embedded store answers a command only when all of its
+ * indexes are built; with all indexes of a collection that would take too long.
  */
-async function openOwnStore(config: Config): Promise<Store> {
-  if (config.mongodbUri !== '') return connectStore(config, 0);
-  const socketDir = mkdtempSync(join(tmpdir(), 'harkara-copy-'));
-  const closing = [async () => rmSync(socketDir, { recursive: true })];
-  const close = async (): Promise<void> => {
-    for (const one of closing.reverse()) await one();
-  };
-  try {
-    const dir = embeddedStoreDir(config.dataDir);
-    const embedded = await startEmbeddedStore({ dir, socketPath: join(socketDir, 'store.sock'), durability: 'fsync' });
-    closing.push(() => embedded.close());
-    const store = await connectStore({ ...config, mongodbUri: embedded.uri }, 0);
-    closing.push(() => store.close());
-    return { ...store, close };
-  } catch (error) {
-    await close();
-    throw error;
+async function buildIndexes(db: Db, indexes: readonly Index[], progress: Progress): Promise<void> {
+  progress.begin('building indexes', indexes.length);
+  for (const [done, index] of indexes.entries()) {
+    progress.at(done);
+    await ensureIndexes(db, () => {}, [index]);
   }
+  progress.end(indexes.length);
+}
+
+async function compare(deps: MoveDeps, read: Readonly<Record<string, Content>>): Promise<void> {
+  const { target, progress } = deps;
+  for (const [name, { documents, sha256 }] of Object.entries(read)) {
+    progress.begin(`comparing ${name}`, documents);
+    const there = await readContent(target.db, name, (done) => progress.at(done));
+    progress.end(there.documents);
+    if (there.sha256 === sha256 && there.documents === documents) continue;
+    throw notExact(deps, `${name}: ${documents} documents were read, and the ${there.documents} in the target differ.`);
+  }
+}
+
+function notExact({ source }: MoveDeps, why: string): StartError {
+  return new StartError(`${why} The copy is not exact. Run the command again; ${source.name} is unchanged.`);
+}
+
+async function checkLedgers({ db, name }: Place): Promise<{ readonly ledgers: number; readonly balances: number }> {
+  let balances = 0;
+  const accounts = await listAccounts(db);
+  for (const { _id } of accounts) {
+    const { balance, problems } = await verifyLedger(db, _id);
+    if (problems.length > 0) throw new StartError(`The ledger of ${_id} in ${name} is broken: ${problems.join('; ')}`);
+    balances += balance;
+  }
+  return { ledgers: accounts.length, balances };
+}
+
+async function enterInAudit({ target, action, actor, clock, config }: MoveDeps, after: Record<string, unknown>) {
+  const now = clock.now();
+  const id = newId('aud', now.getTime());
+  const intended = { actor, action, subject: { kind: 'store' } } as const;
+  await beginEntry(target.db, id, intended, { now, keptDays: config.auditDays });
+  await completeEntry(target.db, id, { outcome: 'done', after });
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
+}
+
+/** The bytes of a document as the store has them: no type, no order of fields and no number is changed by reading them. */
+type RawDocument = Uint8Array;
+
+/** All documents of a collection in the order of their ids. */
+interface Content {
+  readonly documents: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+const SLICE = 1_000;
+/** A slice ends at this many bytes, even with fewer documents. One document may have 16 MB, a command 48 MB. */
+const SLICE_BYTES = 8_000_000;
+
+/** Copies a collection. Returns what was read. `onDone` is told how many documents are copied so far. */
+export function copyCollection(
+  source: Db,
+  target: Db,
+  collection: string,
+  onDone: (documents: number) => void,
+): Promise<Content> {
+  return walk(source, collection, onDone, (documents) => insertRaw(target, collection, documents));
+}
+
+export function readContent(db: Db, collection: string, onDone: (documents: number) => void): Promise<Content> {
+  return walk(db, collection, onDone, async () => {});
+}
+
+async function walk(
+  db: Db,
+  collection: string,
+  onDone: (documents: number) => void,
+  use: (documents: readonly RawDocument[]) => Promise<void>,
+): Promise<Content> {
+  const hash: Hash = createHash('sha256');
+  let [documents, bytes] = [0, 0];
+  for await (const slice of slicesOf(db, collection)) {
+    await use(slice);
+    for (const document of slice) {
+      hash.update(document);
+      bytes += document.length;
+    }
+    documents += slice.length;
+    onDone(documents);
+  }
+  return { documents, bytes, sha256: hash.digest('hex') };
+}
+
+async function* slicesOf(db: Db, collection: string): AsyncGenerator<readonly RawDocument[]> {
+  const cursor = db.collection(collection).find({}, { raw: true, batchSize: SLICE }).sort({ _id: 1 });
+  let slice: RawDocument[] = [];
+  let bytes = 0;
+  for await (const document of cursor as AsyncIterable<unknown>) {
+    const raw = document as RawDocument; // `raw` makes the driver return the bytes, which its types do not say
+    slice.push(raw);
+    bytes += raw.length;
+    if (slice.length < SLICE && bytes < SLICE_BYTES) continue;
+    yield slice;
+    [slice, bytes] = [[], 0];
+  }
+  if (slice.length > 0) yield slice;
+}
+
+async function insertRaw(db: Db, collection: string, documents: readonly RawDocument[]): Promise<void> {
+  const sequence = new DocumentSequence('documents');
+  for (const document of documents) sequence.push({}, document);
+  const writeConcern = { w: 'majority', j: true };
+  const answer = await db.command({ insert: collection, documents: sequence, writeConcern });
+  const [failed] = answer.writeErrors ?? [];
+  if (failed !== undefined) throw new MongoServerError(failed);
 }

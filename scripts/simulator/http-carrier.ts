@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { closeAtOnce, listenLocally } from './listen.ts';
 import { magicNumbers } from './magic-numbers.ts';
-import { Delays } from './pace/delays.ts';
+import { Delays } from './pace/pace.ts';
 import { readBody, sendJson } from './provider/http.ts';
-import { STATUS } from './smpp/commands.ts';
-import type { Outcome, ReceiptPlan } from './smsc/outcome.ts';
+import { STATUS } from './smpp/pdu.ts';
+import type { Outcome, ReceiptPlan } from './smsc/receipts.ts';
 
 export interface HttpCarrierOptions {
   /** TCP port on 127.0.0.1. Default 0: the system chooses a free one. */

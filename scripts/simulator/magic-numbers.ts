@@ -1,7 +1,7 @@
-import { RecentCounts } from './provider/recent-counts.ts';
-import { STATUS } from './smpp/commands.ts';
+import { RecentCounts } from './pace/pace.ts';
+import { STATUS } from './smpp/pdu.ts';
 import type { Submit } from './smpp/submit.ts';
-import type { Outcome } from './smsc/outcome.ts';
+import type { Outcome } from './smsc/receipts.ts';
 
 /** What happens to messages whose destination ends in `ending`. */
 export interface MagicNumber {

@@ -1,12 +1,10 @@
 import { createServer } from 'node:http';
 import { closeAtOnce, listenLocally } from './listen.ts';
-import { Delays } from './pace/delays.ts';
+import { Delays } from './pace/pace.ts';
 import { type App, Callbacks, type CallbackValue } from './provider/callbacks.ts';
 import { Customers } from './provider/customers.ts';
-import { TEMPLATES } from './provider/demo-templates.ts';
-import type { FileRead } from './provider/file-fates.ts';
+import { type CustomersFile, type FileRead, Media, Uploads } from './provider/files.ts';
 import { type GraphError, sendJson } from './provider/http.ts';
-import { type CustomersFile, Media } from './provider/media.ts';
 import {
   PROVIDER_DEFAULTS,
   type ProviderOptions,
@@ -17,8 +15,7 @@ import {
 import { Routes } from './provider/routes.ts';
 import { Sends } from './provider/sends.ts';
 import { type AskedTemplate, TemplateReviews } from './provider/template-reviews.ts';
-import type { Template } from './provider/templates.ts';
-import { Uploads } from './provider/uploads.ts';
+import { TEMPLATES, type Template } from './provider/templates.ts';
 
 /** A running chat-app provider. Requests and answers have the shapes of the WhatsApp Cloud API. */
 export interface Provider {

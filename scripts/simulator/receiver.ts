@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import { webhookLine } from './lines.ts';
 import { closeAtOnce, listenLocally } from './listen.ts';
-import { RecentCounts } from './provider/recent-counts.ts';
+import { RecentCounts } from './pace/pace.ts';
 import { Received, type ReceivedWebhook, Signatures } from './receiver/received.ts';
 
 export interface ReceiverOptions {

@@ -2,10 +2,8 @@ import { parseArgs } from 'node:util';
 import type { HttpCarrierOptions } from './http-carrier.ts';
 import { PROVIDER_DEFAULTS, type ProviderOptions } from './provider/options.ts';
 import { DEFAULT_ALPHABETS } from './smpp/text.ts';
-import { ID_FORMS } from './smsc/message-ids.ts';
 import { SMSC_DEFAULTS, type SmscOptions } from './smsc/options.ts';
-import { RECEIPT_DIALECTS } from './smsc/receipt-dialects.ts';
-import { RECEIPT_FORMS } from './smsc/receipts.ts';
+import { ID_FORMS, RECEIPT_DIALECTS, RECEIPT_FORMS } from './smsc/receipts.ts';
 
 /** Settings of the command. A flag overrides its environment variable, the variable a line of `.env`, and that the default. */
 export interface Settings {
@@ -33,7 +31,6 @@ interface Setting {
 const SETTINGS: readonly Setting[] = [
   { flag: 'smsc-port', value: 'PORT', standard: '2775', meaning: 'SMPP port on 127.0.0.1, 0 for any' },
   { flag: 'receipt-delay', value: 'MS', standard: '500', meaning: 'from acceptance to receipt' },
-  { flag: 'receipt-jitter', value: 'MS', standard: '0', meaning: 'random part added to it' },
   { flag: 'response-delay', value: 'MS', standard: '0', meaning: 'from submit_sm to its answer' },
   { flag: 'rate', value: 'N', standard: '0', meaning: 'submits a second above which 0x58 is answered, 0 for no limit' },
   { flag: 'id-form', value: 'FORM', standard: 'hex', meaning: `message ids: ${ID_FORMS.join(', ')} (answer-receipt)` },
@@ -51,12 +48,6 @@ const SETTINGS: readonly Setting[] = [
   { flag: 'deliver-window', value: 'N', standard: '100', meaning: 'unanswered deliver_sm per session' },
   { flag: 'deliver-timeout', value: 'MS', standard: '10000', meaning: 'until an unanswered deliver_sm is sent again' },
   { flag: 'retry-delay', value: 'MS', standard: '1000', meaning: 'from a refused deliver_sm to its next try' },
-  {
-    flag: 'idle-timeout',
-    value: 'MS',
-    standard: '0',
-    meaning: 'silence after which a connection is closed, 0 for never',
-  },
   { flag: 'enquire-link', value: 'MS', standard: '0', meaning: 'how often the SMSC sends enquire_link, 0 for never' },
   { flag: 'log', value: 'FILE', standard: '', meaning: 'append every accepted message to FILE as JSON lines' },
   { flag: 'chatapp-port', value: 'PORT', standard: '4020', meaning: 'HTTP port of the chat-app provider on 127.0.0.1' },
@@ -123,7 +114,6 @@ function settings(text: (flag: string) => string): Settings {
     smsc: {
       port: number('smsc-port', 0, 65_535),
       receiptDelayMs: number('receipt-delay'),
-      receiptJitterMs: number('receipt-jitter'),
       responseDelayMs: number('response-delay'),
       ratePerSecond: number('rate') || SMSC_DEFAULTS.ratePerSecond,
       idForm: oneOf('id-form', ID_FORMS),
@@ -136,7 +126,6 @@ function settings(text: (flag: string) => string): Settings {
       deliverWindow: number('deliver-window', 1),
       deliverTimeoutMs: number('deliver-timeout', 1),
       retryDelayMs: number('retry-delay'),
-      idleTimeoutMs: number('idle-timeout'),
       enquireLinkMs: number('enquire-link'),
       log: text('log'),
     },

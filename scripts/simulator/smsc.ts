@@ -1,17 +1,13 @@
 import { createServer, type Server } from 'node:net';
 import { listenLocally } from './listen.ts';
 import { magicNumbers } from './magic-numbers.ts';
-import { Delays } from './pace/delays.ts';
-import { COMMAND } from './smpp/commands.ts';
-import { Reassembly, type WholeText, wholeTexts } from './smpp/reassembly.ts';
-import type { Submit } from './smpp/submit.ts';
-import { Acceptance, type SubmitCounts } from './smsc/acceptance.ts';
-import { AuditFile } from './smsc/audit-file.ts';
-import { type MobileOriginated, phoneMessage } from './smsc/deliver-sm.ts';
-import { KeptSubmits } from './smsc/kept-submits.ts';
-import { type DeliveryCounts, Mailboxes } from './smsc/mailboxes.ts';
+import { Delays } from './pace/pace.ts';
+import { COMMAND } from './smpp/pdu.ts';
+import { Reassembly, type Submit, type WholeText, wholeTexts } from './smpp/submit.ts';
+import { Acceptance, KeptSubmits, type SubmitCounts } from './smsc/acceptance.ts';
+import { type DeliveryCounts, Mailboxes, type MobileOriginated, phoneMessage } from './smsc/mailboxes.ts';
 import { SMSC_DEFAULTS, type SmscOptions } from './smsc/options.ts';
-import { type SessionInfo, Sessions } from './smsc/sessions.ts';
+import { AuditFile, type SessionInfo, Sessions } from './smsc/sessions.ts';
 
 export interface SmscStats {
   readonly submits: Readonly<SubmitCounts>;

@@ -1,4 +1,4 @@
-import { CHAOS_DEFAULTS } from '../../scripts/chaos/options.ts';
+import { CHAOS_DEFAULTS } from '../../scripts/chaos/faults.ts';
 import { runChaos, type Verdict } from '../../scripts/chaos/run.ts';
 import { builtProduct } from '../support/built.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { TEMPLATES } from '../../scripts/simulator/provider/demo-templates.ts';
 import { ERRORS } from '../../scripts/simulator/provider/magic-customers.ts';
+import { TEMPLATES } from '../../scripts/simulator/provider/templates.ts';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { eventually } from '../support/eventually.ts';

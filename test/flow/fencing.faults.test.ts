@@ -1,4 +1,4 @@
-import type { Outcome } from '../../scripts/simulator/smsc/outcome.ts';
+import type { Outcome } from '../../scripts/simulator/smsc/receipts.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import { queueOf } from '../../shared/messages/queue/queue-store.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';

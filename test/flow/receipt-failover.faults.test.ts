@@ -1,4 +1,4 @@
-import type { Outcome } from '../../scripts/simulator/smsc/outcome.ts';
+import type { Outcome } from '../../scripts/simulator/smsc/receipts.ts';
 import { startSmsc } from '../../scripts/simulator/smsc.ts';
 import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { eventually } from '../support/eventually.ts';

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../scripts/bench/free-port.ts';
+import { freePort } from '../../scripts/bench/fleet.ts';
 import { type Smsc, startSmsc } from '../../scripts/simulator/smsc.ts';
 import { debianProgram } from '../support/debian.ts';
 import { eventually } from '../support/eventually.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import PostalMime from 'postal-mime';
-import { freePort } from '../../scripts/bench/free-port.ts';
+import { freePort } from '../../scripts/bench/fleet.ts';
 import { debianProgram } from '../support/debian.ts';
 import { eventually } from '../support/eventually.ts';
 

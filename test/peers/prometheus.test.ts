@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from '../../scripts/bench/free-port.ts';
+import { freePort } from '../../scripts/bench/fleet.ts';
 import { CONDITIONS, READ } from '../../shared/conditions/catalogue.ts';
 import { debianProgram } from '../support/debian.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { TEMPLATES } from '../../scripts/simulator/provider/demo-templates.ts';
+import { TEMPLATES } from '../../scripts/simulator/provider/templates.ts';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import type { KeyScope } from '../../shared/people/keys/key.ts';
 import { createKey } from '../../shared/people/keys/store.ts';

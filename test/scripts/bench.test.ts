@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { freePort } from '../../scripts/bench/free-port.ts';
+import { freePort } from '../../scripts/bench/fleet.ts';
 import { readOptions } from '../../scripts/bench/options.ts';
-import { LOAD, memoryMib, norm, own, WORLD, wakeUps } from '../../scripts/bench/process-usage.ts';
+import { LOAD, memoryMib, norm, own, WORLD, wakeUps } from '../../scripts/bench/usage.ts';
 
 describe('npm run bench: options', () => {
   it('refuse a carrier that sends no receipt, for which a run would wait for ever', () => {

@@ -13,21 +13,49 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { appPids } from '../../scripts/dev/app-processes.ts';
-import { endReason } from '../../scripts/dev/end-reason.ts';
-import { followLines } from '../../scripts/dev/follow.ts';
-import { parsePm2Line } from '../../scripts/dev/pm2-lines.ts';
-import { freePort } from '../../scripts/dev/ports.ts';
-import { runFiles } from '../../scripts/dev/run-files.ts';
-import { notePart, readPart, takeRun } from '../../scripts/dev/run-lock.ts';
+import { parsePm2Line } from '../../scripts/dev/pm2.ts';
+import { appPids, notePart, readPart, runFiles, takeRun } from '../../scripts/dev/run.ts';
+import { freePort } from '../../scripts/dev/settings.ts';
+import { awaitReady, endReason, followLines } from '../../scripts/dev/watch.ts';
 import type { DirectoryLock } from '../../shared/platform/runtime/directory-lock.ts';
 import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import { type ProcessIdentity, thisProcess } from '../../shared/platform/runtime/process-identity.ts';
 import { eventually } from '../support/eventually.ts';
 import { errorOf } from '../workers/embedded-db/store-under-test.ts';
+
+describe('npm start that is not ready in time', () => {
+  let server: Server;
+  let url: string;
+  let readyz: number;
+
+  before(async () => {
+    server = createHttpServer((request, response) => {
+      response.statusCode = request.url === '/readyz' ? readyz : 200;
+      response.end('{"sessions":[]}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+
+  after(() => server.close());
+
+  for (const [status, app] of [
+    [503, 'gateway'],
+    [200, 'smpp'],
+  ] as const) {
+    it(`names the log of ${app}`, async () => {
+      readyz = status;
+      const error = await awaitReady(url, url, '/data/logs', 1).catch(String);
+
+      expect(error).to.match(/Not ready after 0 s: .+\. Its log: /);
+      expect(error).to.include(`/data/logs/${app}-out.log`);
+    });
+  }
+});
 
 describe('the lock of npm start', () => {
   let runDir: string;

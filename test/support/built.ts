@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type BuildOptions, build as bundle } from 'esbuild';
-import { build, ROOT } from '../../scripts/bench/build.ts';
+import { build, ROOT } from '../../scripts/bench/fleet.ts';
 import { buildDashboard } from '../../scripts/dashboard/build.ts';
 import { APPS, appFile } from '../../shared/platform/processes/apps.ts';
 

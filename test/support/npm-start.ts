@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../scripts/bench/free-port.ts';
+import { freePort } from '../../scripts/bench/fleet.ts';
 import { type ProcessIdentity, processIdentity } from '../../shared/platform/runtime/process-identity.ts';
 import { eventually } from './eventually.ts';
 import { ROOT } from './sources.ts';

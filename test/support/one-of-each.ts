@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { TEMPLATES } from '../../scripts/simulator/provider/demo-templates.ts';
+import { TEMPLATES } from '../../scripts/simulator/provider/templates.ts';
 import { recordInbound } from '../../shared/money/conversations/conversation.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';

@@ -1,5 +1,5 @@
 import { greeting, more } from '../../scripts/dev/greeting.ts';
-import { runFiles } from '../../scripts/dev/run-files.ts';
+import { runFiles } from '../../scripts/dev/run.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { loadConfig } from '../../shared/platform/config/settings.ts';
 import type { Product } from './product.ts';

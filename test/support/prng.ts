@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from '../../scripts/chaos/random.ts';
+import { type Random, seededRandom } from '../../scripts/chaos/faults.ts';
 
 /**
  * Random numbers that a seed decides, so that a failing run can be repeated from the number it prints. For fuzzing where a

@@ -1,4 +1,3 @@
-import { checkInteractive } from './check-interactive.ts';
 import { checkTemplate } from './check-template.ts';
 import { filled, type GraphError, type Json, list, object, surplus } from './http.ts';
 import { ERRORS } from './magic-customers.ts';
@@ -123,4 +122,67 @@ function checkMedia(type: string, media: Json | undefined): GraphError | undefin
   if (NO_CAPTION.includes(type)) return { ...ERRORS.parameter, details: `${type} takes no caption` };
   if (typeof caption !== 'string' || caption.length > CAPTION_MAX) return { ...ERRORS.value, details: 'caption' };
   return undefined;
+}
+
+/** The parts that an `interactive` needs and may have beside its action, the action's name, and its other members. */
+interface InteractiveShape {
+  readonly needs: readonly string[];
+  readonly may: readonly string[];
+  readonly name?: string;
+  readonly members: readonly string[];
+}
+
+const WITH_BODY = { needs: ['body'], may: ['header', 'footer'] } as const;
+const INTERACTIVE: Readonly<Record<string, InteractiveShape>> = {
+  button: { ...WITH_BODY, members: ['buttons'] },
+  list: { ...WITH_BODY, members: ['button', 'sections'] },
+  cta_url: { ...WITH_BODY, name: 'cta_url', members: ['parameters'] },
+  flow: { ...WITH_BODY, name: 'flow', members: ['parameters'] },
+  location_request_message: { needs: ['body'], may: [], name: 'send_location', members: [] },
+  request_contact_info: { needs: ['body'], may: [], name: 'request_contact_info', members: [] },
+  product: { needs: [], may: ['body', 'footer'], members: ['catalog_id', 'product_retailer_id'] },
+  product_list: { needs: ['header', 'body'], may: ['footer'], members: ['catalog_id', 'sections'] },
+  catalog_message: { needs: ['body'], may: ['footer'], name: 'catalog_message', members: ['parameters'] },
+};
+/** Only texts. */
+const TEXT_HEADERS: readonly unknown[] = ['list', 'product_list'];
+
+/**
+ * Reads `interactive` as the pages of the Cloud API describe it; what they do not name is refused. Their lengths and counts are not
+ * here: whoever sends by Harkara has been refused for them by its endpoint.
+ */
+function checkInteractive(interactive: Json | undefined): GraphError | undefined {
+  const type = interactive?.type;
+  const shape = typeof type === 'string' && Object.hasOwn(INTERACTIVE, type) ? INTERACTIVE[type] : undefined;
+  if (interactive === undefined || shape === undefined) {
+    return { ...ERRORS.parameter, details: `interactive.type ${String(type)} is not known` };
+  }
+  const odd = surplus(interactive, ['type', 'action', ...shape.needs, ...shape.may]);
+  if (odd !== undefined) return { ...ERRORS.parameter, details: `interactive: unexpected key "${odd}"` };
+  const missing = shape.needs.find((part) => interactive[part] === undefined);
+  if (missing !== undefined) return { ...ERRORS.missing, details: `interactive.${missing}` };
+  const textless = ['body', 'footer'].find((part) => part in interactive && !filled(object(interactive[part])?.text));
+  const problem =
+    headerProblem(interactive) ??
+    (textless === undefined ? undefined : `${textless}.text`) ??
+    actionProblem(shape, object(interactive.action) ?? {});
+  return problem === undefined ? undefined : { ...ERRORS.value, details: `interactive: ${problem}` };
+}
+
+function headerProblem({ type, header: given }: Json): string | undefined {
+  if (given === undefined) return undefined;
+  const header = object(given) ?? {};
+  const { type: kind } = header;
+  if (kind === 'text') return surplus(header, ['type', 'text']) ?? (filled(header.text) ? undefined : 'header.text');
+  if (TEXT_HEADERS.includes(type) || (kind !== 'image' && kind !== 'video' && kind !== 'document'))
+    return 'header.type';
+  const file = object(header[kind]) ?? {};
+  return /^https?:\/\//.test(String(file.link)) || filled(file.id) ? surplus(header, ['type', kind]) : `header.${kind}`;
+}
+
+function actionProblem({ name, members }: InteractiveShape, action: Json): string | undefined {
+  if (action.name !== name) return 'action.name';
+  // The thumbnail of a catalogue alone may be left out.
+  const missing = name === 'catalog_message' ? undefined : members.find((member) => action[member] === undefined);
+  return missing === undefined ? surplus(action, ['name', ...members]) : `action.${missing}`;
 }

@@ -1,8 +1,6 @@
-import { checkTemplateButtons } from './check-template-buttons.ts';
-import { checkHeader } from './check-template-header.ts';
 import { filled, type GraphError, type Json, list, object, surplus } from './http.ts';
 import { ERRORS } from './magic-customers.ts';
-import { componentOf, type Template, variables } from './templates.ts';
+import { componentOf, type Template, type TemplateButton, type TemplateComponent, variables } from './templates.ts';
 
 /** In this order. */
 const PLACES = ['header', 'body', 'limited_time_offer', 'button', 'carousel'];
@@ -10,8 +8,8 @@ const ONCE = ['header', 'body', 'limited_time_offer', 'carousel'];
 
 /**
  * Checks a send against its template, in the order of the Cloud API: the template exists and may be sent; each parameter has what
- * its type requires; the media header fits; the header's text and the body have the right number of values, then the right names
- * and values; the buttons fit; then the offer and the cards.
+ * its type requires; the media header fits; the header's text and the body have the right number of values, then the right names;
+ * the buttons fit; then the offer and the cards.
  *
  * It is stricter than the Cloud API in one thing: components must come in the template's order and may have only documented
  * members.
@@ -102,10 +100,6 @@ function parameter(details: string): GraphError {
   return { ...ERRORS.parameter, details };
 }
 
-const HEADER_MAX = 60;
-const BODY_MAX = 1_024;
-const CODE_MAX = 15;
-
 /** Finds a parameter of type `text` that has no text. */
 function textsWithoutText(component: Json): GraphError | undefined {
   const place = component.type === 'button' ? 'button: ' : '';
@@ -116,13 +110,11 @@ function textsWithoutText(component: Json): GraphError | undefined {
   return { ...ERRORS.parameter, details };
 }
 
-/**
- * Checks the header's text, then the body: the number of values, their names, what is in them, and the length of the filled text.
- */
+/** Checks the header's text, then the body: the number of values and their names. What is in them the endpoint has checked. */
 function checkTexts(known: Template, header: Json | undefined, body: Json | undefined): GraphError | undefined {
   const own = componentOf(known, 'HEADER');
-  const ofHeader = own?.format === 'TEXT' ? checkText('header', known, own.text, header, HEADER_MAX) : undefined;
-  return ofHeader ?? checkText('body', known, componentOf(known, 'BODY')?.text, body, BODY_MAX);
+  const ofHeader = own?.format === 'TEXT' ? checkText('header', known, own.text, header) : undefined;
+  return ofHeader ?? checkText('body', known, componentOf(known, 'BODY')?.text, body);
 }
 
 function checkText(
@@ -130,7 +122,6 @@ function checkText(
   known: Template,
   text: string | undefined,
   component: Json | undefined,
-  most: number,
 ): GraphError | undefined {
   const parameters = list(component?.parameters);
   const wanted = variables(text);
@@ -143,7 +134,7 @@ function checkText(
       details: `${place}: number of localizable_params (${parameters.length}) does not match the expected number of params (${wanted.length})`,
     };
   }
-  return checkNames(known, wanted, parameters) ?? checkValues(place, known, text ?? '', wanted, parameters, most);
+  return checkNames(known, wanted, parameters);
 }
 
 function checkNames(
@@ -164,33 +155,173 @@ function checkNames(
   return { ...ERRORS.parameter, details: `Parameter name is missing for the parameter '{{${missing}}}'` };
 }
 
-function checkValues(
-  place: string,
-  { category }: Template,
-  text: string,
-  wanted: readonly string[],
-  parameters: readonly Json[],
-  most: number,
-): GraphError | undefined {
-  const values = new Map(
-    parameters.map(({ parameter_name: name, text: value }, i) => [
-      String(name ?? [...wanted].sort((a, b) => Number(a) - Number(b))[i]),
-      String(value),
-    ]),
-  );
-  for (const [i, { text: value }] of parameters.entries()) {
-    const problem = brokenValue(String(value), category);
-    if (problem !== undefined)
-      return { ...ERRORS.templateParameters, details: `${place}: Parameter at index ${i} ${problem}` };
+const LOCATION = ['latitude', 'longitude', 'name', 'address'];
+const MEDIA_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  image: ['id', 'link'],
+  video: ['id', 'link'],
+  document: ['id', 'link', 'filename'],
+};
+
+/**
+ * Checks a header of media, a product or a location. Every send must bring one, because the template's own is only an example.
+ * check-template.ts checks headers of text.
+ */
+function checkHeader(header: Json | undefined, own: TemplateComponent | undefined): GraphError | undefined {
+  const [parameter, second] = list(header?.parameters);
+  const given = String(parameter?.type ?? 'unknown');
+  if (own === undefined) {
+    return header === undefined
+      ? undefined
+      : { ...ERRORS.templateParameters, details: 'header: the template has no header' };
   }
-  const whole = text.replaceAll(/\{\{\s*(\w+)\s*\}\}/g, (_, name: string) => values.get(name) ?? '');
-  return [...whole].length > most
-    ? { ...ERRORS.textTooLong, details: `${place}: the translated text has more than ${most} characters` }
-    : undefined;
+  const { format = 'TEXT' } = own;
+  if (format === 'TEXT' && (parameter === undefined || given === 'text')) return undefined;
+  const type = format.toLowerCase();
+  if (parameter !== undefined && given === type && object(parameter[type]) === undefined) {
+    const details = `Parameter '${type}' is mandatory for component parameter type '${type}'`;
+    return { ...ERRORS.parameter, details };
+  }
+  if (given !== type || second !== undefined) {
+    const details = `header: Format mismatch, expected ${format}, received ${given.toUpperCase()}`;
+    return { ...ERRORS.format, details };
+  }
+  const odd = surplus(parameter ?? {}, ['type', type]);
+  if (odd !== undefined) return { ...ERRORS.parameter, details: `header: unexpected key "${odd}"` };
+  const value = object(parameter?.[type]) ?? {};
+  if (format === 'PRODUCT') return checkProduct(value);
+  return format === 'LOCATION' ? checkPlace(value) : checkMedia(type, value);
 }
 
-function brokenValue(value: string, category: Template['category']): string | undefined {
-  if (/[\n\r\t]| {5}/.test(value)) return 'has new-line or tab characters or more than 4 consecutive spaces';
-  const long = category === 'AUTHENTICATION' && [...value].length > CODE_MAX;
-  return long ? `exceeds the parameter length limit ${CODE_MAX}` : undefined;
+function checkProduct(product: Json): GraphError | undefined {
+  const odd = surplus(product, ['product_retailer_id', 'catalog_id']);
+  const good = filled(product.product_retailer_id) && /^\d+$/.test(String(product.catalog_id)) && odd === undefined;
+  return good
+    ? undefined
+    : { ...ERRORS.parameter, details: 'header: product needs product_retailer_id and catalog_id' };
+}
+
+function checkMedia(type: string, media: Json): GraphError | undefined {
+  const odd = surplus(media, MEDIA_MEMBERS[type] ?? []);
+  if (odd !== undefined) return { ...ERRORS.parameter, details: `header: unexpected key "${odd}" in ${type}` };
+  if (!filled(media.link) && !filled(media.id)) {
+    return { ...ERRORS.templateParameters, details: 'header: Either one of media ID or link must be present' };
+  }
+  if (media.link !== undefined && !/^https?:\/\/\S+$/.test(String(media.link))) {
+    return { ...ERRORS.value, details: `header: ${type}.link must be an address` };
+  }
+  if (media.filename !== undefined && !filled(media.filename)) {
+    return { ...ERRORS.value, details: 'header: document.filename must be a text' };
+  }
+  return undefined;
+}
+
+/** Degrees may be strings, because the documentation's samples have strings. */
+function checkPlace(location: Json): GraphError | undefined {
+  const missing = LOCATION.find((name) => !filled(location[name])) ?? surplus(location, LOCATION);
+  if (missing !== undefined) {
+    return { ...ERRORS.parameter, details: `template.components[0].parameters[0].location.${missing}` };
+  }
+  const degrees = [
+    [location.latitude, 90],
+    [location.longitude, 180],
+  ] as const;
+  const bad = degrees.some(
+    ([value, most]) => !/^-?\d{1,3}(\.\d+)?$/.test(String(value)) || Math.abs(Number(value)) > most,
+  );
+  return bad ? { ...ERRORS.value, details: 'header: latitude and longitude must be degrees' } : undefined;
+}
+
+/** The types of buttons that take a parameter. Each has the `sub_type` of a send, and the type's name in error texts. */
+const SUB_TYPES: Readonly<
+  Partial<Record<TemplateButton['type'], { readonly subType: string; readonly word: string }>>
+> = {
+  QUICK_REPLY: { subType: 'quick_reply', word: 'QuickReply' },
+  URL: { subType: 'url', word: 'Url' },
+  COPY_CODE: { subType: 'copy_code', word: 'CopyCode' },
+  FLOW: { subType: 'flow', word: 'Flow' },
+  CATALOG: { subType: 'catalog', word: 'Catalog' },
+  MPM: { subType: 'mpm', word: 'Mpm' },
+};
+
+/**
+ * Checks the button components against the template's buttons: index, kind and parameter. Also checks that no button is missing.
+ */
+function checkTemplateButtons(known: Template, components: readonly Json[]): GraphError | undefined {
+  const buttons = componentOf(known, 'BUTTONS')?.buttons ?? [];
+  const indexes = components.map(({ index }) => (/^\d$/.test(String(index)) ? Number(index) : -1));
+  if (indexes.some((index, i) => index <= (indexes[i - 1] ?? -1))) {
+    return wrong('buttons: the order and the indexes must be those of the template');
+  }
+  for (const [i, component] of components.entries()) {
+    const index = indexes[i] ?? 0;
+    const button = buttons[index];
+    if (button === undefined) return wrong(`buttons: the template has no button at index ${index}`);
+    const error = checkButton(button, index, component, known);
+    if (error !== undefined) return error;
+  }
+  const missing = buttons.findIndex((button, index) => needsParameter(button) && !indexes.includes(index));
+  if (missing === -1) return undefined;
+  const word = SUB_TYPES[buttons[missing]?.type ?? 'URL']?.word;
+  return { ...ERRORS.missing, details: `buttons: Button at index ${missing} of type ${word} requires a parameter` };
+}
+
+function needsParameter({ type, url }: TemplateButton): boolean {
+  return type === 'COPY_CODE' || type === 'FLOW' || type === 'MPM' || (type === 'URL' && variables(url).length > 0);
+}
+
+function checkButton(
+  button: TemplateButton,
+  index: number,
+  { sub_type: given, parameters }: Json,
+  known: Template,
+): GraphError | undefined {
+  const rule = SUB_TYPES[button.type];
+  if (rule === undefined || (button.type === 'URL' && !needsParameter(button))) {
+    return wrong(`buttons: Button at index ${index} takes no parameter`);
+  }
+  // The Cloud API accepts `sub_type` in upper and lower case.
+  if (String(given).toLowerCase() !== rule.subType) {
+    return wrong(`buttons: Button at index ${index} must be of type ${rule.word}`);
+  }
+  const [parameter, second] = list(parameters);
+  if (parameter === undefined || second !== undefined) {
+    return wrong(`buttons: Button at index ${index} takes one parameter`);
+  }
+  const problem = parameterProblem(button, parameter, known);
+  return problem === undefined ? undefined : wrong(`buttons: Button at index ${index}: ${problem}`);
+}
+
+function parameterProblem({ type }: TemplateButton, parameter: Json, known: Template): string | undefined {
+  const only = (kind: string, member: string): boolean =>
+    parameter.type === kind && surplus(parameter, ['type', member]) === undefined;
+  switch (type) {
+    case 'QUICK_REPLY':
+      return only('payload', 'payload') && filled(parameter.payload) ? undefined : 'wanted: a payload';
+    case 'URL':
+      if (!only('text', 'text')) return 'wanted: a text';
+      // The password of an authentication template is no part of an address.
+      return known.category === 'AUTHENTICATION' || /^[\x21-\x7e]+$/.test(String(parameter.text))
+        ? undefined
+        : 'spaces and other alphabets must be percent-encoded';
+    case 'COPY_CODE':
+      return only('coupon_code', 'coupon_code') && filled(parameter.coupon_code) ? undefined : 'wanted: a coupon_code';
+    case 'CATALOG':
+    case 'MPM': {
+      const { thumbnail_product_retailer_id: thumbnail, sections } = object(parameter.action) ?? {};
+      if (!only('action', 'action') || !filled(thumbnail))
+        return 'wanted: an action with thumbnail_product_retailer_id';
+      if (type === 'CATALOG') return sections === undefined ? undefined : 'a catalog has no sections';
+      return list(sections).length > 0 ? undefined : 'wanted: sections';
+    }
+    default: {
+      const { flow_token: token, flow_action_data: data } = object(parameter.action) ?? {};
+      if (!only('action', 'action') || !filled(token)) return 'wanted: an action with a flow_token';
+      const good = data === undefined || Object.keys(object(data) ?? {}).length > 0;
+      return good ? undefined : 'flow_action_data must be a non-empty object';
+    }
+  }
+}
+
+function wrong(details: string): GraphError {
+  return { ...ERRORS.templateParameters, details };
 }

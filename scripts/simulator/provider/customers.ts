@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { RecentCounts } from '../pace/pace.ts';
 import { type Callbacks, SESSION_MS, unixSeconds } from './callbacks.ts';
 import type { Json } from './http.ts';
 import type { ProviderOptions } from './options.ts';
 import { contactOf, type Person, Persons, senderOf } from './persons.ts';
-import { RecentCounts } from './recent-counts.ts';
 
 /** A message that a customer wrote. */
 export interface Said {

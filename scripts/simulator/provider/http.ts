@@ -8,6 +8,14 @@ export interface GraphError {
   readonly details: string;
 }
 
+/** An error of the Business Management API: mostly code 100, with a subcode and words for people. */
+export interface TemplateError {
+  readonly code?: number;
+  readonly subcode: number;
+  readonly title: string;
+  readonly message: string;
+}
+
 const BODY_MAX = 1_000_000;
 
 /** Reads the whole body. Undefined when it is longer than `max`. Rejects when the sender goes away too early. */

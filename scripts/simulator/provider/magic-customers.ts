@@ -1,5 +1,5 @@
+import { RecentCounts } from '../pace/pace.ts';
 import { type GraphError, type Json, list, object } from './http.ts';
-import { RecentCounts } from './recent-counts.ts';
 
 /** What the provider does with messages to a customer. Without any member, a message is sent, delivered and read. */
 export interface MagicCustomer {
@@ -61,7 +61,6 @@ export const ERRORS = {
     "There's an issue with the parameters in your template",
     'A parameter does not fit the template',
   ),
-  textTooLong: error(400, 132005, 'Translated text too long', 'The translated text is too long'),
   noTemplate: error(
     404,
     132001,

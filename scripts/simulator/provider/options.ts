@@ -67,8 +67,6 @@ export interface ProviderOptions {
   readonly verifyToken: string;
   /** Pause in milliseconds between the answer and `sent`, between `sent` and `delivered`, and between `delivered` and `read`. */
   readonly statusDelayMs: number;
-  /** Pause in milliseconds between a request and its answer. */
-  readonly answerDelayMs: number;
   /** The most sends in a second. Further ones are refused with 130429. */
   readonly ratePerSecond: number;
   /** True: free-form messages are refused (131047) unless the customer wrote in the last 24 hours. */
@@ -104,7 +102,6 @@ export const PROVIDER_DEFAULTS = {
   appSecret: 'simulated-app-secret',
   verifyToken: 'simulated-verify-token',
   statusDelayMs: 300,
-  answerDelayMs: 0,
   ratePerSecond: Number.POSITIVE_INFINITY,
   sessions: true,
   reviewMs: 3_000,

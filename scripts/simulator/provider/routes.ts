@@ -1,18 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Delays } from '../pace/delays.ts';
+import type { Delays } from '../pace/pace.ts';
 import type { App } from './callbacks.ts';
 import type { Customers, Said } from './customers.ts';
-import { FILE_FATES } from './file-fates.ts';
+import { FILE_FATES, type Media, UPLOAD_MAX, type Uploads } from './files.ts';
 import { jsonObject, readBody, sendError, sendJson, sendNoObject } from './http.ts';
 import { ERRORS } from './magic-customers.ts';
-import type { Media } from './media.ts';
 import type { ProviderOptions } from './options.ts';
 import { USER_ID } from './persons.ts';
-import { pressed } from './presses.ts';
-import type { Sends } from './sends.ts';
+import { pressed, type Sends } from './sends.ts';
 import type { TemplateReviews } from './template-reviews.ts';
 import { templatePage } from './templates.ts';
-import { UPLOAD_MAX, type Uploads } from './uploads.ts';
 
 /** When a person lets a customer write, the answer waits at most this long for the app to have it. */
 const TAKEN_WITHIN_MS = 5_000;

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import type { Delays } from '../pace/delays.ts';
-import { RateLimit } from '../pace/rate-limit.ts';
+import { type Delays, RateLimit } from '../pace/pace.ts';
 import { type Callbacks, pricingCategory, statusValue } from './callbacks.ts';
 import { checkSend } from './check-send.ts';
 import type { Customers } from './customers.ts';
-import { type GraphError, sendError, sendJson } from './http.ts';
+import { type GraphError, type Json, list, object, sendError, sendJson } from './http.ts';
 import { ERRORS, type MagicCustomer, magicCustomers } from './magic-customers.ts';
 import type { ProviderOptions, ReadMark, SeenSend, TakenSend } from './options.ts';
-import { USER_ID, waIdOf } from './persons.ts';
+import { namesOf, type Person, sharedContact, USER_ID, waIdOf } from './persons.ts';
+import { componentOf, type Template } from './templates.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 type Checked = ReturnType<typeof checkSend>;
@@ -41,7 +41,7 @@ export class Sends {
   }
 
   handle(body: Body, response: ServerResponse): void {
-    const { options, delays } = this.#deps;
+    const { options } = this.#deps;
     const send = checkSend(body, options.templates);
     const opaque = typeof body.biz_opaque_callback_data === 'string' ? body.biz_opaque_callback_data : undefined;
     const seen = { at: Date.now(), to: send.to, type: send.type, opaque };
@@ -50,7 +50,7 @@ export class Sends {
     if (error !== undefined) {
       this.seen.push({ ...seen, status: error.http, code: error.code });
       options.onEvent?.({ kind: 'refused', to: send.to, code: error.code });
-      delays.after(options.answerDelayMs, () => sendError(response, error));
+      sendError(response, error);
       return;
     }
     const message: TakenSend = {
@@ -95,8 +95,7 @@ export class Sends {
     const category = pricingCategory(message, options.templates);
     let taken = Promise.resolve();
     for (const [i, status] of statuses.entries()) {
-      const afterMs = options.answerDelayMs + options.statusDelayMs * (i + 1);
-      delays.after(afterMs, () => {
+      delays.after(options.statusDelayMs * (i + 1), () => {
         taken = taken.then(() =>
           callbacks.add(statusValue(message, customers.persons.of(message.to), status, category)),
         );
@@ -106,14 +105,13 @@ export class Sends {
 
   #answer({ id, to, body }: TakenSend, { answer, statuses = [] }: MagicCustomer, response: ServerResponse): void {
     const { options, delays } = this.#deps;
-    const { answerDelayMs, statusDelayMs } = options;
     if (answer === 'never') return;
     if (answer === 'cut') {
-      delays.after(answerDelayMs, () => response.destroy());
+      response.destroy();
       return;
     }
-    const afterStatusesMs = answerDelayMs + statusDelayMs * (statuses.length + 1);
-    delays.after(answer === 'late' ? afterStatusesMs : answerDelayMs, () =>
+    const afterStatusesMs = options.statusDelayMs * (statuses.length + 1);
+    delays.after(answer === 'late' ? afterStatusesMs : 0, () =>
       sendJson(response, 200, {
         messaging_product: 'whatsapp',
         contacts: [USER_ID.test(to) ? { input: to, user_id: to } : { input: body.to, wa_id: waIdOf(to) }],
@@ -121,4 +119,74 @@ export class Sends {
       }),
     );
   }
+}
+
+/** What the button is called that asks for the number: its label is fixed. */
+const GIVE_NUMBER = 'Share contact info';
+
+interface Pressable {
+  readonly label: string;
+  /** What the customer's phone sends. `from` and `id` are added later. */
+  readonly message: Json;
+}
+
+/**
+ * The message that a customer sends by pressing a button. It is a button, or a row, of the last message that has some to reply with.
+ * A template's quick reply becomes a message of type `button`, a reply button or a row of a list one of type `interactive` (Cloud
+ * API, webhooks). If no button has this label, returns the labels that exist.
+ */
+export function pressed(
+  sends: readonly TakenSend[],
+  templates: readonly Template[],
+  business: string,
+  customer: Person,
+  label: string,
+): { readonly message: Json } | { readonly labels: readonly string[] } {
+  const names = namesOf(customer);
+  const ofCustomer = sends
+    .filter(({ to }) => names.includes(waIdOf(to)))
+    .map((send) => pressables(send, templates, business, customer));
+  const buttons = ofCustomer.findLast(({ length }) => length > 0) ?? [];
+  const button = buttons.find((one) => one.label === label);
+  return button === undefined ? { labels: buttons.map((one) => one.label) } : { message: button.message };
+}
+
+function pressables(
+  { id, body }: TakenSend,
+  templates: readonly Template[],
+  business: string,
+  customer: Person,
+): readonly Pressable[] {
+  const context = { from: business, id };
+  if (object(body.interactive)?.type === 'request_contact_info') {
+    const shared = sharedContact(customer);
+    return shared === undefined ? [] : [{ label: GIVE_NUMBER, message: { context, ...shared } }];
+  }
+  const replies = list(object(object(body.interactive)?.action)?.buttons).map(({ reply }) => object(reply) ?? {});
+  if (replies.length > 0) {
+    return replies.map(({ id: replyId, title }) => {
+      const interactive = { type: 'button_reply', button_reply: { id: replyId, title } };
+      return { label: String(title), message: { context, type: 'interactive', interactive } };
+    });
+  }
+  const rows = list(object(object(body.interactive)?.action)?.sections).flatMap((section) => list(section.rows));
+  if (rows.length > 0) {
+    return rows.map(({ id: rowId, title, description }) => {
+      const reply = { id: rowId, title, ...(description !== undefined && { description }) };
+      return {
+        label: String(title),
+        message: { context, type: 'interactive', interactive: { type: 'list_reply', list_reply: reply } },
+      };
+    });
+  }
+  const sent = object(body.template);
+  const language = object(sent?.language)?.code;
+  const template = templates.find((one) => one.name === sent?.name && one.language === language);
+  const buttons = template === undefined ? [] : (componentOf(template, 'BUTTONS')?.buttons ?? []);
+  return buttons.flatMap(({ type, text }, index) => {
+    if (type !== 'QUICK_REPLY') return [];
+    const given = list(sent?.components).find((one) => one.type === 'button' && Number(one.index) === index);
+    const payload = list(given?.parameters)[0]?.payload ?? text;
+    return [{ label: text, message: { context, type: 'button', button: { payload, text } } }];
+  });
 }

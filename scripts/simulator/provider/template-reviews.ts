@@ -1,12 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import type { Delays } from '../pace/delays.ts';
+import type { Delays } from '../pace/pace.ts';
 import type { Callbacks } from './callbacks.ts';
-import { checkDraft, type TemplateError } from './check-draft.ts';
-import { type Json, list, sendJson } from './http.ts';
-import { MAGIC_TEMPLATES } from './magic-templates.ts';
+import type { Uploads } from './files.ts';
+import { filled, type Json, list, object, sendJson, type TemplateError } from './http.ts';
 import type { ProviderEvent } from './options.ts';
-import type { Template, TemplateComponent } from './templates.ts';
-import type { Uploads } from './uploads.ts';
+import { MAGIC_TEMPLATES, type Template, type TemplateComponent, variables } from './templates.ts';
 
 export interface AskedTemplate {
   readonly method: 'POST' | 'EDIT' | 'DELETE';
@@ -239,4 +237,75 @@ function withOwnTexts(component: Json): Json {
 function asUrl({ type, otp_type: kind, text = 'Copy code' }: Json): Json | undefined {
   if (type !== 'OTP') return undefined;
   return { type: 'URL', text, url: `https://www.whatsapp.com/otp/code/?otp_type=${kind}&code=otp{{1}}` };
+}
+
+/**
+ * What WhatsApp refuses at once when a template is asked for ("Message templates", error subcodes): parts and examples that are not
+ * there. Names, languages, lengths and counts are not here: whoever asks by Harkara has been refused for them by its endpoint.
+ */
+function checkDraft({ name, language, category, components }: Json): TemplateError | undefined {
+  if (![name, language, category].every(filled)) return fault('name, language and category are needed.');
+  const parts = list(components);
+  if (String(category).toUpperCase() === 'AUTHENTICATION') return checkCode(parts);
+  const body = parts.find(({ type }) => type === 'BODY');
+  if (body === undefined || !filled(body.text)) return fault('The body is missing.');
+  return parts.map(checkPart).find((problem) => problem !== undefined) ?? checkBody(String(body.text), body);
+}
+
+/** "Authentication templates": texts are not given, a button hands the code on. */
+function checkCode(parts: readonly Json[]): TemplateError | undefined {
+  const [button, second] = list(parts.find(({ type }) => type === 'BUTTONS')?.buttons);
+  if (button?.type !== 'OTP' || second !== undefined) return fault('One button of type OTP is needed.');
+  if (parts.some((part) => part.text !== undefined)) return fault('The texts are not to be given.');
+  const { otp_type: type, supported_apps: apps, zero_tap_terms_accepted: accepted } = button;
+  if (type === 'COPY_CODE') return apps === undefined ? undefined : fault('A code to copy has no apps.');
+  if (type !== 'ONE_TAP' && type !== 'ZERO_TAP') return fault('The otp_type is not known.');
+  if (!list(apps).every((app) => filled(app.package_name) && filled(app.signature_hash)) || list(apps).length === 0) {
+    return fault('The apps are missing.');
+  }
+  return type === 'ZERO_TAP' && accepted !== true ? fault('The terms are not accepted.') : undefined;
+}
+
+function checkPart(part: Json): TemplateError | undefined {
+  if (part.type === 'CAROUSEL') return checkCards(list(part.cards));
+  if (part.type === 'LIMITED_TIME_OFFER') {
+    const { text, has_expiration: expires } = object(part.limited_time_offer) ?? {};
+    return filled(text) && typeof expires === 'boolean' ? undefined : fault('text and has_expiration of the offer.');
+  }
+  if (part.type !== 'HEADER') return undefined;
+  const sample = object(part.example);
+  if (['IMAGE', 'VIDEO', 'DOCUMENT'].includes(String(part.format)) && !Array.isArray(sample?.header_handle)) {
+    return {
+      subcode: 2388273,
+      title: 'Missing sample',
+      message: 'A header with a file needs a sample: header_handle.',
+    };
+  }
+  return variables(String(part.text)).length > 0 && !Array.isArray(sample?.header_text)
+    ? fault('The variable of the header needs an example.')
+    : undefined;
+}
+
+/** "All cards defined on a template must have the same components." */
+function checkCards(cards: readonly Json[]): TemplateError | undefined {
+  const kinds = cards.map(({ components }) =>
+    list(components).map(({ type, format, buttons }) => [type, format, list(buttons).map((button) => button.type)]),
+  );
+  if (new Set(kinds.map((kind) => JSON.stringify(kind))).size !== 1)
+    return fault('The cards must have the same components.');
+  const parts = cards.flatMap(({ components }) => list(components));
+  return parts.map(checkPart).find((problem) => problem !== undefined);
+}
+
+function checkBody(text: string, body: Json): TemplateError | undefined {
+  const names = variables(text);
+  const examples = object(body.example)?.body_text;
+  const given: unknown = Array.isArray(examples) ? examples[0] : undefined;
+  return names.length > 0 && !(Array.isArray(given) && given.length === names.length)
+    ? fault('Each variable of the body needs an example.')
+    : undefined;
+}
+
+function fault(message: string): TemplateError {
+  return { subcode: 2388072, title: 'Message template is incorrect', message };
 }

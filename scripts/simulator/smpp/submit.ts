@@ -1,5 +1,4 @@
-import { HEADER_OCTETS, MESSAGE_STATE, STATUS, TAG } from './commands.ts';
-import { FieldReader, MalformedPdu, type Tlvs } from './read-fields.ts';
+import { FieldReader, HEADER_OCTETS, MalformedPdu, MESSAGE_STATE, STATUS, TAG, type Tlvs } from './pdu.ts';
 import { alphabetOf, type DefaultAlphabet, decodeDefault, decodeText, septetsOfDefault } from './text.ts';
 
 /** One radio message carries 140 octets, or 160 septets (3GPP TS 23.040 §9.2.3.16). */
@@ -171,4 +170,59 @@ export function concatenationOf(header: Buffer, tlvs: Tlvs): Concatenation | und
 function valid(kind: Concatenation['kind'], reference: number, totalAndPart: Buffer): Concatenation | undefined {
   const [total = 0, part = 0] = totalAndPart;
   return part >= 1 && part <= total ? { kind, reference, total, part } : undefined;
+}
+
+/** A message as a phone would show it, and the segments that it came in, in order. */
+export interface WholeText {
+  readonly from: string;
+  readonly to: string;
+  readonly text: string;
+  readonly parts: readonly Submit[];
+}
+
+/** How many texts may wait for missing parts. When there are more, the oldest is forgotten, as on a phone. */
+const MAX_OPEN = 1_000;
+
+/**
+ * Joins segments into whole texts by sender, destination and reference (3GPP TS 23.040 §9.2.3.24.1). They may come in any order.
+ * Each segment is decoded on its own, so a character that is cut between two segments shows as `U+FFFD`.
+ */
+export class Reassembly {
+  readonly #open = new Map<string, (Submit | undefined)[]>();
+
+  /** Returns the whole text if `submit` was its last missing part, or all of it. */
+  add(submit: Submit): WholeText | undefined {
+    const concatenation = submit.concatenation;
+    if (concatenation === undefined || concatenation.total === 1) return join([submit]);
+
+    const { kind, reference, total, part } = concatenation;
+    const key = `${submit.from}\n${submit.to}\n${kind}\n${reference}\n${total}`;
+    const parts = this.#open.get(key) ?? new Array<Submit | undefined>(total).fill(undefined);
+    parts[part - 1] = submit;
+    const present = parts.filter((each) => each !== undefined);
+    if (present.length === total) {
+      this.#open.delete(key);
+      return join(present);
+    }
+
+    this.#open.set(key, parts);
+    if (this.#open.size > MAX_OPEN) {
+      for (const oldest of this.#open.keys()) {
+        this.#open.delete(oldest);
+        break;
+      }
+    }
+    return undefined;
+  }
+}
+
+/** The whole texts that these submits make, in the order in which they became complete. */
+export function wholeTexts(submits: readonly Submit[]): WholeText[] {
+  const reassembly = new Reassembly();
+  return submits.map((submit) => reassembly.add(submit)).filter((text) => text !== undefined);
+}
+
+function join(parts: readonly Submit[]): WholeText {
+  const text = parts.map((part) => part.text).join('');
+  return { from: parts[0]?.from ?? '', to: parts[0]?.to ?? '', text, parts };
 }

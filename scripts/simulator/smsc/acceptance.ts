@@ -1,14 +1,18 @@
-import type { Delays } from '../pace/delays.ts';
-import { RateLimit } from '../pace/rate-limit.ts';
-import { STATUS } from '../smpp/commands.ts';
+import { type Delays, RateLimit } from '../pace/pace.ts';
+import { STATUS } from '../smpp/pdu.ts';
 import type { Submit } from '../smpp/submit.ts';
-import type { KeptSubmits } from './kept-submits.ts';
 import type { Mailboxes } from './mailboxes.ts';
-import { messageIds } from './message-ids.ts';
 import type { SmscOptions } from './options.ts';
-import type { Behaviour, Outcome, ReceiptPlan } from './outcome.ts';
-import { hasReceipt } from './receipt-dialects.ts';
-import { isAskedFor, isFinal, receipt } from './receipts.ts';
+import {
+  type Behaviour,
+  hasReceipt,
+  isAskedFor,
+  isFinal,
+  messageIds,
+  type Outcome,
+  type ReceiptPlan,
+  receipt,
+} from './receipts.ts';
 import type { Session } from './session.ts';
 
 /** With `after-receipt`, the answer comes at least this long after the request. By then a client has read the receipt. */
@@ -28,7 +32,7 @@ export interface SubmitCounts {
 }
 
 /** The places that get accepted messages, and the timers for receipts. */
-export interface AcceptanceSinks {
+interface AcceptanceSinks {
   readonly kept: KeptSubmits;
   readonly mailboxes: Mailboxes;
   readonly delays: Delays;
@@ -134,8 +138,7 @@ export class Acceptance {
   }
 
   #plan(submit: Submit, plan: ReceiptPlan): void {
-    const { receiptDelayMs, receiptJitterMs } = this.#options;
-    const delay = (receiptDelayMs + Math.random() * receiptJitterMs) * (plan.delays ?? 1);
+    const delay = this.#options.receiptDelayMs * (plan.delays ?? 1);
     this.#pendingOctets += submit.userData.length;
     this.#sinks.delays.after(delay, () => this.#due(submit, plan));
   }
@@ -150,5 +153,50 @@ export class Acceptance {
     if (isFinal(plan.stat)) submit.state = plan.stat;
     if (!isAskedFor(submit.registeredDelivery, plan)) return;
     this.#sinks.mailboxes.post(submit.systemId, receipt(submit, plan, this.#options));
+  }
+}
+
+/** The most octets of user data that are kept. 10,000 ordinary segments have 1.4 MB, but one message_payload may have 64 KB. */
+const MAX_OCTETS = 64_000_000;
+
+/**
+ * The last accepted messages, at most `limit`, and at most `MAX_OCTETS` of user data. They are kept in order, and by id for
+ * query_sm.
+ */
+export class KeptSubmits {
+  readonly #limit: number;
+  readonly #byId = new Map<string, Submit>();
+  #submits: Submit[] = [];
+  #head = 0;
+  #octets = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(submit: Submit): void {
+    this.#submits.push(submit);
+    this.#byId.set(submit.messageId, submit);
+    this.#octets += submit.userData.length;
+    while (this.#submits.length - this.#head > this.#limit || this.#octets > MAX_OCTETS) {
+      const oldest = this.#submits[this.#head];
+      if (oldest === undefined) break;
+      this.#byId.delete(oldest.messageId);
+      this.#octets -= oldest.userData.length;
+      this.#head += 1;
+    }
+    if (this.#head > this.#limit) {
+      this.#submits = this.#submits.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+
+  find(messageId: string): Submit | undefined {
+    return this.#byId.get(messageId);
+  }
+
+  /** All of them, oldest first. */
+  all(): Submit[] {
+    return this.#submits.slice(this.#head);
   }
 }

@@ -1,9 +1,6 @@
-import type { WholeText } from '../smpp/reassembly.ts';
+import type { WholeText } from '../smpp/submit.ts';
 import type { DefaultAlphabet } from '../smpp/text.ts';
-import type { IdForm } from './message-ids.ts';
-import type { Behaviour } from './outcome.ts';
-import type { ReceiptDialect } from './receipt-dialects.ts';
-import type { ReceiptForm } from './receipts.ts';
+import type { Behaviour, IdForm, ReceiptDialect, ReceiptForm } from './receipts.ts';
 
 /** `in`: from the client to the SMSC. `out`: from the SMSC to the client. */
 export type Direction = 'in' | 'out';
@@ -21,8 +18,6 @@ export interface SmscOptions {
   readonly port: number;
   /** Time between the acceptance of a message and its receipt. */
   readonly receiptDelayMs: number;
-  /** Up to this much is added to each receipt's delay, at random. */
-  readonly receiptJitterMs: number;
   /** Time between a submit_sm and its answer. */
   readonly responseDelayMs: number;
   /** The most submits in a second. Further ones are refused with 0x58 (throttled). */
@@ -50,12 +45,8 @@ export interface SmscOptions {
   readonly maxPending: number;
   /** How many accepted messages to remember for `messages()`, `texts()` and query_sm. */
   readonly keepMessages: number;
-  /** A connection is closed if nothing comes on it for this long. 0: never. */
-  readonly idleTimeoutMs: number;
   /** The SMSC sends enquire_link on bound sessions in this interval. 0: never. */
   readonly enquireLinkMs: number;
-  /** The largest command_length. A larger one ends the connection. */
-  readonly maxPduOctets: number;
   /** File to which every accepted message is appended, before its answer, as one line of JSON. Empty: no file. */
   readonly log: string;
   /** True: receipts wait until `release()`. */
@@ -70,7 +61,6 @@ export interface SmscOptions {
 export const SMSC_DEFAULTS: SmscOptions = {
   port: 0,
   receiptDelayMs: 500,
-  receiptJitterMs: 0,
   responseDelayMs: 0,
   ratePerSecond: Number.POSITIVE_INFINITY,
   idForm: 'hex',
@@ -86,9 +76,7 @@ export const SMSC_DEFAULTS: SmscOptions = {
   deliverTries: 50,
   maxPending: 200_000,
   keepMessages: 10_000,
-  idleTimeoutMs: 0,
   enquireLinkMs: 0,
-  maxPduOctets: 70_000,
   log: '',
   holdReceipts: false,
   behaviour: undefined,

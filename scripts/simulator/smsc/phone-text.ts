@@ -1,6 +1,6 @@
-import { TAG } from '../smpp/commands.ts';
+import { TAG } from '../smpp/pdu.ts';
 import { encodeGsm7, encodeUcs2, fitsGsm7 } from '../smpp/text.ts';
-import type { MobileOriginated } from './deliver-sm.ts';
+import type { MobileOriginated } from './mailboxes.ts';
 
 /**
  * The ways to write a phone's text. Each has a data_coding (SMPP 3.4 §5.2.19). `packed` is GSM in septets, as it goes over the

@@ -4,15 +4,19 @@ import {
   type BindRequest,
   bindKindOf,
   bindResponse,
+  COMMAND,
+  FieldReader,
+  FrameReader,
+  HEADER_OCTETS,
+  MalformedPdu,
   readBind,
+  responseTo,
+  STATUS,
   VERSION_WITH_TLVS,
-} from '../smpp/bind.ts';
-import { COMMAND, HEADER_OCTETS, responseTo, STATUS } from '../smpp/commands.ts';
-import { FrameReader } from '../smpp/frames.ts';
-import { FieldReader, MalformedPdu } from '../smpp/read-fields.ts';
+  writePdu,
+} from '../smpp/pdu.ts';
 import { Submit } from '../smpp/submit.ts';
 import type { DefaultAlphabet } from '../smpp/text.ts';
-import { writePdu } from '../smpp/write-pdu.ts';
 import type { Delivery, ReceivingSession } from './mailboxes.ts';
 import type { Direction } from './options.ts';
 
@@ -66,22 +70,20 @@ export class Session implements ReceivingSession {
   #answered = 0;
   readonly #socket: Socket;
   readonly #owner: SessionOwner;
-  readonly #reader: FrameReader;
+  readonly #reader = new FrameReader();
   #state: 'open' | 'bound' | 'closed' = 'open';
   #outgoing: Buffer[] = [];
   #flushing = false;
   #sequence = 0;
   #paused = false;
 
-  constructor(id: number, socket: Socket, owner: SessionOwner, maxPduOctets: number) {
+  constructor(id: number, socket: Socket, owner: SessionOwner) {
     this.id = id;
     this.#socket = socket;
     this.#owner = owner;
-    this.#reader = new FrameReader(maxPduOctets);
     socket.setNoDelay(true);
     socket.on('data', (chunk) => this.#read(chunk));
     socket.on('drain', () => this.#readIfAble());
-    socket.on('timeout', () => this.cut());
     socket.on('error', () => {}); // The client has reset the connection. 'close' follows and does the rest.
     socket.on('close', () => this.#gone());
   }

@@ -1,10 +1,8 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import type { BindRequest } from '../smpp/bind.ts';
-import { STATUS } from '../smpp/commands.ts';
+import { type BindRequest, STATUS } from '../smpp/pdu.ts';
 import type { Submit } from '../smpp/submit.ts';
-import type { Acceptance } from './acceptance.ts';
-import type { AuditFile } from './audit-file.ts';
-import type { KeptSubmits } from './kept-submits.ts';
+import type { Acceptance, KeptSubmits } from './acceptance.ts';
 import type { Mailboxes } from './mailboxes.ts';
 import type { SmscOptions } from './options.ts';
 import { Session, type SessionOwner } from './session.ts';
@@ -46,13 +44,11 @@ export class Sessions implements SessionOwner {
 
   /** A client has connected. */
   open(socket: Socket): void {
-    const { options } = this.#deps;
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
     this.totals.connections += 1;
-    const session = new Session(this.totals.connections, socket, this, options.maxPduOctets);
+    const session = new Session(this.totals.connections, socket, this);
     this.#sessions.set(session.id, session);
-    socket.setTimeout(options.idleTimeoutMs);
     session.paused = this.#paused;
   }
 
@@ -157,4 +153,60 @@ function admission(options: SmscOptions, request: BindRequest): number {
   if (options.systemId !== '' && request.systemId !== options.systemId) return STATUS.invalidSystemId;
   if (options.password !== '' && request.password !== options.password) return STATUS.invalidPassword;
   return STATUS.ok;
+}
+
+/**
+ * Appends accepted messages to a file, one line of JSON each. Lines are written before the answers of the same turn of the event
+ * loop leave. So every message that a client was told of is in the file.
+ */
+export class AuditFile {
+  readonly #file: number;
+  #lines = '';
+
+  /** Opens `path` for appending. Throws if that fails. */
+  constructor(path: string) {
+    this.#file = openSync(path, 'a');
+  }
+
+  add(submit: Submit): void {
+    if (this.#lines === '') setImmediate(() => this.flush()); // If nothing is answered in this turn, nothing else flushes.
+    this.#lines += `${JSON.stringify(auditLine(submit))}\n`;
+  }
+
+  /** Writes the lines that were added since the last call. */
+  flush(): void {
+    if (this.#lines === '') return;
+    writeSync(this.#file, this.#lines);
+    this.#lines = '';
+  }
+
+  close(): void {
+    this.flush();
+    closeSync(this.#file);
+  }
+}
+
+/** `{"time":"2026-11-21T10:00:00.000Z","id":"…","from":"ACMEIN",…,"udh":"050003070201","tlvs":{"0x1400":"3131…"},"text":"…"}` */
+function auditLine(submit: Submit): Record<string, unknown> {
+  return {
+    time: new Date(submit.receivedAt).toISOString(),
+    id: submit.messageId,
+    session: submit.sessionId,
+    system_id: submit.systemId,
+    sequence: submit.sequence,
+    from: submit.from,
+    to: submit.to,
+    data_coding: submit.dataCoding,
+    esm_class: submit.esmClass,
+    registered_delivery: submit.registeredDelivery,
+    validity_period: submit.validityPeriod,
+    udh: submit.header.toString('hex'),
+    tlvs: Object.fromEntries([...submit.tlvs].map(([tag, value]) => [tagName(tag), value.toString('hex')])),
+    octets: submit.body.toString('hex'),
+    text: submit.text,
+  };
+}
+
+function tagName(tag: number): string {
+  return `0x${tag.toString(16).padStart(4, '0')}`;
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Db } from 'mongodb';
-import { freePort } from '../../../scripts/bench/free-port.ts';
+import { freePort } from '../../../scripts/bench/fleet.ts';
 import type { OptOutDocument } from '../../../shared/carriers/opt-outs/store.ts';
 import { createSender } from '../../../shared/carriers/sender.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
-import type { CustomersFile } from '../../../scripts/simulator/provider/media.ts';
+import type { CustomersFile } from '../../../scripts/simulator/provider/files.ts';
+import { TEMPLATES } from '../../../scripts/simulator/provider/templates.ts';
 import { startProvider } from '../../../scripts/simulator/provider.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { createKey } from '../../../shared/people/keys/store.ts';

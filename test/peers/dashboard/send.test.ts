@@ -1,4 +1,4 @@
-import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
+import { TEMPLATES } from '../../../scripts/simulator/provider/templates.ts';
 import { createSender } from '../../../shared/carriers/sender.ts';
 import { batchCollection } from '../../../shared/messages/batch.ts';
 import type { MessageDocument, Route } from '../../../shared/messages/document/message.ts';

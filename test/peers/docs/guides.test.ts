@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GUIDES } from '../../../gateway/endpoints/docs/guides.ts';
-import { freePort } from '../../../scripts/bench/free-port.ts';
+import { freePort } from '../../../scripts/bench/fleet.ts';
 import { signature } from '../../../shared/events/webhooks/target.ts';
 import { debianProgram } from '../../support/debian.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,6 +1,4 @@
-import { causeFaults } from '../../../scripts/chaos/faults.ts';
-import { CHAOS_DEFAULTS } from '../../../scripts/chaos/options.ts';
-import { seededRandom } from '../../../scripts/chaos/random.ts';
+import { CHAOS_DEFAULTS, causeFaults, seededRandom } from '../../../scripts/chaos/faults.ts';
 import type { AppName } from '../../../shared/platform/processes/apps.ts';
 
 /** Above the highest pid of Linux (2^22), so that no process gets the signals. */

@@ -1,4 +1,4 @@
-import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
+import { TEMPLATES } from '../../../scripts/simulator/provider/templates.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { replaceChatTemplates } from '../../../shared/templates/chat/store.ts';
 import { copyTemplates, makeChatTemplate, ownerOf } from '../../support/chatapp.ts';

@@ -1,7 +1,8 @@
-import { type Command, defineCommand, UsageError } from '../../../scripts/ops/command.ts';
 import {
   accountId,
+  type Command,
   choice,
+  defineCommand,
   flag,
   instant,
   integer,
@@ -10,9 +11,10 @@ import {
   optional,
   type Parameter,
   required,
+  UsageError,
   withDefault,
   words,
-} from '../../../scripts/ops/parameters.ts';
+} from '../../../scripts/ops/command.ts';
 import { readWords } from '../../../scripts/ops/read-words.ts';
 
 const ACCOUNT = 'acc_01kamzz0000000000000000000';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MongoServerError } from 'mongodb';
-import { readSecret } from '../../../scripts/ops/read-secret.ts';
+import { readSecret } from '../../../scripts/ops/input.ts';
 import { runOps } from '../../../scripts/ops/run.ts';
 import type { AskedSecret } from '../../../shared/platform/config/secrets.ts';
 

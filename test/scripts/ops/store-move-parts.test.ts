@@ -1,6 +1,6 @@
 import { BSON, type Document } from 'mongodb';
-import { Progress } from '../../../scripts/ops/store/progress.ts';
-import { copyCollection, readContent } from '../../../scripts/ops/store/raw-documents.ts';
+import { Progress } from '../../../scripts/ops/command.ts';
+import { copyCollection, readContent } from '../../../scripts/ops/store-move.ts';
 import { openCountingDb } from '../../support/counting-db.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';

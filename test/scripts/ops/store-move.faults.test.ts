@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Document } from 'mongodb';
-import { startApp } from '../../../scripts/bench/app-process.ts';
+import { startApp } from '../../../scripts/bench/fleet.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
 import { INDEXES } from '../../../shared/platform/mongo/indexes.ts';
 import { readSchema, SCHEMA, UNFINISHED_COPY } from '../../../shared/platform/mongo/schema.ts';

@@ -1,4 +1,6 @@
 import { connect, type Socket } from 'node:net';
+import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
+import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
 import { eventually } from '../../support/eventually.ts';
 
 /** SMPP by hand for tests of the simulator: bytes from hexadecimal, so that the simulator is not checked with its own writer. */
@@ -35,7 +37,7 @@ export function bind(command: '00000001' | '00000002' | '00000009', systemId = '
 
 export const BIND_TRANSCEIVER = bind('00000009');
 
-export interface HandSubmit {
+interface HandSubmit {
   readonly to?: string;
   readonly esmClass?: string;
   readonly registered?: string;
@@ -142,4 +144,34 @@ export function statusOf(frame: Buffer | undefined): string {
 
 export function sequenceOf(frame: Buffer): number {
   return frame.readUInt32BE(12);
+}
+
+/** For a describe: a simulated SMSC for each test, and clients that speak to it by hand; all are closed behind it. */
+export class SmscWorld {
+  #smsc: Smsc | undefined;
+  #clients: HandClient[] = [];
+
+  constructor() {
+    afterEach(async () => {
+      for (const each of this.#clients) each.close();
+      this.#clients = [];
+      await this.#smsc?.close();
+      this.#smsc = undefined;
+    });
+  }
+
+  async start(options: Partial<SmscOptions> = {}): Promise<void> {
+    this.#smsc = await startSmsc({ receiptDelayMs: 10, retryDelayMs: 20, ...options });
+  }
+
+  get smsc(): Smsc {
+    if (this.#smsc === undefined) throw new Error('the SMSC was not started');
+    return this.#smsc;
+  }
+
+  client(): HandClient {
+    const made = new HandClient(this.smsc.port);
+    this.#clients.push(made);
+    return made;
+  }
 }

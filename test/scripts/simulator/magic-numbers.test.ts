@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { MAGIC_NUMBERS } from '../../../scripts/simulator/magic-numbers.ts';
+import { RecentCounts } from '../../../scripts/simulator/pace/pace.ts';
 import { MAGIC_CUSTOMERS } from '../../../scripts/simulator/provider/magic-customers.ts';
-import { MAGIC_TEMPLATES } from '../../../scripts/simulator/provider/magic-templates.ts';
-import { RecentCounts } from '../../../scripts/simulator/provider/recent-counts.ts';
+import { MAGIC_TEMPLATES } from '../../../scripts/simulator/provider/templates.ts';
 import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,4 @@
-import { FrameReader } from '../../../scripts/simulator/smpp/frames.ts';
+import { FrameReader } from '../../../scripts/simulator/smpp/pdu.ts';
 import { concatenationOf, headerOf } from '../../../scripts/simulator/smpp/submit.ts';
 import { alphabetOf, decodeText, encodeGsm7, encodeUcs2, fitsGsm7 } from '../../../scripts/simulator/smpp/text.ts';
 import { octets } from './hand-client.ts';

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { SMSC_DEFAULTS } from '../../../scripts/simulator/smsc/options.ts';
 import { startSmsc } from '../../../scripts/simulator/smsc.ts';
 import { eventually } from '../../support/eventually.ts';
-import { ascii, bind, deliverResponse, octets, pdu, statusOf, submit } from './hand-client.ts';
-import { SmscWorld } from './smsc-world.ts';
+import { ascii, bind, deliverResponse, octets, pdu, SmscWorld, statusOf, submit } from './hand-client.ts';
 
 describe('the simulated SMSC, spoken to in bytes', () => {
   const world = new SmscWorld();

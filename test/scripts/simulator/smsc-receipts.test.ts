@@ -1,6 +1,5 @@
 import { eventually } from '../../support/eventually.ts';
-import { ascii, bind, cString, deliverResponse, octets, sequenceOf, sized, submit } from './hand-client.ts';
-import { SmscWorld } from './smsc-world.ts';
+import { ascii, bind, cString, deliverResponse, octets, SmscWorld, sequenceOf, sized, submit } from './hand-client.ts';
 
 describe('the simulated SMSC, spoken to in bytes', () => {
   const world = new SmscWorld();

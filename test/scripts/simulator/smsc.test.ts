@@ -1,6 +1,5 @@
 import { eventually } from '../../support/eventually.ts';
-import { ascii, bind, cString, octets, pdu, sequenceOf, statusOf, submit } from './hand-client.ts';
-import { SmscWorld } from './smsc-world.ts';
+import { ascii, bind, cString, octets, pdu, SmscWorld, sequenceOf, statusOf, submit } from './hand-client.ts';
 
 describe('the simulated SMSC, spoken to in bytes', () => {
   const world = new SmscWorld();

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { customersOf } from '../../../scripts/ops/opt-in.ts';
-import { readNumberFile } from '../../../scripts/ops/read-file.ts';
+import { readNumberFile } from '../../../scripts/ops/input.ts';
+import { customersOf } from '../../../scripts/ops/opt-lists.ts';
 import { addOptIns, listOptIns, optedInOf, removeOptIn } from '../../../shared/carriers/chat-opt-in-store.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

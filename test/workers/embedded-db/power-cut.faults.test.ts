@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { open as openLmdb } from 'lmdb';
-import { seededRandom } from '../../../scripts/chaos/random.ts';
+import { seededRandom } from '../../../scripts/chaos/faults.ts';
 import { Database } from '../../../workers/embedded-db/storage/database.ts';
 import { ALL, type Chosen, differingSectors, NONE, RecordedFile, record, withSectors } from './recorded-disk.ts';
 import { tempDir } from './store-under-test.ts';

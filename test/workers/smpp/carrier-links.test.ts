@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { createServer as createTlsServer, type Server } from 'node:tls';
-import { freePort } from '../../../scripts/bench/free-port.ts';
+import { freePort } from '../../../scripts/bench/fleet.ts';
 import { listenLocally } from '../../../scripts/simulator/listen.ts';
 import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';

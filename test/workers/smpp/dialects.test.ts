@@ -1,4 +1,4 @@
-import type { ReceiptDialect } from '../../../scripts/simulator/smsc/receipt-dialects.ts';
+import type { ReceiptDialect } from '../../../scripts/simulator/smsc/receipts.ts';
 import type { ReceiptSettings } from '../../../shared/carriers/settings/receipts.ts';
 import type { MessageState } from '../../../shared/messages/document/message.ts';
 import { readMessageLog } from '../../../shared/messages/settlement/message-log.ts';

@@ -1,4 +1,4 @@
-import { freePort } from '../../../scripts/bench/free-port.ts';
+import { freePort } from '../../../scripts/bench/fleet.ts';
 import { startSmsc } from '../../../scripts/simulator/smsc.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';

@@ -1,4 +1,4 @@
-import type { DeliverSm } from '../../../scripts/simulator/smsc/deliver-sm.ts';
+import type { DeliverSm } from '../../../scripts/simulator/smsc/mailboxes.ts';
 import type { MessageState } from '../../../shared/messages/document/message.ts';
 import { QUICK, worldPerTest } from '../../support/smpp-world.ts';
 

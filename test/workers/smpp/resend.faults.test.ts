@@ -1,4 +1,4 @@
-import type { Behaviour } from '../../../scripts/simulator/smsc/outcome.ts';
+import type { Behaviour } from '../../../scripts/simulator/smsc/receipts.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { isHeldOpen, UNCONFIRMED } from '../../../shared/messages/document/copies.ts';

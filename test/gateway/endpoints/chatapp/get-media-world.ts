@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Db } from 'mongodb';
 import request from 'supertest';
 import type { GatewayDeps } from '../../../../gateway/http/deps.ts';
-import type { CustomersFile } from '../../../../scripts/simulator/provider/media.ts';
+import type { CustomersFile } from '../../../../scripts/simulator/provider/files.ts';
 import type { ProviderOptions } from '../../../../scripts/simulator/provider/options.ts';
 import { type Provider, startProvider } from '../../../../scripts/simulator/provider.ts';
 import { type ProviderChange, providersOf } from '../../../../shared/carriers/providers/store.ts';

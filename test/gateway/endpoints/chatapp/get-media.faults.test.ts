@@ -1,5 +1,5 @@
 import { get, type IncomingMessage } from 'node:http';
-import type { CustomersFile } from '../../../../scripts/simulator/provider/media.ts';
+import type { CustomersFile } from '../../../../scripts/simulator/provider/files.ts';
 import { findAccount } from '../../../../shared/money/accounts/store.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeKey } from '../../../support/gateway.ts';

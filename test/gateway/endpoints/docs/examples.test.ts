@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import request from 'supertest';
-import { TEMPLATES } from '../../../../scripts/simulator/provider/demo-templates.ts';
+import { TEMPLATES } from '../../../../scripts/simulator/provider/templates.ts';
 import { recordInbound } from '../../../../shared/money/conversations/conversation.ts';
 import { createKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';

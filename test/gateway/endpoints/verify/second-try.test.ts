@@ -1,6 +1,6 @@
 import request from 'supertest';
 import { readAccepted } from '../../../../gateway/endpoints/messages/status.ts';
-import { TEMPLATES } from '../../../../scripts/simulator/provider/demo-templates.ts';
+import { TEMPLATES } from '../../../../scripts/simulator/provider/templates.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { verificationsOf } from '../../../../shared/messages/document/verification.ts';

@@ -1,6 +1,6 @@
 import request from 'supertest';
 import { readAccepted } from '../../../../gateway/endpoints/messages/status.ts';
-import { TEMPLATES } from '../../../../scripts/simulator/provider/demo-templates.ts';
+import { TEMPLATES } from '../../../../scripts/simulator/provider/templates.ts';
 import { eventsOf } from '../../../../shared/events/catalogue.ts';
 import type { DeliveryDocument } from '../../../../shared/events/webhooks/delivery.ts';
 import { createEndpoint } from '../../../../shared/events/webhooks/endpoint-store.ts';

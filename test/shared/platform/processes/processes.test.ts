@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type AppProcess, startApp } from '../../../../scripts/bench/app-process.ts';
+import { type AppProcess, startApp } from '../../../../scripts/bench/fleet.ts';
 import { createCarrier } from '../../../../shared/carriers/carrier-store.ts';
 import { connectStore, type Store } from '../../../../shared/platform/mongo/connect.ts';
 import { countWorking, livingProcesses, type ProcessDocument } from '../../../../shared/platform/processes/report.ts';

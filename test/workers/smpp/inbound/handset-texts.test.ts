@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { MobileOriginated } from '../../../../scripts/simulator/smsc/deliver-sm.ts';
+import type { MobileOriginated } from '../../../../scripts/simulator/smsc/mailboxes.ts';
 import { readScopes, WHOLE_ACCOUNT } from '../../../../shared/carriers/opt-outs/store.ts';
 import { foldText, setWordSettings } from '../../../../shared/carriers/opt-outs/words.ts';
 import { decodeDeliver } from '../../../../shared/carriers/smpp/deliver-sm.ts';

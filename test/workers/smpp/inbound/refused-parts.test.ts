@@ -1,4 +1,4 @@
-import { phoneMessage } from '../../../../scripts/simulator/smsc/deliver-sm.ts';
+import { phoneMessage } from '../../../../scripts/simulator/smsc/mailboxes.ts';
 import { phoneParts } from '../../../../scripts/simulator/smsc/phone-text.ts';
 import { CARRIER_DEFAULTS } from '../../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../../shared/carriers/command-status.ts';

@@ -1,4 +1,4 @@
-import type { MobileOriginated } from '../../../../scripts/simulator/smsc/deliver-sm.ts';
+import type { MobileOriginated } from '../../../../scripts/simulator/smsc/mailboxes.ts';
 import { type PhoneText, phoneParts } from '../../../../scripts/simulator/smsc/phone-text.ts';
 import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
 import type { InboundSmsDocument } from '../../../../shared/messages/document/any-message.ts';
