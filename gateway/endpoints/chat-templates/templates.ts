@@ -301,12 +301,11 @@ export async function countChatTemplates(db: Db, account: AccountId): Promise<ob
         // A range of `_id`. The semicolon is the character after the colon.
         { $match: { _id: { $gt: `${account}:`, $lt: `${account};` } } },
         { $group: { _id: '$status', count: { $sum: 1 } } },
-        { $sort: { _id: 1 } },
       ])
       .toArray(),
     db
       .collection<ChatTemplateRequestDocument>('chat_template_requests')
       .countDocuments({ account, due: { $exists: true } }),
   ]);
-  return { states: Object.fromEntries(states.map(({ _id, count }) => [_id, count])), waiting };
+  return { states: Object.fromEntries(states.map(({ _id, count }) => [_id, count] as const).sort()), waiting };
 }

@@ -1,6 +1,6 @@
 import { Binary, Double, Long, ObjectId } from 'mongodb';
 import { use } from '../../support/use.ts';
-import { errorOf, type Loose, storeUnderTest } from './store-under-test.ts';
+import { errorOf, expectRefused, type Loose, storeUnderTest } from './store-under-test.ts';
 
 /** Documents and, per filter, the `_id`s that MongoDB finds: from its documented semantics. */
 interface Table {
@@ -165,17 +165,17 @@ const TABLES: readonly Table[] = [
   },
 ];
 
-const ERRORS: readonly (readonly [filter: object, code: number])[] = [
-  [{ a: { $in: 1 } }, 2],
-  [{ a: { $in: [{ $gt: 1 }] } }, 2],
-  [{ $or: [] }, 2],
-  [{ $or: {} }, 2],
-  [{ $and: [1] }, 2],
-  [{ a: { $elemMatch: 1 } }, 2],
-  [{ a: { $not: {} } }, 2],
-  [{ a: { $options: 'i' } }, 2],
-  [{ a: { $elemMatch: { k: 1, $expr: { $eq: ['$k', 1] } } } }, 224],
-  [{ a: { $regex: '[' } }, 51091],
+const MALFORMED: readonly object[] = [
+  { a: { $in: 1 } },
+  { a: { $in: [{ $gt: 1 }] } },
+  { $or: [] },
+  { $or: {} },
+  { $and: [1] },
+  { a: { $elemMatch: 1 } },
+  { a: { $not: {} } },
+  { a: { $options: 'i' } },
+  { a: { $regex: '[' } },
+  { a: { $elemMatch: { k: 1, $expr: { $eq: ['$k', 1] } } } },
 ];
 
 describe('embedded-db filters', () => {
@@ -211,12 +211,10 @@ describe('embedded-db filters', () => {
     });
   }
 
-  it('answers a malformed filter with the code of MongoDB', async () => {
+  it('refuses a malformed filter', async () => {
     const all = store.collection();
     await all.insertOne({ a: 1 });
 
-    for (const [filter, code] of ERRORS) {
-      expect(await errorOf(all.find(filter).toArray()), JSON.stringify(filter)).to.include({ code });
-    }
+    for (const filter of MALFORMED) expectRefused(await errorOf(all.find(filter).toArray()), JSON.stringify(filter));
   });
 });

@@ -36,15 +36,10 @@ const CASES: readonly (readonly [what: string, command: Document, code: number])
   ['100,000 conditions on a long array', find({ $nor: numbers(100_000).map((i) => ({ a: -i - 1 })) }), 50],
   ['an update that doubles an array', update(doubling(['$z', '$z', 'abc'])), 50],
   ['an update that doubles an object', update(doubling({ $mergeObjects: [{ a: '$z', b: '$z' }] })), 50],
-  ['1,001 stages', aggregate(...numbers(1_001).map(() => ({ $limit: 1 }))), 7749501],
+  ['1,001 stages', aggregate(...numbers(1_001).map(() => ({ $limit: 1 }))), 2],
   ['a sort by 33 fields', { find: 'c', sort: Object.fromEntries(numbers(33).map((i) => [`f${i}`, 1])) }, 2],
-  [
-    'an array that is filled up again and again',
-    update({ $set: Object.fromEntries(numbers(9).map((i) => [`a.${1_500_000 * (i + 1)}`, 1])) }),
-    13548,
-  ],
   ['a pattern with choices and no quantifier', find({ text: { $regex: `^${'(a|a)'.repeat(40)}$` } }), 238],
-  ['a pattern that is too long', find({ text: { $regex: 'ab'.repeat(8_193) } }), 51091],
+  ['a pattern that is too long', find({ text: { $regex: 'ab'.repeat(8_193) } }), 2],
 ];
 
 if (EMBEDDED) {

@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 import { lookedAt } from '../../support/looked-at.ts';
 import { use } from '../../support/use.ts';
-import { EMBEDDED, errorOf, storeUnderTest } from './store-under-test.ts';
+import { EMBEDDED, errorOf, expectRefused, storeUnderTest } from './store-under-test.ts';
 
 describe('embedded-db indexes', () => {
   const store = use(storeUnderTest);
@@ -52,16 +52,16 @@ describe('embedded-db indexes', () => {
     const create = (spec: Document): Promise<unknown> =>
       store.db.command({ createIndexes: all.collectionName, indexes: [spec] });
 
-    const cases: readonly (readonly [spec: Document, code: number])[] = [
-      [{ key: {}, name: 'x' }, 67],
-      [{ key: { a: 0 }, name: 'x' }, 67],
-      [{ key: { 'a..b': 1 }, name: 'x' }, 67],
-      [{ key: { a: 1, b: 1 }, name: 'x', expireAfterSeconds: 1 }, 67],
-      [{ key: { a: 1 }, name: 'x', expireAfterSeconds: -1 }, 67],
-      [{ key: { a: 1 }, name: 'x', sparse: true, partialFilterExpression: { a: 1 } }, 67],
-      [{ key: { a: 1 }, name: 'x', partialFilterExpression: { a: { $ne: 1 } } }, 67],
+    const malformed: readonly Document[] = [
+      { key: {}, name: 'x' },
+      { key: { a: 0 }, name: 'x' },
+      { key: { 'a..b': 1 }, name: 'x' },
+      { key: { a: 1, b: 1 }, name: 'x', expireAfterSeconds: 1 },
+      { key: { a: 1 }, name: 'x', expireAfterSeconds: -1 },
+      { key: { a: 1 }, name: 'x', sparse: true, partialFilterExpression: { a: 1 } },
+      { key: { a: 1 }, name: 'x', partialFilterExpression: { a: { $ne: 1 } } },
     ];
-    for (const [spec, code] of cases) expect(await errorOf(create(spec)), JSON.stringify(spec)).to.include({ code });
+    for (const spec of malformed) expectRefused(await errorOf(create(spec)), JSON.stringify(spec));
   });
 
   it('are dropped by name', async () => {

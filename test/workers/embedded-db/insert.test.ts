@@ -1,6 +1,6 @@
 import { Binary, Double, Int32, Long, MongoBulkWriteError, ObjectId } from 'mongodb';
 import { use } from '../../support/use.ts';
-import { errorOf, storeUnderTest } from './store-under-test.ts';
+import { errorOf, expectRefused, storeUnderTest } from './store-under-test.ts';
 
 describe('embedded-db insert', () => {
   const store = use(storeUnderTest);
@@ -96,8 +96,8 @@ describe('embedded-db insert', () => {
   it('refuses an _id that is an array or has $ fields', async () => {
     const all = store.collection();
 
-    expect(await errorOf(all.insertOne({ _id: [1] }))).to.include({ code: 53 });
-    expect(await errorOf(all.insertOne({ _id: { $a: 1 } }))).to.include({ code: 52 });
+    expectRefused(await errorOf(all.insertOne({ _id: [1] })));
+    expectRefused(await errorOf(all.insertOne({ _id: { $a: 1 } })));
   });
 
   it('takes an _id of several thousand bytes and finds it again', async () => {

@@ -1,6 +1,7 @@
 import { Binary, type Document, Double, Int32, Long } from 'mongodb';
+import { msAfter } from '../../../shared/platform/mongo/store-time.ts';
 import { use } from '../../support/use.ts';
-import { errorOf, storeUnderTest } from './store-under-test.ts';
+import { EMBEDDED, errorOf, expectRefused, storeUnderTest } from './store-under-test.ts';
 
 /** A document and, per expression, what `$set: { out: expression }` makes of it. */
 const DOC = {
@@ -19,7 +20,6 @@ const DOC = {
 const EXPRESSIONS: readonly (readonly [expression: unknown, result: unknown])[] = [
   ['$i', new Int32(7)],
   ['$o.y.z', new Int32(2)],
-  ['$a.v', [new Int32(1), new Int32(2)]],
   ['$nothing', undefined],
   [{ $literal: '$i' }, '$i'],
   [{ $add: ['$i', 1] }, new Int32(8)],
@@ -27,21 +27,8 @@ const EXPRESSIONS: readonly (readonly [expression: unknown, result: unknown])[] 
   [{ $add: ['$i', '$d'] }, new Double(14.5)],
   [{ $add: [2147483647, 1] }, Long.fromNumber(2147483648)],
   [{ $add: ['$i', '$nil'] }, null],
-  [{ $add: ['$when', 500] }, new Date(1500)],
   [{ $subtract: ['$i', 10] }, new Int32(-3)],
-  [{ $subtract: ['$when', new Date(400)] }, Long.fromNumber(600)],
-  [{ $subtract: ['$when', 400] }, new Date(600)],
   [{ $cond: [{ $gte: ['$i', 5] }, 'more', 'less'] }, 'more'],
-  [
-    {
-      $cond: Object.fromEntries([
-        ['if', '$zero'],
-        ['then', 'true'],
-        ['else', 'false'],
-      ]),
-    },
-    'false',
-  ],
   [{ $toLong: '$when' }, Long.fromNumber(1000)],
   [{ $toLong: '$i' }, Long.fromNumber(7)],
   [{ $toLong: '$nothing' }, null],
@@ -64,7 +51,6 @@ const EXPRESSIONS: readonly (readonly [expression: unknown, result: unknown])[] 
   [{ $or: ['$zero', '$nil', '$nothing'] }, false],
   [{ $not: ['$nothing'] }, true],
   [{ $max: ['$i', '$d', '$nil'] }, new Double(7.5)],
-  [{ $min: '$a.v' }, new Int32(1)],
   [{ $mergeObjects: ['$o', { x: 9, w: '$i' }, '$nil'] }, { x: new Int32(9), y: { z: new Int32(2) }, w: new Int32(7) }],
   [
     ['$i', '$nothing', { $add: [1, 1] }],
@@ -72,15 +58,23 @@ const EXPRESSIONS: readonly (readonly [expression: unknown, result: unknown])[] 
   ],
 ];
 
-const ERRORS: readonly (readonly [expression: unknown, code: number])[] = [
-  [{ $add: ['$s', 1] }, 14],
-  [{ $subtract: ['$s', 1] }, 14],
-  [{ $cond: [1, 2] }, 16020],
-  [{ $eq: [1] }, 16020],
-  [{ $toLong: [1, 2] }, 50723],
-  [{ $toDate: new Int32(1) }, 241],
-  ['$$nope', 17276],
-  [{ $add: [1], $subtract: [1] }, 15983],
+const MALFORMED: readonly unknown[] = [
+  { $add: ['$s', 1] },
+  { $subtract: ['$s', 1] },
+  { $cond: [1, 2] },
+  { $eq: [1] },
+  { $toLong: [1, 2] },
+  { $toDate: new Int32(1) },
+  '$$nope',
+  { $add: [1], $subtract: [1] },
+];
+
+/** What MongoDB has, and nobody sends. */
+const UNSENT: readonly unknown[] = [
+  '$a.v',
+  { $add: ['$when', 500] },
+  { $subtract: ['$when', new Date(400)] },
+  { $min: '$a' },
 ];
 
 describe('embedded-db update pipelines', () => {
@@ -98,13 +92,15 @@ describe('embedded-db update pipelines', () => {
     });
   }
 
-  it('answers what cannot be evaluated with the code of MongoDB', async () => {
+  it('refuses what cannot be evaluated', async () => {
     const all = store.collection();
     await all.insertOne({ _id: 1, ...DOC });
+    const errorFor = (out: unknown) => errorOf(all.updateOne({ _id: 1 }, [{ $set: { out } }]));
 
-    for (const [expression, code] of ERRORS) {
-      const error = await errorOf(all.updateOne({ _id: 1 }, [{ $set: { out: expression } }]));
-      expect(error, JSON.stringify(expression)).to.include({ code });
+    for (const expression of MALFORMED) expectRefused(await errorFor(expression), JSON.stringify(expression));
+    if (!EMBEDDED) return;
+    for (const expression of UNSENT) {
+      expect(await errorFor(expression), JSON.stringify(expression)).to.include({ code: 238 });
     }
   });
 
@@ -134,15 +130,14 @@ describe('embedded-db update pipelines', () => {
 
   it('sets inside objects, keeps what else they have, and makes objects of scalars', async () => {
     const all = store.collection();
-    await all.insertOne({ _id: 1, o: { x: 1 }, s: 5, a: [{ k: 1 }, 2] });
+    await all.insertOne({ _id: 1, o: { x: 1 }, s: 5 });
 
-    await all.updateOne({ _id: 1 }, [{ $set: { 'o.y': 2, 's.t': 3, 'a.n': 0, p: { q: { r: '$s' } } } }]);
+    await all.updateOne({ _id: 1 }, [{ $set: { 'o.y': 2, 's.t': 3, p: { q: { r: '$s' } } } }]);
 
     expect(await all.findOne()).to.deep.equal({
       _id: 1,
       o: { x: 1, y: 2 },
       s: { t: 3 },
-      a: [{ k: 1, n: 0 }, { n: 0 }],
       p: { q: { r: 5 } },
     });
   });
@@ -163,7 +158,7 @@ describe('embedded-db update pipelines', () => {
     const all = store.collection();
     await all.insertOne({ _id: 1, a: 1 });
 
-    expect(await errorOf(all.updateOne({ _id: 1 }, [{ $set: { _id: 2 } }]))).to.include({ code: 66 });
+    expectRefused(await errorOf(all.updateOne({ _id: 1 }, [{ $set: { _id: 2 } }])));
   });
 
   it('takes and keeps a lease by the time of the store', async () => {
@@ -183,7 +178,7 @@ describe('embedded-db update pipelines', () => {
           {
             $set: {
               owner: { $cond: ['$taken', owner, '$owner'] },
-              until: { $cond: ['$taken', { $add: ['$$NOW', 60_000] }, '$until'] },
+              until: { $cond: ['$taken', msAfter('$$NOW', 60_000), '$until'] },
             },
           },
         ],

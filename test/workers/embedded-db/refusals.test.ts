@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 import { use } from '../../support/use.ts';
-import { EMBEDDED, errorOf, storeUnderTest } from './store-under-test.ts';
+import { answerTo, EMBEDDED, errorOf, storeUnderTest } from './store-under-test.ts';
 
 /** The embedded store refuses, by name, what only MongoDB can do: nothing is ever half done. */
 if (EMBEDDED) {
@@ -59,10 +59,7 @@ if (EMBEDDED) {
     ];
     for (const command of NOT_SUPPORTED) {
       it(`refuses ${JSON.stringify(command)} and says where to go`, async () => {
-        const answer = await store.db.command(command).then(
-          (reply) => reply.writeErrors?.[0] ?? reply,
-          (error) => error,
-        );
+        const answer = await answerTo(store.db, command);
 
         expect(answer.code).to.equal(238);
         expect(answer.errmsg).to.match(/not supported by the embedded store; set HARKARA_MONGODB_URI to use MongoDB/);
@@ -88,10 +85,10 @@ if (EMBEDDED) {
       const remove = { q: {}, limit: 0 };
       for (const [command, code] of [
         [{ update: name, updates: [change, { ...change, sort: { _id: 1 } }] }, 238],
-        [{ update: name, updates: [change, { u: { $set: { a: 1 } } }] }, 40414],
-        [{ update: name, updates: [change, { ...change, q: 1 }], ordered: false }, 14],
-        [{ delete: name, deletes: [remove, { ...remove, limit: 2 }] }, 9],
-        [{ insert: name, documents: [{ _id: 77 }, 1] }, 14],
+        [{ update: name, updates: [change, { u: { $set: { a: 1 } } }] }, 2],
+        [{ update: name, updates: [change, { ...change, q: 1 }], ordered: false }, 2],
+        [{ delete: name, deletes: [remove, { ...remove, limit: 2 }] }, 2],
+        [{ insert: name, documents: [{ _id: 77 }, 1] }, 2],
       ] as const) {
         expect(await errorOf(store.db.command(command)), JSON.stringify(command)).to.include({ code });
       }
@@ -109,13 +106,6 @@ if (EMBEDDED) {
       await session.abortTransaction().catch(() => {});
       await session.endSession();
       expect(await all.countDocuments({ _id: 99 })).to.equal(0);
-    });
-
-    it('answers a change stream as a standalone mongod does', async () => {
-      const stream = store.db.collection(name).watch();
-
-      expect(await errorOf(stream.next())).to.include({ code: 40573 });
-      await stream.close();
     });
   });
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BSONRegExp, BSONSymbol, Code, Decimal128, type Document, MaxKey, MinKey, Timestamp } from 'mongodb';
 import { use } from '../../support/use.ts';
-import { EMBEDDED, errorOf, storeUnderTest } from './store-under-test.ts';
+import { answerTo, EMBEDDED, errorOf, storeUnderTest } from './store-under-test.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -69,7 +69,7 @@ const MONGODB: Readonly<Record<string, readonly string[]>> = {
 /** A command that uses the name; whether its operand is a good one does not matter. */
 function using(kind: string, name: string, collection: string): Document {
   const update = (u: unknown): Document => ({ update: collection, updates: [{ q: {}, u }] });
-  const aggregate = (stage: Document): Document => ({ aggregate: collection, pipeline: [stage], cursor: {} });
+  const aggregate = (...pipeline: Document[]): Document => ({ aggregate: collection, pipeline, cursor: {} });
   switch (kind) {
     case 'filter': {
       const top = /^\$(and|or|nor|expr|jsonSchema|text|where|comment|sampleRate)$/.test(name);
@@ -82,7 +82,7 @@ function using(kind: string, name: string, collection: string): Document {
     case 'update stage':
       return update([{ [name]: { b: 1 } }]);
     case 'stage':
-      return aggregate({ [name]: { a: 1 } });
+      return aggregate({ [name]: { a: 1 } }, ...(name === '$group' ? [] : [{ $group: { _id: 1 } }]));
     case 'accumulator':
       return aggregate({ $group: { _id: 1, a: { [name]: 1 } } });
     case 'expression':
@@ -90,7 +90,16 @@ function using(kind: string, name: string, collection: string): Document {
     case 'variable':
       return update([{ $set: { b: name } }]);
     case 'index option':
-      return { createIndexes: collection, indexes: [{ key: { b: 1 }, name: 'x', [name]: 1 }] };
+      return {
+        createIndexes: collection,
+        indexes: [
+          {
+            key: { b: 1 },
+            name: 'x',
+            [name]: { expireAfterSeconds: 1, partialFilterExpression: { b: 1 } }[name] ?? true,
+          },
+        ],
+      };
     default:
       return name === 'dropIndexes' ? { dropIndexes: collection, index: 'x' } : { [name]: collection };
   }
@@ -141,15 +150,12 @@ if (EMBEDDED) {
           const all = store.collection();
           await all.insertOne({ _id: 1, a: [5] });
 
-          const answer = await store.db.command(using(kind, name, all.collectionName)).then(
-            (reply) => reply.writeErrors?.[0] ?? reply,
-            (error) => error,
-          );
+          const answer = await answerTo(store.db, using(kind, name, all.collectionName));
 
           const refused = answer.code === 238 || answer.code === 59;
           if (listed.has(name)) {
             expect(refused, `${kind} ${name}: ${answer.errmsg}`).to.equal(false);
-          } else if (name !== '$changeStream') {
+          } else {
             expect(refused, `${kind} ${name}: ${answer.errmsg ?? 'done'}`).to.equal(true);
             expect(answer.errmsg, name).to.match(/set HARKARA_MONGODB_URI to use MongoDB/);
             expect(await all.find().toArray(), name).to.deep.equal([{ _id: 1, a: [5] }]);

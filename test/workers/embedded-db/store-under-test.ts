@@ -58,3 +58,16 @@ export async function errorOf(action: Promise<unknown>): Promise<Document & { me
   }
   throw new Error('expected an error');
 }
+
+/** What a server answers: the reply, the first error of its statements, or the error of the whole command. */
+export async function answerTo(db: Db, command: Document): Promise<Document> {
+  return db.command(command).then(
+    (reply) => reply.writeErrors?.[0] ?? reply,
+    (error) => error,
+  );
+}
+
+/** That the store finds a mistake of the client in it. Which it names first is its own affair. */
+export function expectRefused({ code }: Document, what?: string): void {
+  expect(code, what).to.be.a('number').and.not.equal(1);
+}

@@ -2,32 +2,20 @@
 const CODE_NAMES: Readonly<Record<number, string>> = {
   1: 'InternalError',
   2: 'BadValue',
-  9: 'FailedToParse',
-  14: 'TypeMismatch',
   15: 'Overflow',
-  16: 'InvalidLength',
-  17: 'ProtocolError',
   26: 'NamespaceNotFound',
   27: 'IndexNotFound',
   28: 'PathNotViable',
-  40: 'ConflictingUpdateOperators',
   43: 'CursorNotFound',
-  48: 'NamespaceExists',
   50: 'MaxTimeMSExpired',
-  52: 'DollarPrefixedFieldName',
-  53: 'InvalidIdField',
-  56: 'EmptyFieldName',
   59: 'CommandNotFound',
-  66: 'ImmutableField',
   67: 'CannotCreateIndex',
-  72: 'InvalidOptions',
   73: 'InvalidNamespace',
   85: 'IndexOptionsConflict',
   86: 'IndexKeySpecsConflict',
   91: 'ShutdownInProgress',
   171: 'CannotIndexParallelArrays',
   175: 'QueryPlanKilled',
-  197: 'InvalidIndexSpecificationOption',
   201: 'CannotBuildIndexKeys',
   238: 'NotImplemented',
   276: 'IndexBuildAborted',
@@ -36,9 +24,7 @@ const CODE_NAMES: Readonly<Record<number, string>> = {
   10334: 'BSONObjectTooLarge',
   11000: 'DuplicateKey',
   11600: 'InterruptedAtShutdown',
-  12587: 'BackgroundOperationInProgressForNamespace',
   14031: 'OutOfDiskSpace',
-  40414: 'IDLFailedToParse',
 };
 
 export function codeName(code: number): string {
@@ -65,6 +51,11 @@ export class DuplicateKeyError extends StoreError {
     this.keyPattern = keyPattern;
     this.keyValue = keyValue;
   }
+}
+
+/** For what is no command of a driver, whatever store it is sent to. */
+export function malformed(what: string): StoreError {
+  return new StoreError(2, what);
 }
 
 /** For what only MongoDB supports: refused by name, never half done. */

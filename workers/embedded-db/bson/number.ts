@@ -24,7 +24,7 @@ function numberAt(type: number, buf: Buffer, pos: number): number | bigint {
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
-export type Arithmetic = 'add' | 'subtract';
+type Arithmetic = 'add' | 'subtract';
 
 /** The sum or difference of int32, int64 or double; undefined when an int64 overflows. */
 export function arithmetic(operation: Arithmetic, a: Value, b: Value): Value | undefined {
@@ -41,7 +41,7 @@ export function arithmetic(operation: Arithmetic, a: Value, b: Value): Value | u
   return fitsInt64(result) ? int64(result) : undefined;
 }
 
-export function fitsInt64(number: bigint): boolean {
+function fitsInt64(number: bigint): boolean {
   return number >= INT64_MIN && number <= INT64_MAX;
 }
 
@@ -61,17 +61,13 @@ function toInteger({ type, buf, pos }: Value): bigint {
 const SAFE = 2 ** 52;
 
 /**
- * A sum as mongod makes it: exact for integers, compensated for doubles (ten times 0.1 is 1). Its type is that of the widest
- * number; int32 becomes int64 when it does not fit, and int64 a double.
+ * A sum as mongod makes it, of integers exactly. Its type is that of the widest number; int32 becomes int64 when it does not fit, and
+ * int64 a double.
  */
 export class Sum {
   private small = 0;
   private integers = 0n;
-  /** The sum of the doubles, unrounded, is `high + low`; undefined as long as there was none. */
-  private high: number | undefined;
-  private low = 0;
-  /** What plain addition gives: right for NaN and infinities. */
-  private plain = 0;
+  private doubles: number | undefined;
   private wide = false;
 
   /** The value must be a number. */
@@ -83,7 +79,7 @@ export class Sum {
       this.wide = true;
       this.integers += buf.readBigInt64LE(pos);
     } else {
-      this.addDouble(buf.readDoubleLE(pos));
+      this.doubles = (this.doubles ?? 0) + buf.readDoubleLE(pos);
     }
   }
 
@@ -92,33 +88,13 @@ export class Sum {
     this.small = 0;
   }
 
-  private addDouble(x: number): void {
-    this.plain += x;
-    const [sum, rest] = twoSum(this.high ?? 0, x);
-    [this.high, this.low] = twoSum(sum, this.low + rest);
-  }
-
-  /** The sum. Call it once, after the last `add`. */
   value(): Value {
-    if (this.high === undefined && !this.wide && this.integers === 0n && (this.small | 0) === this.small) {
+    if (this.doubles === undefined && !this.wide && this.integers === 0n && (this.small | 0) === this.small) {
       return int32(this.small);
     }
     this.flush();
-    if (this.high === undefined) {
-      const narrow = !this.wide && BigInt.asIntN(32, this.integers) === this.integers;
-      if (narrow) return int32(Number(this.integers));
-      return fitsInt64(this.integers) ? int64(this.integers) : double(Number(this.integers));
-    }
-    const whole = Number(this.integers);
-    this.addDouble(whole);
-    this.addDouble(Number(this.integers - BigInt(whole)));
-    return double(Number.isNaN(this.high) ? this.plain : this.high);
+    if (this.doubles !== undefined) return double(this.doubles + Number(this.integers));
+    if (!this.wide && BigInt.asIntN(32, this.integers) === this.integers) return int32(Number(this.integers));
+    return fitsInt64(this.integers) ? int64(this.integers) : double(Number(this.integers));
   }
-}
-
-/** The rounded sum, and exactly what the rounding took away. */
-function twoSum(a: number, b: number): [sum: number, rest: number] {
-  const sum = a + b;
-  const ofB = sum - a;
-  return [sum, a - (sum - ofB) + (b - ofB)];
 }

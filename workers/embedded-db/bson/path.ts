@@ -1,4 +1,4 @@
-import { StoreError } from './errors.ts';
+import { malformed, StoreError } from './errors.ts';
 import { byteAt, Elements, findElement, isContainer, isEmptyContainer, TYPE } from './read.ts';
 
 /** A dotted path, split once: `parts.0.key`. */
@@ -16,13 +16,13 @@ const paths = new Map<string, Path>();
 /** Programs use few paths, but ids inside paths (`pending.g_…`) must not grow the cache without limit. */
 const MAX_CACHED_PATHS = 2000;
 
-/** Throws 15 for one that is deeper than a document may be, 16411 for a NUL in it. */
+/** Throws 15 for one that is deeper than a document may be. */
 export function parsePath(text: string): Path {
   const known = paths.get(text);
   if (known !== undefined) return known;
   const names = text.split('.');
   if (names.length > MAX_DEPTH) throw new StoreError(15, 'FieldPath is too long');
-  if (text.includes('\0')) throw new StoreError(16411, "FieldPath field names may not contain '\\0'.");
+  if (text.includes('\0')) throw malformed("FieldPath field names may not contain '\\0'.");
   const path = { text, parts: names.map((name) => Buffer.from(name)), indexes: names.map(arrayIndex) };
   if (paths.size >= MAX_CACHED_PATHS) paths.clear();
   paths.set(text, path);

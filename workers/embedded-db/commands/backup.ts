@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
-import { StoreError } from '../bson/errors.ts';
+import { malformed } from '../bson/errors.ts';
 import { asFlag, asString } from '../bson/value.ts';
 import type { Database } from '../storage/database.ts';
 import { type Backup, replaceFile, sealBackup } from '../storage/store-files.ts';
@@ -20,10 +20,10 @@ const PARTIAL_SUFFIX = '.partial';
 export async function backup(store: Store, command: Command): Promise<Buffer> {
   const path = asString(command.get(command.name));
   if (path === undefined || !isAbsolute(path)) {
-    throw new StoreError(2, 'harkaraBackup needs the absolute path of a file');
+    throw malformed('harkaraBackup needs the absolute path of a file');
   }
   const made = beginsBackup(command) ? begin(store, path) : store.backup;
-  if (made?.path !== path) throw new StoreError(2, `no backup to ${path} was begun since the store was started`);
+  if (made?.path !== path) throw malformed(`no backup to ${path} was begun since the store was started`);
   return reply((out) => {
     out.string('state', made.state);
     if (made.why !== undefined) out.string('why', made.why);
@@ -36,11 +36,11 @@ export function beginsBackup(command: Command): boolean {
 }
 
 function begin(store: Store, path: string): Backup {
-  if (store.backup?.state === 'copying') throw new StoreError(2, `a backup to ${store.backup.path} is being made`);
+  if (store.backup?.state === 'copying') throw malformed(`a backup to ${store.backup.path} is being made`);
   const partial = `${path}${PARTIAL_SUFFIX}`;
   // Otherwise LMDB would create it.
-  if (!existsSync(dirname(path))) throw new StoreError(2, `there is no directory ${dirname(path)}`);
-  if (existsSync(path)) throw new StoreError(2, `${path} is there already`);
+  if (!existsSync(dirname(path))) throw malformed(`there is no directory ${dirname(path)}`);
+  if (existsSync(path)) throw malformed(`${path} is there already`);
   removeLeft(partial);
   store.backup = { path, state: 'copying' };
   void copy(store.database, store.backup, partial);
@@ -52,7 +52,7 @@ function removeLeft(partial: string): void {
   try {
     rmSync(partial, { force: true });
   } catch (error) {
-    throw new StoreError(2, `${partial} cannot be removed: ${error instanceof Error ? error.message : String(error)}`);
+    throw malformed(`${partial} cannot be removed: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -1,11 +1,11 @@
 import { beginEffort } from '../bson/effort.ts';
 import { StoreError } from '../bson/errors.ts';
-import { documentBytes, fieldOf, TYPE } from '../bson/read.ts';
+import { fieldOf, TYPE } from '../bson/read.ts';
 import { show } from '../bson/value.ts';
 import type { Build, Collection } from '../storage/catalog.ts';
 import { after, prefixRange } from '../storage/database.ts';
 import { wholeDocument } from '../storage/documents.ts';
-import { type Index, indexFromSpec, isIdKey } from '../storage/index-definition.ts';
+import { type Index, indexFromSpec } from '../storage/index-definition.ts';
 import { normaliseSpec } from '../storage/index-spec.ts';
 import type { Command } from './command.ts';
 import { reply } from './reply.ts';
@@ -13,8 +13,6 @@ import { type Progress, Rest, Slice } from './slices.ts';
 import type { Store } from './store.ts';
 
 const MAX_INDEXES = 64;
-
-const KEY = Buffer.from('key');
 
 /** One createIndexes command, on its way through several groups. */
 interface Request {
@@ -32,11 +30,10 @@ interface Request {
  */
 export function createIndexes(store: Store, command: Command): Progress {
   const specs = command.statements('indexes');
-  if (specs.length === 0) throw new StoreError(2, 'Must specify at least one index to create');
   const ns = `${command.db}.${command.collection()}`;
   const known = store.catalog.get(ns);
   // Everything is checked first: a specification that is refused makes none of them.
-  const wanted = specs.map(normaliseSpec).filter((spec) => !isIdKey(documentBytes(fieldOf(spec, 0, KEY))));
+  const wanted = specs.map(normaliseSpec);
   const collection = known ?? store.catalog.ensure(command.db, command.collection());
   const request = {
     ...{ ns, collection: collection.id, wanted },
@@ -89,16 +86,10 @@ function includes(indexes: readonly Index[], spec: Buffer): boolean {
   const same = indexes.find((index) => index.name === wanted.name);
   const shown = (index: Index): string => show({ type: TYPE.object, buf: index.spec, pos: 0 });
   if (same !== undefined) {
-    const pair = `Requested index: ${shown(wanted)}, existing index: ${shown(same)}`;
-    if (!sameEntries(same, wanted)) {
-      throw new StoreError(
-        86,
-        `An existing index has the same name as the requested index. When index names are not specified, they are auto generated and can cause conflicts. Please refer to our documentation. ${pair}`,
-      );
-    }
-    if (!sameOptions(same, wanted)) {
-      throw new StoreError(85, `An equivalent index already exists with the same name but different options. ${pair}`);
-    }
+    const pair = `requested ${shown(wanted)}, there is ${shown(same)}`;
+    if (!sameEntries(same, wanted))
+      throw new StoreError(86, `An index of this name has other fields or a filter: ${pair}`);
+    if (!sameOptions(same, wanted)) throw new StoreError(85, `An index of this name has other options: ${pair}`);
     return true;
   }
   const twin = indexes.find((index) => sameEntries(index, wanted));

@@ -1,4 +1,4 @@
-import { StoreError } from '../bson/errors.ts';
+import { malformed } from '../bson/errors.ts';
 import { Elements, MISSING, type Value } from '../bson/read.ts';
 import { asNumber } from '../bson/value.ts';
 import { parseFilter } from '../query/filter.ts';
@@ -58,10 +58,7 @@ function formOf(value: Value): Form {
   const get = (name: string): Value => fields.get(name) ?? MISSING;
   checkFields(fields.keys(), STATEMENT, 'delete.deletes');
   const query = documentOf(get('q'), 'delete.deletes.q');
-  if (query === MISSING) throw new StoreError(40414, "BSON field 'delete.deletes.q' is missing but a required field");
   const limit = asNumber(get('limit'));
-  if (limit !== 0 && limit !== 1) {
-    throw new StoreError(9, `The limit field in delete objects must be 0 or 1. Got ${limit}`);
-  }
+  if (query === MISSING || (limit !== 0 && limit !== 1)) throw malformed('a delete has a q, and a limit of 0 or 1');
   return { query, one: limit === 1, hint: get('hint') };
 }

@@ -1,4 +1,4 @@
-import { StoreError } from '../bson/errors.ts';
+import { malformed } from '../bson/errors.ts';
 import { fieldOf, MISSING, TYPE } from '../bson/read.ts';
 import { EVERYTHING, parseFilter } from '../query/filter.ts';
 import { parseProjection } from '../query/projection.ts';
@@ -19,16 +19,8 @@ export function findAndModify(store: Store, command: Command): Progress {
   const giveNew = command.flag('new', false);
   const upsert = command.flag('upsert', false);
   const change = command.get('update');
-  if (remove && change.type !== TYPE.missing) throw new StoreError(9, 'Cannot specify both an update and remove=true');
-  if (remove && upsert) throw new StoreError(9, 'Cannot specify both upsert=true and remove=true');
-  if (remove && giveNew) {
-    throw new StoreError(
-      9,
-      "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document",
-    );
-  }
-  if (!remove && change.type === TYPE.missing) {
-    throw new StoreError(9, 'Either an update or remove=true must be specified');
+  if (remove ? upsert || giveNew || change.type !== TYPE.missing : change.type === TYPE.missing) {
+    throw malformed('either remove, or an update with what belongs to it');
   }
   const query = command.document('query');
   const filter = query.type === TYPE.missing ? EVERYTHING : parseFilter(query.buf, query.pos);

@@ -1,6 +1,6 @@
-import { StoreError } from '../bson/errors.ts';
+import { malformed } from '../bson/errors.ts';
 import { TYPE, type Value } from '../bson/read.ts';
-import { asString, typeName } from '../bson/value.ts';
+import { asString } from '../bson/value.ts';
 import { type Plan, planQuery } from '../plan/plan.ts';
 import { fromList, fromScan, projected, type Results, window } from '../plan/results.ts';
 import { Scan } from '../plan/scan.ts';
@@ -77,7 +77,7 @@ function passOver(scan: Scan, plan: Plan, skip: number): number {
 
 export function getMore(store: Store, command: Command): Buffer | Promise<Buffer> {
   const id = command.get('getMore');
-  if (id.type !== TYPE.int64) throw new StoreError(14, "BSON field 'getMore.getMore' must be of type long");
+  if (id.type !== TYPE.int64) throw malformed('a cursor is an int64');
   const collection = asString(command.get('collection')) ?? '';
   const size = command.count('batchSize', 0);
   return answer(
@@ -99,13 +99,7 @@ export function killCursors(store: Store, command: Command): Buffer {
   const killed: bigint[] = [];
   const unknown: bigint[] = [];
   for (const value of command.array('cursors')) {
-    if (value.type !== TYPE.int64) {
-      const found = typeName(value.type);
-      throw new StoreError(
-        14,
-        `BSON field 'killCursors.cursors' holds the wrong type '${found}', expected type 'long'`,
-      );
-    }
+    if (value.type !== TYPE.int64) throw malformed('a cursor is an int64');
     const id = value.buf.readBigInt64LE(value.pos);
     (store.cursors.kill(id) ? killed : unknown).push(id);
   }

@@ -1,5 +1,5 @@
 import { beginEffort } from '../bson/effort.ts';
-import { StoreError } from '../bson/errors.ts';
+import { malformed, StoreError } from '../bson/errors.ts';
 import { TYPE, type Value } from '../bson/read.ts';
 import type { WriteError } from './reply.ts';
 import { type Progress, Rest, Slice, type Step } from './slices.ts';
@@ -31,11 +31,10 @@ interface Place<Tally> {
 
 export function runStatements<Tally, Form>(store: Store, command: Statements<Tally, Form>): Progress {
   const { length } = command.statements;
-  if (length === 0 || length > MAX_WRITE_BATCH) {
-    throw new StoreError(16, `Write batch sizes must be between 1 and ${MAX_WRITE_BATCH}. Got ${length} operations.`);
-  }
+  if (length === 0 || length > MAX_WRITE_BATCH)
+    throw malformed(`Write batch sizes must be from 1 to ${MAX_WRITE_BATCH}`);
   const forms = command.statements.map((statement) => {
-    if (statement.type !== TYPE.object) throw new StoreError(14, 'a write statement must be an object');
+    if (statement.type !== TYPE.object) throw malformed('a write statement must be an object');
     return command.form(statement);
   });
   return runSlice(store, { ...command, forms }, { index: 0, step: undefined, tally: command.tally, errors: [] });

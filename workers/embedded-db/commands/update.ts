@@ -1,4 +1,4 @@
-import { notSupported, StoreError } from '../bson/errors.ts';
+import { malformed, notSupported } from '../bson/errors.ts';
 import { Elements, fieldOf, MISSING, type Value } from '../bson/read.ts';
 import { BsonWriter } from '../bson/write.ts';
 import type { Hit } from '../plan/scan.ts';
@@ -109,8 +109,7 @@ function formOf(value: Value): Form {
         throw notSupported(`The field update.updates.${name}`);
     }
   }
-  if (query === MISSING) throw new StoreError(40414, "BSON field 'update.updates.q' is missing but a required field");
-  if (change === MISSING) throw new StoreError(40414, "BSON field 'update.updates.u' is missing but a required field");
+  if (query === MISSING || change === MISSING) throw malformed('an update has a q and a u');
   return { query, change, multi, upsert };
 }
 
@@ -123,7 +122,7 @@ interface Statement {
 
 function parseForm({ query, change, multi, upsert }: Form, context: ExpressionContext): Statement {
   const update = parseUpdate(change, context);
-  if (multi && update.replaces) throw new StoreError(9, 'multi update is not supported for replacement-style update');
+  if (multi && update.replaces) throw malformed('multi update is not supported for replacement-style update');
   const filter = parseFilter(query.buf, query.pos);
   if (upsert) checkUpsertFilter(filter);
   return { filter, update, upsert, one: !multi };

@@ -1,8 +1,8 @@
 import { spend } from '../bson/effort.ts';
-import { notSupported, StoreError } from '../bson/errors.ts';
+import { malformed, notSupported } from '../bson/errors.ts';
 import { KeyBuffer } from '../bson/key.ts';
 import { parsePath } from '../bson/path.ts';
-import { documentBytes, findElement, TYPE, type Value } from '../bson/read.ts';
+import { documentBytes, TYPE, type Value } from '../bson/read.ts';
 import { asString } from '../bson/value.ts';
 import type { Filter } from '../query/filter.ts';
 import type { SortField } from '../query/sort.ts';
@@ -61,25 +61,16 @@ export function planQuery(collection: Collection, query: Query): Plan {
   return best.plan;
 }
 
-const NATURAL = Buffer.from('$natural');
-
 /** A hint is never followed to an index that lacks documents which the filter may match: mongod would give a part of them. */
 function hintedPlan(collection: Collection, query: Query, bounds: ReadonlyMap<string, Bounds>): Plan {
   const { hint } = query;
   const name = asString(hint);
-  if (name === undefined && hint.type !== TYPE.object) throw new StoreError(9, 'Hint must be a string or an object');
+  if (name === undefined && hint.type !== TYPE.object) throw malformed('Hint must be a string or an object');
   if (name === '_id_' || (hint.type === TYPE.object && isIdKey(documentBytes(hint)))) {
     return candidate(collection, undefined, query, bounds).plan;
   }
-  if (hint.type === TYPE.object && findElement(hint.buf, hint.pos, NATURAL) >= 0)
-    throw notSupported('The hint $natural');
   const index = collection.indexes.find((one) => one.name === name || sameKey(one, hint));
-  if (index === undefined) {
-    throw new StoreError(
-      2,
-      'error processing query: planner returned error: hint provided does not correspond to an existing index',
-    );
-  }
+  if (index === undefined) throw malformed('hint provided does not correspond to an existing index');
   if (!usable(index, bounds)) throw notSupported(`A hint to ${index.name} where it lacks documents that may match`);
   return candidate(collection, index, query, bounds).plan;
 }

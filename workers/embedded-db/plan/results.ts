@@ -27,17 +27,6 @@ export function fromList(docs: readonly Buffer[]): Results {
   };
 }
 
-export function filtered(inner: Results, matches: (doc: Buffer) => boolean): Results {
-  return {
-    next() {
-      for (;;) {
-        const doc = inner.next();
-        if (doc === undefined || doc === PAUSE || matches(doc)) return doc;
-      }
-    },
-  };
-}
-
 export function projected(inner: Results, projection: Projection | undefined): Results {
   if (projection === undefined) return inner;
   return {

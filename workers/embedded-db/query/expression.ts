@@ -1,6 +1,6 @@
 import { spend } from '../bson/effort.ts';
-import { notSupported, StoreError } from '../bson/errors.ts';
-import { arithmetic, fitsInt64, Sum } from '../bson/number.ts';
+import { malformed, notSupported } from '../bson/errors.ts';
+import { arithmetic, Sum } from '../bson/number.ts';
 import { compareAt, rankOf } from '../bson/order.ts';
 import { parsePath } from '../bson/path.ts';
 import { Elements, fieldOf, int32At, MISSING, TYPE, type Value, valuesOf } from '../bson/read.ts';
@@ -52,9 +52,7 @@ export function parseExpression(value: Value): Expression {
   const name = elements.name();
   if (!name.startsWith('$')) return parseObject(value);
   const operand = elements.value();
-  if (elements.next()) {
-    throw new StoreError(15983, 'an object representing an expression must have exactly one field');
-  }
+  if (elements.next()) throw malformed('an object representing an expression must have exactly one field');
   return parseOperator(name, operand);
 }
 
@@ -66,40 +64,23 @@ function parseVariable(text: string): Expression {
     case 'REMOVE':
       return () => MISSING;
     default:
-      throw /^[A-Z]/.test(name)
-        ? notSupported(`$$${name}`)
-        : new StoreError(17276, `Use of undefined variable: ${name}`);
+      throw notSupported(text);
   }
 }
 
 function fieldPath(text: string): Expression {
-  const names = text.split('.');
-  if (names.some((name) => name === '')) {
-    throw new StoreError(40353, "FieldPath must not end with a '.' and must not hold an empty field name.");
-  }
-  if (names.some((name) => name.startsWith('$'))) {
-    throw new StoreError(16410, "FieldPath field names may not start with '$'. Consider using $getField or $setField.");
-  }
+  if (text.split('.').some((name) => name === '' || name.startsWith('$'))) throw malformed(`no field path: $${text}`);
   const { parts } = parsePath(text);
   return ({ buf, pos }) => {
     spend(int32At(buf, pos));
-    return follow({ type: TYPE.object, buf, pos }, parts, 0);
+    let value: Value = { type: TYPE.object, buf, pos };
+    for (const part of parts) {
+      if (value.type === TYPE.array) throw notSupported('A field of the elements of an array in an expression');
+      if (value.type !== TYPE.object) return MISSING;
+      value = fieldOf(value.buf, value.pos, part);
+    }
+    return value;
   };
-}
-
-function follow(value: Value, parts: readonly Buffer[], level: number): Value {
-  const part = parts[level];
-  if (part === undefined) return value;
-  if (value.type === TYPE.object) return follow(fieldOf(value.buf, value.pos, part), parts, level + 1);
-  if (value.type !== TYPE.array) return MISSING;
-  const found: Value[] = [];
-  const elements = new Elements(value.buf, value.pos);
-  while (elements.next()) {
-    // Arrays directly inside arrays are not entered, as in mongod.
-    const inner = elements.type === TYPE.object ? follow(elements.value(), parts, level) : MISSING;
-    if (inner.type !== TYPE.missing) found.push(inner);
-  }
-  return arrayValue(found);
 }
 
 function ofAll(parts: readonly Expression[], operation: (values: readonly Value[]) => Value): Expression {
@@ -111,8 +92,7 @@ function parseObject(value: Value): Expression {
   const elements = new Elements(value.buf, value.pos);
   while (elements.next()) {
     const name = elements.name();
-    if (name.startsWith('$')) throw new StoreError(16410, `FieldPath field names may not start with '$': ${name}`);
-    if (name.includes('.')) throw new StoreError(16412, `FieldPath field names may not contain '.': ${name}`);
+    if (name.startsWith('$') || name.includes('.')) throw malformed(`no name of a field: ${name}`);
     fields.push({ name, expression: parseExpression(elements.value()) });
   }
   return (scope) => {
@@ -130,21 +110,15 @@ function operands(operand: Value): Expression[] {
   return operand.type === TYPE.array ? valuesOf(operand).map(parseExpression) : [parseExpression(operand)];
 }
 
-function exactly(name: string, count: number, operand: Value): Expression[] {
-  const parsed = operands(operand);
-  if (parsed.length !== count) {
-    throw new StoreError(
-      16020,
-      `Expression ${name} takes exactly ${count} arguments. ${parsed.length} were passed in.`,
-    );
-  }
-  return parsed;
-}
-
-function pair(name: string, operand: Value): [Expression, Expression] {
-  const [a, b] = exactly(name, 2, operand);
-  if (a === undefined || b === undefined) throw new Error('exactly two'); // `exactly` has counted them.
-  return [a, b];
+/** As many as `take` names; an operand that is no array is one. */
+function exactly<Take extends (...parts: Expression[]) => Expression>(
+  name: string,
+  operand: Value,
+  take: Take,
+): Expression {
+  const parts = operands(operand);
+  if (parts.length !== take.length) throw malformed(`Expression ${name} takes exactly ${take.length} arguments`);
+  return take(...parts);
 }
 
 function parseOperator(name: string, operand: Value): Expression {
@@ -153,12 +127,10 @@ function parseOperator(name: string, operand: Value): Expression {
       return () => operand;
     case '$add':
       return ofAll(operands(operand), add);
-    case '$subtract': {
-      const [a, b] = pair(name, operand);
-      return (scope) => subtract(a(scope), b(scope));
-    }
+    case '$subtract':
+      return exactly(name, operand, (a, b) => (scope) => subtract(a(scope), b(scope)));
     case '$cond':
-      return condition(operand);
+      return exactly(name, operand, (test, yes, no) => (scope) => (isTrue(test, scope) ? yes(scope) : no(scope)));
     case '$ifNull':
       return firstPresent(operand);
     case '$eq':
@@ -177,61 +149,30 @@ function parseOperator(name: string, operand: Value): Expression {
       const parts = operands(operand);
       return (scope) => (parts.some((part) => isTrue(part, scope)) ? TRUE : FALSE);
     }
-    case '$not': {
-      const [part = () => NULL] = exactly(name, 1, operand);
-      return (scope) => (isTrue(part, scope) ? FALSE : TRUE);
-    }
+    case '$not':
+      return exactly(name, operand, (part) => (scope) => (isTrue(part, scope) ? FALSE : TRUE));
     case '$max':
     case '$min':
       return ofAll(operands(operand), (values) => extreme(values, name === '$max' ? 1 : -1));
     case '$mergeObjects':
       return ofAll(operands(operand), mergeObjects);
     case '$toDate':
+      return exactly(name, operand, (part) => (scope) => toDate(part(scope)));
     case '$toLong':
-      return conversion(name, operand, name === '$toDate' ? toDate : toLong);
+      return exactly(name, operand, (part) => (scope) => toLong(part(scope)));
     default:
       throw notSupported(`The expression ${name}`);
   }
 }
 
-function conversion(name: string, operand: Value, convert: (value: Value) => Value): Expression {
-  const [input, ...more] = operands(operand);
-  if (input === undefined || more.length > 0) throw new StoreError(50723, `${name} requires a single argument`);
-  return (scope) => convert(input(scope));
-}
-
 function comparison(name: string, operand: Value, holds: (order: number) => boolean): Expression {
-  const [a, b] = pair(name, operand);
-  return (scope) => (holds(compareExpressions(a(scope), b(scope))) ? TRUE : FALSE);
-}
-
-function condition(operand: Value): Expression {
-  let [test, then, otherwise]: (Expression | undefined)[] = [];
-  if (operand.type === TYPE.object) {
-    const elements = new Elements(operand.buf, operand.pos);
-    while (elements.next()) {
-      const name = elements.name();
-      if (name === 'if') test = parseExpression(elements.value());
-      else if (name === 'then') then = parseExpression(elements.value());
-      else if (name === 'else') otherwise = parseExpression(elements.value());
-      else throw new StoreError(17083, `Unrecognized parameter to $cond: ${name}`);
-    }
-    if (test === undefined) throw new StoreError(17080, "Missing 'if' parameter to $cond");
-    if (then === undefined) throw new StoreError(17081, "Missing 'then' parameter to $cond");
-    if (otherwise === undefined) throw new StoreError(17082, "Missing 'else' parameter to $cond");
-  } else {
-    [test, then, otherwise] = exactly('$cond', 3, operand);
-  }
-  const [when = () => NULL, yes = () => NULL, no = () => NULL] = [test, then, otherwise];
-  return (scope) => (isTrue(when, scope) ? yes(scope) : no(scope));
+  return exactly(name, operand, (a, b) => (scope) => (holds(compareExpressions(a(scope), b(scope))) ? TRUE : FALSE));
 }
 
 function firstPresent(operand: Value): Expression {
   const parts = operands(operand);
   const last = parts.pop();
-  if (last === undefined || parts.length === 0) {
-    throw new StoreError(1257300, `$ifNull needs at least two arguments, had: ${parts.length + (last ? 1 : 0)}`);
-  }
+  if (last === undefined || parts.length === 0) throw malformed('$ifNull needs at least two arguments');
   return (scope) => {
     for (const part of parts) {
       const value = part(scope);
@@ -254,7 +195,7 @@ function toDate(value: Value): Value {
   if (isNullish(value.type)) return NULL;
   if (value.type === TYPE.date) return value;
   if (value.type === TYPE.int64) return date(value.buf.readBigInt64LE(value.pos));
-  if (value.type === TYPE.int32) throw new StoreError(241, 'Unsupported conversion from int to date in $convert');
+  if (value.type === TYPE.int32) throw malformed('Unsupported conversion from int to date in $convert');
   return date(whole('$toDate', value));
 }
 
@@ -263,8 +204,6 @@ function whole(name: string, value: Value): bigint {
   if (number === undefined || !Number.isSafeInteger(number)) throw notSupported(`${name} of ${typeName(value.type)}`);
   return BigInt(number);
 }
-
-/** What expressions compute from values that are there already. */
 
 /** Bytes that an expression makes count for more than bytes that it looks at: they may all be in memory together. */
 const MADE_FACTOR = 4;
@@ -295,67 +234,36 @@ function arrayValue(values: readonly Value[]): Value {
   return { type: TYPE.array, buf: made(writer.finish(handle)), pos: 0 };
 }
 
-/** `$add`: numbers, and at most one date. */
+/** The store's time is moved as a number, by `$toLong` and `$toDate`. */
 function add(values: readonly Value[]): Value {
   const sum = new Sum();
-  let from: Value | undefined;
   for (const value of values) {
     if (isNullish(value.type)) return NULL;
-    if (value.type === TYPE.date) {
-      if (from !== undefined) throw new StoreError(16612, 'only one date allowed in an $add expression');
-      from = value;
-    } else if (isNumber(value.type)) {
-      sum.add(value);
-    } else {
-      throw new StoreError(14, `$add only supports numeric or date types, not ${typeName(value.type)}`);
-    }
+    sum.add(numberFor('$add', value));
   }
-  return from === undefined ? sum.value() : dateAt('$add', milliseconds(from) + wholeNumber('$add', sum.value()));
+  return sum.value();
 }
 
 function subtract(a: Value, b: Value): Value {
   if (isNullish(a.type) || isNullish(b.type)) return NULL;
-  if (a.type === TYPE.date && b.type === TYPE.date) return int64Of('$subtract', milliseconds(a) - milliseconds(b));
-  if (a.type === TYPE.date && isNumber(b.type)) {
-    return dateAt('$subtract', milliseconds(a) - wholeNumber('$subtract', b));
-  }
-  if (!isNumber(a.type) || !isNumber(b.type)) {
-    throw new StoreError(14, `can't $subtract ${typeName(b.type)} from ${typeName(a.type)}`);
-  }
+  const [x, y] = [numberFor('$subtract', a), numberFor('$subtract', b)];
   // An int64 that overflows becomes a double, as in mongod's expressions (its `$inc` refuses instead).
-  return arithmetic('subtract', a, b) ?? double((asNumber(a) ?? 0) - (asNumber(b) ?? 0));
+  return arithmetic('subtract', x, y) ?? double((asNumber(x) ?? 0) - (asNumber(y) ?? 0));
 }
 
-function milliseconds(date: Value): bigint {
-  return date.buf.readBigInt64LE(date.pos);
+function numberFor(name: string, value: Value): Value {
+  if (isNumber(value.type)) return value;
+  throw value.type === TYPE.date
+    ? notSupported(`${name} of a date`)
+    : malformed(`${name} only supports numbers, not ${typeName(value.type)}`);
 }
 
-/** How far a date is moved. Versions of mongod round differently, so a fraction is refused. */
-function wholeNumber(name: string, value: Value): bigint {
-  if (value.type === TYPE.int64) return value.buf.readBigInt64LE(value.pos);
-  const number = asNumber(value);
-  if (number === undefined || !Number.isInteger(number)) {
-    throw notSupported(`${name} of a date and anything but whole milliseconds`);
-  }
-  return BigInt(number);
-}
-
-function dateAt(name: string, ms: bigint): Value {
-  if (!fitsInt64(ms)) throw new StoreError(15, `date overflow in ${name}`);
-  return date(ms);
-}
-
-function int64Of(name: string, number: bigint): Value {
-  if (!fitsInt64(number)) throw new StoreError(15, `overflow in ${name}`);
-  return int64(number);
-}
-
-/** `$max` (1) and `$min` (-1), of the values or of the elements of one array. */
+/** `$max` (1) and `$min` (-1). */
 function extreme(values: readonly Value[], direction: 1 | -1): Value {
-  const only = values[0];
-  const candidates = values.length === 1 && only?.type === TYPE.array ? valuesOf(only) : values;
+  if (values.length === 1 && values[0]?.type === TYPE.array)
+    throw notSupported('$max or $min of the elements of an array');
   let best: Value = NULL;
-  for (const value of candidates) {
+  for (const value of values) {
     if (isNullish(value.type)) continue;
     if (best === NULL || compareExpressions(value, best) * direction > 0) best = value;
   }
@@ -366,9 +274,7 @@ function mergeObjects(values: readonly Value[]): Value {
   const fields = new Map<string, Value>();
   for (const value of values) {
     if (isNullish(value.type)) continue;
-    if (value.type !== TYPE.object) {
-      throw new StoreError(40400, `$mergeObjects requires object inputs, but input is of type ${typeName(value.type)}`);
-    }
+    if (value.type !== TYPE.object) throw malformed(`$mergeObjects takes objects, not ${typeName(value.type)}`);
     const elements = new Elements(value.buf, value.pos);
     while (elements.next()) fields.set(elements.name(), elements.value());
   }

@@ -1,5 +1,5 @@
 import { spend } from '../bson/effort.ts';
-import { notSupported, StoreError } from '../bson/errors.ts';
+import { malformed, notSupported } from '../bson/errors.ts';
 import { type Path, parsePath } from '../bson/path.ts';
 import { Elements, isEmptyContainer, MISSING, TYPE, type Value, valuesOf } from '../bson/read.ts';
 import { asString, isTruthy } from '../bson/value.ts';
@@ -23,7 +23,7 @@ export type Test =
 /** What a command asks for that has no filter. */
 export const EVERYTHING: Filter = { kind: 'and', filters: [] };
 
-/** Parses the filter document at `doc`. Throws what mongod answers: 2 for bad operators and operands, 238 for refusals. */
+/** Parses the filter document at `doc`. */
 export function parseFilter(buf: Buffer, doc: number, of: 'document' | 'element' = 'document'): Filter {
   const filters: Filter[] = [];
   const elements = new Elements(buf, doc);
@@ -31,8 +31,7 @@ export function parseFilter(buf: Buffer, doc: number, of: 'document' | 'element'
     const name = elements.name();
     const value = elements.value();
     if (name.startsWith('$')) {
-      const parsed = parseTopLevel(name, value, of);
-      if (parsed !== undefined) filters.push(parsed);
+      filters.push(parseTopLevel(name, value, of));
     } else if (isOperators(value)) {
       parseOperators(parsePath(name), value, filters);
     } else {
@@ -56,22 +55,20 @@ export function isOperators({ type, buf, pos }: Value): boolean {
   return name !== '$ref' && name !== '$id' && name !== '$db';
 }
 
-function parseTopLevel(name: string, value: Value, of: 'document' | 'element'): Filter | undefined {
+function parseTopLevel(name: string, value: Value, of: 'document' | 'element'): Filter {
   switch (name) {
     case '$and':
     case '$or':
     case '$nor': {
-      if (value.type !== TYPE.array) throw new StoreError(2, `${name} must be an array`);
+      if (value.type !== TYPE.array) throw malformed(`${name} must be an array`);
       const parts = valuesOf(value);
-      if (parts.length === 0) throw new StoreError(2, `${name} argument must be a non-empty array`);
-      const filters = parts.map((part) => {
-        if (part.type !== TYPE.object) throw new StoreError(2, `${name} argument's entries must be objects`);
-        return parseFilter(part.buf, part.pos, of);
-      });
+      if (parts.length === 0 || parts.some(({ type }) => type !== TYPE.object))
+        throw malformed(`${name} needs documents`);
+      const filters = parts.map(({ buf, pos }) => parseFilter(buf, pos, of));
       return { kind: name === '$and' ? 'and' : name === '$or' ? 'or' : 'nor', filters };
     }
     case '$expr':
-      if (of === 'element') throw new StoreError(224, '$expr can only be applied to the top-level document');
+      if (of === 'element') throw malformed('$expr can only be applied to the top-level document');
       return { kind: 'expr', expression: parseExpression(value) };
     default:
       throw notSupported(name);
@@ -115,7 +112,7 @@ function parseOperator(path: Path, op: string, value: Value, siblings: Value): F
     case '$regex':
       return field(regexOperator(value, siblings));
     case '$options':
-      if (findIn(siblings, '$regex').type === TYPE.missing) throw new StoreError(2, '$options needs a $regex');
+      if (findIn(siblings, '$regex').type === TYPE.missing) throw malformed('$options needs a $regex');
       return undefined;
     case '$not':
       return not(parseNot(path, value));
@@ -135,18 +132,14 @@ function findIn(object: Value, name: string): Value {
 }
 
 function parseIn(op: string, value: Value): Test {
-  if (value.type !== TYPE.array) throw new StoreError(2, `${op} needs an array`);
+  if (value.type !== TYPE.array) throw malformed(`${op} needs an array`);
   const values = valuesOf(value);
-  for (const part of values) {
-    if (isOperators(part)) throw new StoreError(2, `cannot nest $ under ${op}`);
-  }
+  if (values.some(isOperators)) throw malformed(`cannot nest $ under ${op}`);
   return { op: 'in', values };
 }
 
 function parseNot(path: Path, value: Value): Filter {
-  if (value.type !== TYPE.object) throw new StoreError(2, '$not needs a document');
-  if (isEmptyContainer(value.buf, value.pos)) throw new StoreError(2, '$not cannot be empty');
-  if (!isOperators(value)) throw new StoreError(2, `unknown operator: ${firstName(value)}`);
+  if (!isOperators(value)) throw malformed('$not needs operators');
   const filters: Filter[] = [];
   parseOperators(path, value, filters);
   return all(filters);
@@ -158,7 +151,7 @@ function firstName(object: Value): string {
 }
 
 function parseElemMatch(value: Value): Test {
-  if (value.type !== TYPE.object) throw new StoreError(2, '$elemMatch needs an Object');
+  if (value.type !== TYPE.object) throw malformed('$elemMatch needs an Object');
   const first = firstName(value);
   if (isOperators(value) && first !== '$and' && first !== '$or' && first !== '$nor' && first !== '$expr') {
     throw notSupported('$elemMatch of elements that are no documents');
@@ -168,11 +161,10 @@ function parseElemMatch(value: Value): Test {
 
 function regexOperator(value: Value, siblings: Value): Test {
   const options = findIn(siblings, '$options');
-  const flags = options.type === TYPE.missing ? undefined : asString(options);
-  if (options.type !== TYPE.missing && flags === undefined) throw new StoreError(2, '$options has to be a string');
+  const flags = options.type === TYPE.missing ? '' : asString(options);
   const source = asString(value);
-  if (source === undefined) throw new StoreError(2, '$regex has to be a string');
-  return { op: 'regex', matches: compileRegex(source, flags ?? '') };
+  if (source === undefined || flags === undefined) throw malformed('$regex and $options are strings');
+  return { op: 'regex', matches: compileRegex(source, flags) };
 }
 
 /** mongod's limit since 7.0. */
@@ -184,8 +176,8 @@ const PATTERN_MAX = 16_384;
  */
 function compileRegex(source: string, flags: string): (text: string) => boolean {
   if (/[^imsu]/.test(flags)) throw notSupported(`The regular expression flags ${flags}`);
-  if (source.length > PATTERN_MAX) throw new StoreError(51091, 'Regular expression is too long');
-  if (source.includes('\0')) throw new StoreError(51091, 'Regular expression cannot contain an embedded null byte');
+  if (source.length > PATTERN_MAX) throw malformed('Regular expression is too long');
+  if (source.includes('\0')) throw malformed('Regular expression cannot contain an embedded null byte');
   if (/[*+?{|(]/.test(source.replace(/\\./gs, ''))) throw notSupported('A regular expression that repeats or chooses');
   try {
     const regex = new RegExp(source, [...new Set(`${flags}u`)].join(''));
@@ -194,7 +186,7 @@ function compileRegex(source: string, flags: string): (text: string) => boolean 
       return regex.test(text);
     };
   } catch (error) {
-    throw new StoreError(51091, `Regular expression is invalid: ${error instanceof Error ? error.message : ''}`);
+    throw malformed(`Regular expression is invalid: ${error instanceof Error ? error.message : ''}`);
   }
 }
 

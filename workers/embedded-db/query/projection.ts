@@ -1,4 +1,4 @@
-import { notSupported, StoreError } from '../bson/errors.ts';
+import { malformed, notSupported } from '../bson/errors.ts';
 import { Elements, TYPE, type Value } from '../bson/read.ts';
 import { asFlag } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
@@ -13,7 +13,7 @@ interface Node {
 /** Parses `{ balance: 1, seq: 1 }` or `{ pending: 0 }`; undefined when it leaves documents as they are. */
 export function parseProjection(spec: Value): Projection | undefined {
   if (spec.type === TYPE.missing || spec.type === TYPE.null) return undefined;
-  if (spec.type !== TYPE.object) throw new StoreError(14, 'the projection must be an object');
+  if (spec.type !== TYPE.object) throw malformed('a projection is a document');
   const root: Node = { children: new Map() };
   let including: boolean | undefined;
   let id: boolean | undefined;
@@ -28,12 +28,7 @@ export function parseProjection(spec: Value): Projection | undefined {
       id = wanted;
       continue;
     }
-    if (including !== undefined && including !== wanted) {
-      throw new StoreError(
-        wanted ? 31253 : 31254,
-        `Cannot do ${wanted ? 'inclusion' : 'exclusion'} on field ${name} in ${wanted ? 'exclusion' : 'inclusion'} projection`,
-      );
-    }
+    if (wanted !== (including ?? wanted)) throw malformed('a projection includes fields or excludes them');
     including = wanted;
     add(root, name);
   }
@@ -58,10 +53,8 @@ function add(root: Node, path: string): void {
     if (child === undefined) {
       child = { children: new Map() };
       node.children.set(name, child);
-    } else if (last) {
-      throw new StoreError(31250, `Path collision at ${path}`);
-    } else if (child.children.size === 0) {
-      throw new StoreError(31249, `Path collision at ${path} remaining portion ${names.slice(level + 1).join('.')}`);
+    } else if (last || child.children.size === 0) {
+      throw malformed(`Path collision at ${path}`);
     }
     node = child;
   }

@@ -1,4 +1,4 @@
-import { notSupported, StoreError } from '../bson/errors.ts';
+import { malformed, notSupported } from '../bson/errors.ts';
 import { compareAt } from '../bson/order.ts';
 import { indexedValues, newIndexedValues, type Path, parsePath } from '../bson/path.ts';
 import { Elements, TYPE, type Value } from '../bson/read.ts';
@@ -16,17 +16,13 @@ const FIELDS_MAX = 32;
 export function parseSort(sort: Value): readonly SortField[] {
   const fields: SortField[] = [];
   if (sort.type === TYPE.missing) return fields;
-  if (sort.type !== TYPE.object) throw new StoreError(14, 'the sort specification must be an object');
+  if (sort.type !== TYPE.object) throw malformed('a sort is a document');
   const elements = new Elements(sort.buf, sort.pos);
   while (elements.next()) {
     const name = elements.name();
-    if (name.startsWith('$')) throw notSupported(`Sorting by ${name}`);
-    if (elements.type === TYPE.object) throw notSupported('Sorting by an expression or by $meta');
     const direction = asNumber(elements.value());
-    if (direction !== 1 && direction !== -1) {
-      throw new StoreError(15975, '$sort key ordering must be 1 (for ascending) or -1 (for descending)');
-    }
-    if (fields.length === FIELDS_MAX) throw new StoreError(2, `a sort has at most ${FIELDS_MAX} fields`);
+    if (name.startsWith('$') || (direction !== 1 && direction !== -1)) throw notSupported(`Sorting by ${name} so`);
+    if (fields.length === FIELDS_MAX) throw malformed(`a sort has at most ${FIELDS_MAX} fields`);
     fields.push({ path: parsePath(name), descending: direction < 0 });
   }
   return fields;

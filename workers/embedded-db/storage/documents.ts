@@ -1,7 +1,7 @@
-import { DuplicateKeyError, StoreError } from '../bson/errors.ts';
+import { DuplicateKeyError, malformed, StoreError } from '../bson/errors.ts';
 import { KeyBuffer } from '../bson/key.ts';
-import { byteAt, documentBytes, fieldOf, findElement, int32At, TYPE, type Value, valueEnd } from '../bson/read.ts';
-import { NULL, newObjectId, show, typeName } from '../bson/value.ts';
+import { byteAt, Elements, fieldOf, findElement, int32At, TYPE, type Value } from '../bson/read.ts';
+import { NULL, newObjectId, show } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { copyWithoutId } from '../update/update.ts';
 import { affectedIndexes, type Build, type Catalog, type Collection } from './catalog.ts';
@@ -65,7 +65,7 @@ export class Documents {
     return `collection ${id}`;
   }
 
-  /** Inserts the document at `pos` as it is, its `_id` first, made when missing. Returns that `_id`. Throws 11000, 53, 10334. */
+  /** Inserts the document at `pos` as it is, its `_id` first, made when missing. Returns that `_id`. Throws 11000, 10334. */
   insert(collection: Collection, buf: Buffer, pos: number, nowMs: number): Value {
     const at = findElement(buf, pos, ID);
     const id = at < 0 ? newObjectId(nowMs) : { type: byteAt(buf, at), buf, pos: at + ID.length + 2 };
@@ -79,10 +79,7 @@ export class Documents {
       doc = this.writer.finish(handle);
     }
     if (doc.length > MAX_DOCUMENT_BYTES) {
-      throw new StoreError(
-        10334,
-        `BSONObj size: ${doc.length} (0x${doc.length.toString(16)}) is invalid. Size must be between 0 and 16793600(16MB)`,
-      );
+      throw new StoreError(10334, `BSONObj size: ${doc.length} is invalid, more than ${MAX_DOCUMENT_BYTES}`);
     }
     const key = this.keyOf(collection, id);
     const idKey = key.subarray(4);
@@ -252,16 +249,10 @@ export function wholeDocument(doc: Buffer, ns: () => string): Buffer {
 }
 
 function checkId(id: Value): void {
-  if (id.type === TYPE.array) {
-    throw new StoreError(53, `The '_id' value cannot be of type ${typeName(id.type)}`);
-  }
+  if (id.type === TYPE.array) throw malformed(`The '_id' value cannot be an array`);
   if (id.type !== TYPE.object) return;
-  const inner = documentBytes(id);
-  for (let at = 4; byteAt(inner, at) !== 0; ) {
-    if (inner[at + 1] === 0x24) throw new StoreError(52, `_id fields may not contain '$'-prefixed fields: ${show(id)}`);
-    const pos = inner.indexOf(0, at + 1) + 1;
-    at = valueEnd(byteAt(inner, at), inner, pos);
-  }
+  const inner = new Elements(id.buf, id.pos);
+  while (inner.next()) if (inner.name().startsWith('$')) throw malformed(`no _id: ${show(id)}`);
 }
 
 const ID_KEY = Buffer.from([14, 0, 0, 0, 0x10, 0x5f, 0x69, 0x64, 0, 1, 0, 0, 0, 0]); // { _id: 1 }

@@ -1,12 +1,9 @@
 import { spend } from '../bson/effort.ts';
-import { StoreError } from '../bson/errors.ts';
-import { byteAt, isContainer, MISSING, TYPE, type Value, valueEnd } from '../bson/read.ts';
-import { NULL, show } from '../bson/value.ts';
+import { notSupported, StoreError } from '../bson/errors.ts';
+import { byteAt, MISSING, TYPE, type Value, valueEnd } from '../bson/read.ts';
+import { show } from '../bson/value.ts';
 import type { BsonWriter } from '../bson/write.ts';
 import { creates, type DocumentScope, type UpdateNode } from './node.ts';
-
-/** mongod's limit on filling an array up to an index. */
-const MAX_BACKFILL = 1_500_000;
 
 /**
  * Writes the document of `scope` with the tree's changes into `out`, in one pass. Everything that no node names is copied as
@@ -77,85 +74,49 @@ function applyToElement(
   scope: DocumentScope,
   out: BsonWriter,
   replaceScalars: boolean,
-  inArray = false,
 ): void {
   if (node.change !== undefined) {
     const active = scope.inserting || !node.change.onInsertOnly;
     const next = active ? node.change.next(current, scope) : current;
     if (next.type !== TYPE.missing) out.value(node.bytes, next);
-    else if (inArray) out.value(node.bytes, NULL);
-    return;
-  }
-  if (!isContainer(current.type)) {
-    if (!creates(node, scope.inserting)) {
-      out.value(node.bytes, current);
-    } else if (replaceScalars) {
-      create(node, node.bytes, scope, out, true);
-    } else {
-      const inTheWay = node.children.find((child) => creates(child, scope.inserting));
-      throw notViable(inTheWay?.name ?? '', node.name, current);
-    }
-    return;
-  }
-  if (current.type === TYPE.object) {
+  } else if (current.type === TYPE.object) {
     const handle = out.object(node.bytes);
     applyToObject(node.children, current.buf, current.pos, scope, out, replaceScalars);
     out.close(handle);
-    return;
-  }
-  const handle = out.array(node.bytes);
-  if (replaceScalars) applyToEach(node, current, scope, out);
-  else applyToArray(node, current, scope, out);
-  out.close(handle);
-}
-
-function notViable(field: string, parent: string, current: Value): StoreError {
-  return new StoreError(28, `Cannot create field '${field}' in element {${parent}: ${show(current)}}`);
-}
-
-/** Update operators name an array's elements by number. They fill the array with nulls up to an element that does not exist. */
-function applyToArray(node: UpdateNode, array: Value, scope: DocumentScope, out: BsonWriter): void {
-  const { buf, pos: doc } = array;
-  const inTheWay = node.children.find((child) => child.index < 0 && creates(child, scope.inserting));
-  if (inTheWay !== undefined) throw notViable(inTheWay.name, node.name, array);
-  let length = 0;
-  let at = doc + 4;
-  for (;;) {
-    const type = byteAt(buf, at);
-    if (type === 0) break;
-    let nameEnd = at + 1;
-    while (buf[nameEnd] !== 0) nameEnd++;
-    const end = valueEnd(type, buf, nameEnd + 1);
-    spend(node.children.length);
-    const child = node.children.find((one) => one.index === length);
-    if (child === undefined) out.raw(buf, at, end);
-    else applyToElement(child, { type, buf, pos: nameEnd + 1 }, scope, out, false, true);
-    length++;
-    at = end;
-  }
-  for (const child of node.children) {
-    if (child.index < length || !creates(child, scope.inserting)) continue;
-    if (child.index - length > MAX_BACKFILL) throw new StoreError(2, "can't backfill more than 1500000 elements");
-    for (; length < child.index; length++) out.null(String(length));
-    create(child, child.bytes, scope, out, false);
-    length++;
+  } else if (current.type === TYPE.array) {
+    if (replaceScalars) throw notSupported(`A pipeline that changes the elements of the array '${node.name}'`);
+    const handle = out.array(node.bytes);
+    applyToArray(node, current, scope, out);
+    out.close(handle);
+  } else if (!creates(node, scope.inserting)) {
+    out.value(node.bytes, current);
+  } else if (replaceScalars) {
+    create(node, node.bytes, scope, out, true);
+  } else {
+    throw new StoreError(28, `Cannot create a field in element {${node.name}: ${show(current)}}`);
   }
 }
 
-/** A pipeline's `$set` of `a.b` goes into every element of an array `a`, and makes scalars in it objects. */
-function applyToEach(node: UpdateNode, array: Value, scope: DocumentScope, out: BsonWriter): void {
-  const { buf, pos: doc } = array;
+/** Update operators name an array's elements by number. */
+function applyToArray(node: UpdateNode, { buf, pos: doc }: Value, scope: DocumentScope, out: BsonWriter): void {
+  let changed = 0;
   let at = doc + 4;
   for (let index = 0; ; index++) {
     const type = byteAt(buf, at);
     if (type === 0) break;
     let nameEnd = at + 1;
     while (buf[nameEnd] !== 0) nameEnd++;
-    const name = String(index);
-    const element = { ...node, name, bytes: Buffer.from(name) };
-    applyToElement(element, { type, buf, pos: nameEnd + 1 }, scope, out, true, true);
-    at = valueEnd(type, buf, nameEnd + 1);
+    const end = valueEnd(type, buf, nameEnd + 1);
+    spend(node.children.length);
+    const child = node.children.find((one) => one.index === index);
+    const before = out.length;
+    if (child === undefined) out.raw(buf, at, end);
+    else applyToElement(child, { type, buf, pos: nameEnd + 1 }, scope, out, false);
+    if (child !== undefined) changed++;
+    if (out.length === before) throw notSupported(`Removing an element of the array '${node.name}'`);
+    at = end;
   }
+  if (changed < node.children.length) throw new StoreError(28, `Cannot create a field in the array '${node.name}'`);
 }
 
 /**

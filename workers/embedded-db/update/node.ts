@@ -1,5 +1,4 @@
-import { spend } from '../bson/effort.ts';
-import { notSupported, StoreError } from '../bson/errors.ts';
+import { malformed, notSupported, StoreError } from '../bson/errors.ts';
 import { MAX_DEPTH, parsePath } from '../bson/path.ts';
 import { fieldOf, isContainer, MISSING, TYPE, type Value, valueEnd } from '../bson/read.ts';
 import { TOO_DEEP, validDocumentEnd } from '../bson/validate.ts';
@@ -73,68 +72,40 @@ export const REMOVE: Change = { next: () => MISSING, creates: false, onInsertOnl
 export interface UpdateTree {
   readonly root: UpdateNode;
   readonly paths: string[];
-  /** In which order new fields are added: update operators by name, a pipeline's stage as it names them. */
-  readonly newFields: 'by name' | 'as named';
   /** A computed value nested the last document deeper: an object or an array. */
   nested: boolean;
 }
 
-export function newTree(newFields: UpdateTree['newFields']): UpdateTree {
-  return { root: newNode(''), paths: [], newFields, nested: false };
+export function newTree(): UpdateTree {
+  return { root: newNode(''), paths: [], nested: false };
 }
 
-/** Places a change at a path. Two changes at one path, or one inside the other, are the conflict 40. */
+/** Places a change at a path. Two changes at one path, or one inside the other, are refused. */
 export function addChange(tree: UpdateTree, path: string, change: Change): void {
-  if (path === '') throw new StoreError(56, 'An empty update path is not valid.');
   tree.paths.push(path);
-  if (!path.includes('.')) {
-    placeChild(tree, tree.root, path, path, true, path).change = change;
-    return;
-  }
-  let node = tree.root;
   const names = path.split('.');
   if (names.length > MAX_DEPTH) throw new StoreError(15, 'FieldPath is too long');
-  for (let level = 0; level < names.length; level++) {
-    const last = level === names.length - 1;
-    node = placeChild(tree, node, names[level] ?? '', path, last, names.slice(0, level + 1).join('.'));
-  }
+  let node = tree.root;
+  for (const [level, name] of names.entries()) node = placeChild(node, name, path, level === names.length - 1);
   node.change = change;
 }
 
-function placeChild(
-  tree: UpdateTree,
-  node: UpdateNode,
-  name: string,
-  path: string,
-  last: boolean,
-  at: string,
-): UpdateNode {
+function placeChild(node: UpdateNode, name: string, path: string, last: boolean): UpdateNode {
   checkName(name, path);
   const known = childOf(node, name);
   if (known !== undefined) {
-    if (known.change !== undefined || last) throw conflict(tree, path, at);
+    if (known.change !== undefined || last) throw malformed(`Updating the path '${path}' would create a conflict`);
     return known;
   }
   const child = newNode(name);
-  if (tree.newFields === 'by name') insertSorted(node.children, child);
-  else node.children.push(child);
+  node.children.push(child);
   node.byName?.set(name, child);
   return child;
 }
 
-function conflict(tree: UpdateTree, path: string, at: string): StoreError {
-  if (tree.newFields === 'as named')
-    return new StoreError(40176, `specification contains two conflicting paths, '${path}'`);
-  return new StoreError(40, `Updating the path '${path}' would create a conflict at '${at}'`);
-}
-
 function checkName(name: string, path: string): void {
-  if (name === '') {
-    throw new StoreError(56, `The update path '${path}' contains an empty field name, which is not allowed.`);
-  }
-  if (name.charCodeAt(0) !== 0x24) return;
-  if (name === '$' || name.startsWith('$[')) throw notSupported(`The positional operator ${name} in '${path}'`);
-  throw new StoreError(52, `The dollar ($) prefixed field '${name}' in '${path}' is not valid for storage.`);
+  if (name === '') throw malformed(`The update path '${path}' contains an empty field name.`);
+  if (name.charCodeAt(0) === 0x24) throw notSupported(`The name ${name} in the update path '${path}'`);
 }
 
 /** Above this number children are looked up by name. */
@@ -145,25 +116,6 @@ function childOf(node: UpdateNode, name: string): UpdateNode | undefined {
   if (node.byName !== undefined) return node.byName.get(name);
   if (node.children.length > LINEAR_LIMIT) node.byName = new Map(node.children.map((child) => [child.name, child]));
   return node.children.findLast((child) => child.name === name);
-}
-
-/** Effort (bson/effort.ts) of a step back in the order of names. */
-const STEP_BYTES = 8;
-
-/** mongod adds new fields in this order: by name, numbers by value. */
-function insertSorted(children: UpdateNode[], child: UpdateNode): void {
-  let at = children.length;
-  while (at > 0) {
-    const before = children[at - 1];
-    if (before === undefined || !comesBefore(child, before)) break;
-    at--;
-  }
-  spend((children.length - at) * STEP_BYTES);
-  children.splice(at, 0, child);
-}
-
-function comesBefore(a: UpdateNode, b: UpdateNode): boolean {
-  return a.index >= 0 && b.index >= 0 ? a.index < b.index : a.name < b.name;
 }
 
 /** Whether applying the node makes something when nothing is there. */

@@ -1,8 +1,8 @@
-import { notSupported, StoreError } from '../bson/errors.ts';
+import { malformed, notSupported } from '../bson/errors.ts';
 import { arithmetic } from '../bson/number.ts';
 import { compare, equals } from '../bson/order.ts';
 import { Elements, TYPE, type Value, valueEnd, valuesOf } from '../bson/read.ts';
-import { asNumber, isNumber, show, typeName } from '../bson/value.ts';
+import { asNumber, isNumber, show } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { isOperators, parseFilter } from '../query/filter.ts';
 import { predicate } from '../query/predicate.ts';
@@ -17,19 +17,14 @@ import {
   type UpdateTree,
 } from './node.ts';
 
-/** Parses `{ $set: …, $inc: … }` into a tree. Errors: 9 and 14 for what is no update, 40 for conflicting paths. */
+/** Parses `{ $set: …, $inc: … }` into a tree. */
 export function parseOperators(update: Value): UpdateTree {
-  const tree = newTree('by name');
+  const tree = newTree();
   const operators = new Elements(update.buf, update.pos);
   while (operators.next()) {
     const operator = operators.name();
-    if (operators.type !== TYPE.object) {
-      if (!KNOWN.has(operator)) throw notSupported(operator);
-      throw new StoreError(
-        9,
-        `Modifiers operate on fields but we found type ${typeName(operators.type)} instead. For example: {$mod: {<field>: ...}} not {${operator}: ${show(operators.value())}}`,
-      );
-    }
+    if (!KNOWN.has(operator)) throw notSupported(operator);
+    if (operators.type !== TYPE.object) throw malformed(`${operator} needs fields`);
     const fields = new Elements(operators.buf, operators.pos);
     while (fields.next()) {
       const path = fields.name();
@@ -37,7 +32,6 @@ export function parseOperators(update: Value): UpdateTree {
       checkDepth(path, argument);
       addChange(tree, path, parseChange(operator, path, argument));
     }
-    if (!KNOWN.has(operator)) throw notSupported(operator);
   }
   return tree;
 }
@@ -75,30 +69,15 @@ function parseChange(operator: string, path: string, argument: Value): Change {
 }
 
 function increment(path: string, argument: Value): Change {
-  if (!isNumber(argument.type)) {
-    throw new StoreError(14, `Cannot increment with non-numeric argument: {${path}: ${show(argument)}}`);
-  }
+  if (!isNumber(argument.type))
+    throw malformed(`Cannot increment with non-numeric argument: {${path}: ${show(argument)}}`);
   return creating((current, document) => {
     if (current.type === TYPE.missing) return argument;
-    if (!isNumber(current.type)) {
-      throw new StoreError(
-        14,
-        `Cannot apply $inc to a value of non-numeric type. {_id: ${idOf(document)}} has the field '${lastName(path)}' of non-numeric type ${typeName(current.type)}`,
-      );
-    }
-    const result = arithmetic('add', current, argument);
-    if (result === undefined) {
-      throw new StoreError(
-        2,
-        `Failed to apply $inc operations to current value ((NumberLong)${show(current)}) for document {_id: ${idOf(document)}}`,
-      );
-    }
+    const result = isNumber(current.type) ? arithmetic('add', current, argument) : undefined;
+    if (result === undefined)
+      throw malformed(`Cannot apply $inc to ${show(current)}, '${path}' of {_id: ${idOf(document)}}`);
     return result;
   });
-}
-
-function lastName(path: string): string {
-  return path.slice(path.lastIndexOf('.') + 1);
 }
 
 type Next = Change['next'];
@@ -115,11 +94,7 @@ function arrayValue(values: readonly Value[]): Value {
 }
 
 function mustBeArray(path: string, current: Value, document: DocumentScope): void {
-  if (current.type === TYPE.array) return;
-  throw new StoreError(
-    2,
-    `The field '${path}' must be an array but is of type ${typeName(current.type)} in document {_id: ${idOf(document)}}`,
-  );
+  if (current.type !== TYPE.array) throw malformed(`The field '${path}' must be an array in {_id: ${idOf(document)}}`);
 }
 
 /** `$push: value`, or `{ $each: […], $slice: n }`. */
@@ -147,53 +122,24 @@ function appended(array: Value, each: readonly Value[]): Value {
 }
 
 interface Push {
-  each: readonly Value[];
-  slice: number | undefined;
+  readonly each: readonly Value[];
+  readonly slice: number | undefined;
 }
 
 function parsePush(argument: Value): Push {
-  const out: Push = { each: [argument], slice: undefined };
-  if (!isOperators(argument)) return out;
-  let sawEach = false;
+  if (!isOperators(argument)) return { each: [argument], slice: undefined };
+  let each: readonly Value[] | undefined;
+  let slice: number | undefined;
   const clauses = new Elements(argument.buf, argument.pos);
   while (clauses.next()) {
     const name = clauses.name();
     const value = clauses.value();
-    if (name === '$each') {
-      if (value.type !== TYPE.array) {
-        throw new StoreError(
-          2,
-          `The argument to $each in $push must be an array but it was of type: ${typeName(value.type)}`,
-        );
-      }
-      out.each = valuesOf(value);
-      sawEach = true;
-    } else if (name === '$slice') {
-      out.slice = integerClause(name, value);
-    } else if (name === '$position' || name === '$sort') {
-      throw notSupported(`$push with ${name}`);
-    } else {
-      throw new StoreError(2, `Unrecognized clause in $push: ${name}`);
-    }
+    if (name === '$each' && value.type === TYPE.array) each = valuesOf(value);
+    else if (name === '$slice' && Number.isInteger(asNumber(value))) slice = asNumber(value);
+    else throw notSupported(`$push with ${name} so`);
   }
-  if (!sawEach) {
-    throw new StoreError(
-      52,
-      `The dollar ($) prefixed field in $push without $each is not valid for storage: ${show(argument)}`,
-    );
-  }
-  return out;
-}
-
-function integerClause(name: string, value: Value): number {
-  const number = asNumber(value);
-  if (number === undefined || !Number.isInteger(number)) {
-    throw new StoreError(
-      2,
-      `The value for ${name} must be an integer value but was given type: ${typeName(value.type)}`,
-    );
-  }
-  return number;
+  if (each === undefined) throw malformed('$push with clauses needs $each');
+  return { each, slice };
 }
 
 /** Removes what equals the value, or, of an object, the documents that match it as a filter. */
@@ -201,7 +147,7 @@ function pull(argument: Value): Next {
   const unwanted = pullPredicate(argument);
   return (current) => {
     if (current.type === TYPE.missing) return current;
-    if (current.type !== TYPE.array) throw new StoreError(2, 'Cannot apply $pull to a non-array value');
+    if (current.type !== TYPE.array) throw malformed('Cannot apply $pull to a non-array value');
     const values = valuesOf(current);
     const kept = values.filter((value) => !unwanted(value));
     return kept.length === values.length ? current : arrayValue(kept);
@@ -212,9 +158,7 @@ function pull(argument: Value): Next {
 const NO_TIME = { nowMs: 0 };
 
 function pullPredicate(argument: Value): (element: Value) => boolean {
-  if (isOperators(argument)) {
-    throw notSupported('$pull of anything but a value or documents');
-  }
+  if (isOperators(argument)) throw notSupported('$pull of anything but a value or documents');
   if (argument.type !== TYPE.object) return (element) => equals(element, argument);
   const matches = predicate(parseFilter(argument.buf, argument.pos, 'element'), NO_TIME);
   return ({ type, buf, pos }) => type === TYPE.object && matches(type, buf, pos);

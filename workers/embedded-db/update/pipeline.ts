@@ -1,5 +1,5 @@
 import { spend } from '../bson/effort.ts';
-import { notSupported, StoreError } from '../bson/errors.ts';
+import { malformed, notSupported, StoreError } from '../bson/errors.ts';
 import { MAX_DEPTH } from '../bson/path.ts';
 import { Elements, isContainer, isEmptyContainer, TYPE, type Value, valuesOf } from '../bson/read.ts';
 import { TOO_DEEP, validDocumentEnd } from '../bson/validate.ts';
@@ -17,9 +17,7 @@ export interface Pipeline {
 }
 
 export function parsePipeline(stages: Value): Pipeline {
-  const parts = valuesOf(stages);
-  checkLength(parts.length);
-  const trees = parts.map(parseStage);
+  const trees = stagesIn(stages).map(parseStage);
   const between = new BsonWriter();
   return {
     paths: trees.flatMap((tree) => tree.paths),
@@ -31,7 +29,7 @@ export function parsePipeline(stages: Value): Pipeline {
         applyStage(tree, current, writer);
         current = { ...scope, buf: writer.buf, pos: 0 };
       }
-      if (trees.length === 0) applyTree(newTree('as named').root, scope, out, true);
+      if (trees.length === 0) applyTree(newTree().root, scope, out, true);
     },
   };
 }
@@ -48,29 +46,38 @@ function applyStage(tree: UpdateTree, scope: DocumentScope, out: BsonWriter): vo
 /** mongod's `internalPipelineLengthLimit`. */
 const STAGES_MAX = 1000;
 
-export function checkLength(stages: number): void {
-  if (stages > STAGES_MAX) throw new StoreError(7749501, `Pipeline length must be no longer than ${STAGES_MAX} stages`);
+export interface Stage {
+  readonly name: string;
+  readonly argument: Value;
+}
+
+/** The stages of an update or an aggregation. */
+export function stagesIn(pipeline: Value): Stage[] {
+  const stages = valuesOf(pipeline);
+  if (stages.length > STAGES_MAX) throw malformed(`Pipeline length must be no longer than ${STAGES_MAX} stages`);
+  return stages.map(({ type, buf, pos }) => {
+    if (type !== TYPE.object) throw malformed('a pipeline stage must be a document');
+    const elements = new Elements(buf, pos);
+    const found = elements.next() ? { name: elements.name(), argument: elements.value() } : undefined;
+    if (found === undefined || elements.next()) throw malformed('a pipeline stage has exactly one field');
+    return found;
+  });
 }
 
 /** One stage as a tree of changes: `$set`, `$unset`. */
-function parseStage(stage: Value): UpdateTree {
-  if (stage.type !== TYPE.object) throw new StoreError(14, 'Each element of an update pipeline must be an object');
-  const elements = new Elements(stage.buf, stage.pos);
-  if (!elements.next())
-    throw new StoreError(40323, 'A pipeline stage specification object must contain exactly one field.');
-  const name = elements.name();
-  const argument = elements.value();
-  if (elements.next()) {
-    throw new StoreError(40323, 'A pipeline stage specification object must contain exactly one field.');
-  }
-  const tree = newTree('as named');
+function parseStage({ name, argument }: Stage): UpdateTree {
+  const tree = newTree();
   switch (name) {
     case '$set':
-      if (argument.type !== TYPE.object) throw new StoreError(40272, `${name} specification stage must be an object`);
+      if (argument.type !== TYPE.object) throw malformed('$set needs a document');
       addFields(tree, '', argument);
       return tree;
     case '$unset':
-      for (const path of unsetPaths(argument)) addChange(tree, path, REMOVE);
+      for (const path of argument.type === TYPE.array ? valuesOf(argument) : [argument]) {
+        const text = asString(path);
+        if (text === undefined) throw malformed('$unset needs names of fields');
+        addChange(tree, text, REMOVE);
+      }
       return tree;
     default:
       throw notSupported(`The update stage ${name}`);
@@ -92,20 +99,9 @@ function addFields(tree: UpdateTree, prefix: string, spec: Value): void {
       };
       addChange(tree, path, { next, creates: true, onInsertOnly: false });
     } else if (isEmptyContainer(value.buf, value.pos)) {
-      throw new StoreError(40180, `an empty object is not a valid value. Found empty object at path ${path}`);
+      throw malformed(`an empty object is not a valid value. Found empty object at path ${path}`);
     } else {
       addFields(tree, `${path}.`, value);
     }
   }
-}
-
-function unsetPaths(argument: Value): string[] {
-  const paths = (argument.type === TYPE.array ? valuesOf(argument) : [argument]).map(asString);
-  if (paths.length === 0)
-    throw new StoreError(31119, '$unset specification must be a string or an array with at least one field');
-  return paths.map((path) => {
-    if (path === undefined)
-      throw new StoreError(31120, '$unset specification must be a string or an array containing only string values');
-    return path;
-  });
 }

@@ -1,4 +1,4 @@
-import { StoreError } from '../bson/errors.ts';
+import { malformed } from '../bson/errors.ts';
 import { equals } from '../bson/order.ts';
 import { byteAt, Elements, fieldOf, findElement, TYPE, type Value, valueEnd } from '../bson/read.ts';
 import { show } from '../bson/value.ts';
@@ -15,7 +15,7 @@ export interface Update {
   readonly replaces: boolean;
   /** The dotted paths that it may change; undefined for a replacement. Indexes on other paths stay as they are. */
   readonly paths: readonly string[] | undefined;
-  /** Writes the changed document into `out`. Throws before anything is stored: 66 when `_id` would change. */
+  /** Writes the changed document into `out`. Throws before anything is stored, also when `_id` would change. */
   apply(buf: Buffer, inserting: boolean, out: BsonWriter): void;
 }
 
@@ -26,9 +26,7 @@ export function parseUpdate(update: Value, context: ExpressionContext): Update {
     const pipeline = parsePipeline(update);
     return make(pipeline.paths, context, (scope, out) => pipeline.apply(scope, out));
   }
-  if (update.type !== TYPE.object) {
-    throw new StoreError(9, 'Update argument must be either an object or an array');
-  }
+  if (update.type !== TYPE.object) throw malformed('Update argument must be either an object or an array');
   if (byteAt(update.buf, update.pos + 4) !== 0 && byteAt(update.buf, update.pos + 5) === 0x24) {
     const tree = parseOperators(update);
     return make(tree.paths, context, (scope, out) => applyTree(tree.root, scope, out, false));
@@ -57,7 +55,7 @@ function keepId(before: Buffer, out: BsonWriter): void {
   if (old.type === TYPE.missing) return;
   const next = fieldOf(out.buf, 0, ID);
   if (next.type === TYPE.missing || !equals(old, next)) {
-    throw new StoreError(66, "Performing an update on the path '_id' would modify the immutable field '_id'");
+    throw malformed("Performing an update on the path '_id' would modify the immutable field '_id'");
   }
 }
 
@@ -65,11 +63,7 @@ function replacement(update: Value): Update {
   const fields = new Elements(update.buf, update.pos);
   while (fields.next()) {
     const name = fields.name();
-    if (!name.startsWith('$')) continue;
-    throw new StoreError(
-      52,
-      `The dollar ($) prefixed field '${name}' in '${name}' is not allowed in the context of an update's replacement document. Consider using an aggregation pipeline with $replaceWith.`,
-    );
+    if (name.startsWith('$')) throw malformed(`The field '${name}' is not allowed in a replacement document`);
   }
   const given = fieldOf(update.buf, update.pos, ID);
   return {
@@ -78,10 +72,7 @@ function replacement(update: Value): Update {
     apply(buf, _inserting, out) {
       const old = fieldOf(buf, 0, ID);
       if (given.type !== TYPE.missing && old.type !== TYPE.missing && !equals(given, old)) {
-        throw new StoreError(
-          66,
-          `After applying the update, the (immutable) field '_id' was found to have been altered to _id: ${show(given)}`,
-        );
+        throw malformed(`The immutable field '_id' was found to have been altered to ${show(given)}`);
       }
       const handle = out.begin();
       const id = old.type === TYPE.missing ? given : old;
@@ -109,39 +100,27 @@ const writer = new BsonWriter(512);
 
 /**
  * The document that an upsert begins with: the fields that the filter pins to one value (`a: 1`, `a: { $eq: 1 }`, also
- * inside `$and`, and in an `$or` or `$in` of one), in the order of their paths. For a replacement only `_id` counts.
+ * inside `$and`). For a replacement only `_id` counts.
  */
 export function upsertSeed(filter: Filter, idOnly: boolean): Buffer {
-  const tree = newTree('by name');
+  const tree = newTree();
   pin(filter, tree, idOnly);
   applyTree(tree.root, { buf: EMPTY, pos: 0, context: { nowMs: 0 }, inserting: true }, writer, false);
   return Buffer.from(writer.buf.subarray(0, writer.length));
 }
 
-/** Throws 224, as mongod does, when the filter has an `$expr`, however deep. */
+/** Refuses an `$expr` in the filter, however deep, as mongod does. */
 export function checkUpsertFilter(filter: Filter): void {
-  if (filter.kind === 'expr') {
-    throw new StoreError(224, '$expr is not allowed in the query predicate for an upsert');
-  }
+  if (filter.kind === 'expr') throw malformed('$expr is not allowed in the query predicate for an upsert');
   if (filter.kind === 'not') checkUpsertFilter(filter.filter);
   else if (filter.kind !== 'field') filter.filters.forEach(checkUpsertFilter);
 }
 
 function pin(filter: Filter, tree: UpdateTree, idOnly: boolean): void {
-  if (filter.kind === 'and' || (filter.kind === 'or' && filter.filters.length === 1)) {
-    for (const part of filter.filters) pin(part, tree, idOnly);
-    return;
-  }
-  if (filter.kind !== 'field') return;
-  const value = pinned(filter.test);
-  if (value === undefined) return;
+  if (filter.kind === 'and') for (const part of filter.filters) pin(part, tree, idOnly);
+  if (filter.kind !== 'field' || filter.test.op !== 'eq') return;
   if (idOnly && filter.path.text !== '_id') return;
+  const { value } = filter.test;
   checkDepth(filter.path.text, value);
   addChange(tree, filter.path.text, { next: () => value, creates: true, onInsertOnly: false });
-}
-
-function pinned(test: (Filter & { kind: 'field' })['test']): Value | undefined {
-  if (test.op === 'eq') return test.value;
-  if (test.op === 'in' && test.values.length === 1) return test.values[0];
-  return undefined;
 }
