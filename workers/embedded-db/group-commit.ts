@@ -1,9 +1,8 @@
 import type { ChangeSignal } from '../../shared/platform/runtime/change-signal.ts';
 import { beginEffort } from './bson/effort.ts';
 import { StoreError } from './bson/errors.ts';
-import { errorReply, OK } from './commands/reply.ts';
-import { type Progress, Rest } from './commands/slices.ts';
-import type { Store } from './commands/store.ts';
+import { errorReply, OK } from './commands/command.ts';
+import { type Progress, Rest, type Store } from './commands/store.ts';
 import { isDiskFull } from './storage/store-files.ts';
 
 interface Job {
@@ -34,7 +33,7 @@ export interface DiskEvents {
 
 /**
  * All write commands that arrive in one turn of the event loop, from any connection, form ONE group of the log with one fsync.
- * They are answered after it; a long command does a part of its work in each of several groups (`slices.ts`). Commands that
+ * They are answered after it; a long command does a part of its work in each of several groups (`Slice`). Commands that
  * arrive while the disk works share the next group. A failed command has written nothing (see `Documents`), so it does not affect
  * the others of its group. A command that ends with an error that is no answer to it (a bug of ours, a fault of LMDB) is undone.
  *

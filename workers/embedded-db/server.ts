@@ -9,17 +9,15 @@ import { embeddedSocketPath, listenForOwner } from '../../shared/platform/runtim
 import { beginEffort } from './bson/effort.ts';
 import { StoreError } from './bson/errors.ts';
 import { removeGarbage } from './commands/collections.ts';
-import { Command } from './commands/command.ts';
+import { Command, errorReply } from './commands/command.ts';
 import { handlerOf } from './commands/registry.ts';
-import { errorReply } from './commands/reply.ts';
 import { Store } from './commands/store.ts';
 import { type DiskEvents, GroupCommit } from './group-commit.ts';
 import type { Durability } from './storage/database.ts';
 import type { Recovery } from './storage/read-log.ts';
 import { narrowModes, takeStore, tellDamage } from './storage/store-files.ts';
 import { TtlSweeper } from './ttl.ts';
-import { Connection } from './wire/connection.ts';
-import type { Request } from './wire/message.ts';
+import { Connection, type Request } from './wire.ts';
 
 export interface EmbeddedStoreOptions {
   /** Directory of the data file; created when missing (0700). One process at a time may use it. */

@@ -1,13 +1,12 @@
 import { beginEffort } from './bson/effort.ts';
 import { StoreError } from './bson/errors.ts';
 import { date, string } from './bson/value.ts';
-import { OK } from './commands/reply.ts';
+import { OK } from './commands/command.ts';
 import type { Store } from './commands/store.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { planQuery } from './plan/plan.ts';
 import { type Hit, PAUSE, Scan } from './plan/scan.ts';
-import type { Filter } from './query/filter.ts';
-import { predicate } from './query/predicate.ts';
+import { type Filter, predicate } from './query/filter.ts';
 import type { Collection } from './storage/catalog.ts';
 import type { Index } from './storage/index-definition.ts';
 

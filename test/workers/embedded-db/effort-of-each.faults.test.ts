@@ -1,7 +1,7 @@
 import { deserialize } from 'bson';
 import { spend } from '../../../workers/embedded-db/bson/effort.ts';
-import { OK } from '../../../workers/embedded-db/commands/reply.ts';
-import { type Progress, Rest } from '../../../workers/embedded-db/commands/slices.ts';
+import { OK } from '../../../workers/embedded-db/commands/command.ts';
+import { type Progress, Rest } from '../../../workers/embedded-db/commands/store.ts';
 import { checkStore } from '../../../workers/embedded-db/offline.ts';
 import { eventually } from '../../support/eventually.ts';
 import { StoreInGroups } from './store-in-groups.ts';

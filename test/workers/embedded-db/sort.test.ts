@@ -1,7 +1,6 @@
 import { deserialize, serialize } from 'bson';
-import type { Results } from '../../../workers/embedded-db/plan/results.ts';
+import { type Results, sorted } from '../../../workers/embedded-db/plan/results.ts';
 import { PAUSE } from '../../../workers/embedded-db/plan/scan.ts';
-import { sorted } from '../../../workers/embedded-db/plan/sort.ts';
 import { parseSort } from '../../../workers/embedded-db/query/sort.ts';
 import { Prng } from '../../support/prng.ts';
 

@@ -7,7 +7,7 @@ import { Command } from '../../../workers/embedded-db/commands/command.ts';
 import { handlerOf } from '../../../workers/embedded-db/commands/registry.ts';
 import { Store } from '../../../workers/embedded-db/commands/store.ts';
 import { GroupCommit } from '../../../workers/embedded-db/group-commit.ts';
-import { checkTables } from '../../../workers/embedded-db/storage/check.ts';
+import { checkTables } from '../../../workers/embedded-db/offline.ts';
 import { tempDir } from './store-under-test.ts';
 
 export type Reply = Readonly<Record<string, unknown>>;

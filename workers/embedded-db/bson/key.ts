@@ -49,7 +49,7 @@ export class KeyBuffer {
 
   /**
    * Replaces what came after `start`, when it is too long for LMDB, by its first `KEPT_BYTES` and a SHA-256. Two such keys are equal
-   * when their values are; those that begin alike have no order (`plan/key-range.ts`).
+   * when their values are; those that begin alike have no order (`plan/bounds.ts`).
    */
   limit(start: number): void {
     if (this.length - start <= MAX_PART) return;

@@ -1,5 +1,5 @@
 import { malformed, StoreError } from './errors.ts';
-import { byteAt, Elements, findElement, isContainer, isEmptyContainer, TYPE } from './read.ts';
+import { byteAt, Elements, findElement, isContainer, isEmptyContainer, MAX_DEPTH, TYPE } from './read.ts';
 
 /** A dotted path, split once: `parts.0.key`. */
 export interface Path {
@@ -8,9 +8,6 @@ export interface Path {
   /** The part as an array index, or -1. */
   readonly indexes: readonly number[];
 }
-
-/** mongod's limit on nested documents (`BSONDepth::kDefaultMaxAllowableDepth`). */
-export const MAX_DEPTH = 200;
 
 const paths = new Map<string, Path>();
 /** Programs use few paths, but ids inside paths (`pending.g_…`) must not grow the cache without limit. */

@@ -4,8 +4,7 @@ import { malformed } from '../bson/errors.ts';
 import { asFlag, asString } from '../bson/value.ts';
 import type { Database } from '../storage/database.ts';
 import { type Backup, replaceFile, sealBackup } from '../storage/store-files.ts';
-import type { Command } from './command.ts';
-import { reply } from './reply.ts';
+import { type Command, reply } from './command.ts';
 import type { Store } from './store.ts';
 
 /** Suffix of an unfinished copy's name. */

@@ -1,15 +1,16 @@
+import { beginEffort } from '../bson/effort.ts';
 import { notSupported, StoreError } from '../bson/errors.ts';
-import { TYPE, type Value } from '../bson/read.ts';
-import { asString } from '../bson/value.ts';
+import { fieldOf, TYPE, type Value } from '../bson/read.ts';
+import { asString, show } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { fromList } from '../plan/results.ts';
-import { parseFilter } from '../query/filter.ts';
-import { predicate } from '../query/predicate.ts';
-import type { Collection } from '../storage/catalog.ts';
-import type { Command } from './command.ts';
-import { cursorReply, OK, reply } from './reply.ts';
-import { type Progress, Rest, Slice } from './slices.ts';
-import type { Store } from './store.ts';
+import { parseFilter, predicate } from '../query/filter.ts';
+import type { Build, Collection } from '../storage/catalog.ts';
+import { after, prefixRange } from '../storage/database.ts';
+import { wholeDocument } from '../storage/documents.ts';
+import { type Index, indexFromSpec, normaliseSpec } from '../storage/index-definition.ts';
+import { type Command, cursorReply, OK, reply } from './command.ts';
+import { type Progress, Rest, Slice, type Store } from './store.ts';
 
 export function drop(store: Store, command: Command): Buffer {
   const ns = `${command.db}.${command.collection()}`;
@@ -127,14 +128,170 @@ function idSpec(): Buffer {
 }
 
 /** Keys that are removed at a time. */
-const CHUNK = 500;
+const REMOVED_AT_ONCE = 500;
 
 /** Removes as much as a slice allows of what was dropped. What is small goes with the command that drops it. */
 export function removeGarbage(store: Store): Progress {
   const slice = new Slice(store);
   while (store.garbage.waits) {
     if (slice.over) return new Rest(() => removeGarbage(store));
-    slice.looked(1 + store.garbage.remove(CHUNK));
+    slice.looked(1 + store.garbage.remove(REMOVED_AT_ONCE));
   }
   return OK;
+}
+
+const MAX_INDEXES = 64;
+
+/** One createIndexes command, on its way through several groups. */
+interface Request {
+  readonly ns: string;
+  readonly collection: number;
+  readonly wanted: readonly Buffer[];
+  /** How many indexes there were. */
+  readonly before: number;
+  readonly created: boolean;
+}
+
+/**
+ * Builds what is missing, all or none of it, and answers when it is ready. Several commands that want the same index build it
+ * together: each takes slices.
+ */
+export function createIndexes(store: Store, command: Command): Progress {
+  const specs = command.statements('indexes');
+  const ns = `${command.db}.${command.collection()}`;
+  const known = store.catalog.get(ns);
+  // Everything is checked first: a specification that is refused makes none of them.
+  const wanted = specs.map(normaliseSpec);
+  const collection = known ?? store.catalog.ensure(command.db, command.collection());
+  const request = {
+    ...{ ns, collection: collection.id, wanted },
+    before: collection.indexes.length + 1,
+    created: known === undefined,
+  };
+  return goOn(store, request);
+}
+
+function goOn(store: Store, request: Request): Progress {
+  const collection = store.catalog.get(request.ns);
+  // mongod's `IndexBuildAborted`.
+  if (collection?.id !== request.collection) throw new StoreError(276, `the collection ${request.ns} was dropped`);
+  const missing = request.wanted.filter((spec) => !includes(collection.indexes, spec));
+  if (missing.length === 0) return answer(collection, request);
+  const build =
+    collection.builds.find(({ indexes }) => missing.some((spec) => includes(indexes, spec))) ??
+    beginBuild(store, collection, newIndexes(store, collection, missing));
+  buildSlice(store, collection, build);
+  if (collection.builds.includes(build)) return new Rest(() => goOn(store, request));
+  return goOn(store, request);
+}
+
+function newIndexes(store: Store, collection: Collection, specs: readonly Buffer[]): Index[] {
+  const different: Buffer[] = [];
+  for (const spec of specs) {
+    const others = different.map((other) => indexFromSpec(0, other));
+    if (!includes(others, spec)) different.push(spec);
+  }
+  const before = collection.indexes.length + 1 + collection.builds.flatMap(({ indexes }: Build) => indexes).length;
+  if (before + different.length > MAX_INDEXES) {
+    throw new StoreError(67, `add index fails, too many indexes for ${collection.ns}`);
+  }
+  return different.map((spec) => indexFromSpec(store.catalog.takeId(), spec));
+}
+
+function answer(collection: Collection, { before, created }: Request): Buffer {
+  const after = collection.indexes.length + 1;
+  return reply((out) => {
+    out.int32('numIndexesBefore', before);
+    out.int32('numIndexesAfter', after);
+    if (created) out.bool('createdCollectionAutomatically', true);
+    if (before === after) out.string('note', 'all indexes already exist');
+  });
+}
+
+/** True when the very same index is among them; throws 85 or 86 when a similar one is in its way. */
+function includes(indexes: readonly Index[], spec: Buffer): boolean {
+  const wanted = indexFromSpec(0, spec);
+  const same = indexes.find((index) => index.name === wanted.name);
+  const shown = (index: Index): string => show({ type: TYPE.object, buf: index.spec, pos: 0 });
+  if (same !== undefined) {
+    const pair = `requested ${shown(wanted)}, there is ${shown(same)}`;
+    if (!sameEntries(same, wanted))
+      throw new StoreError(86, `An index of this name has other fields or a filter: ${pair}`);
+    if (!sameOptions(same, wanted)) throw new StoreError(85, `An index of this name has other options: ${pair}`);
+    return true;
+  }
+  const twin = indexes.find((index) => sameEntries(index, wanted));
+  if (twin !== undefined) throw new StoreError(85, `Index already exists with a different name: ${twin.name}`);
+  return false;
+}
+
+const PARTIAL = Buffer.from('partialFilterExpression');
+
+/** Same key pattern, same partial filter: what makes two indexes one in mongod's eyes. */
+function sameEntries(a: Index, b: Index): boolean {
+  const partial = (index: Index): string => show(fieldOf(index.spec, 0, PARTIAL));
+  return (
+    a.fields.length === b.fields.length &&
+    a.fields.every(({ path, descending }, i) => {
+      const other = b.fields[i];
+      return other?.path.text === path.text && other.descending === descending;
+    }) &&
+    partial(a) === partial(b)
+  );
+}
+
+function sameOptions(a: Index, b: Index): boolean {
+  return a.unique === b.unique && a.sparse === b.sparse && a.expireAfterSeconds === b.expireAfterSeconds;
+}
+
+/** The most documents of one read, and the most bytes. */
+const CHUNK = 100;
+const CHUNK_BYTES = 1024 * 1024;
+/** Reading so many bytes counts as one more unit of work (`Slice`): it costs as much as looking at a small document. */
+const UNIT_BYTES = 2_048;
+
+function beginBuild(store: Store, collection: Collection, indexes: readonly Index[]): Build {
+  const { start } = prefixRange(collection.id);
+  const build = { id: store.catalog.takeId(), indexes, to: start, lastGroup: undefined };
+  store.catalog.beginBuild(collection, build);
+  return build;
+}
+
+/**
+ * Takes the build one slice further; the last slice makes its indexes usable. A group of the log has one slice of a build, however
+ * many commands wait for it. A document that must not be indexed ends the build, with the error that is thrown.
+ */
+function buildSlice(store: Store, collection: Collection, build: Build): void {
+  const { catalog, database } = store;
+  if (build.lastGroup === database.lastGroup) return;
+  build.lastGroup = database.lastGroup;
+  try {
+    if (walk(store, collection, build)) catalog.finishBuild(collection, build);
+  } catch (error) {
+    if (error instanceof StoreError) store.discardBuild(collection, build);
+    throw error;
+  }
+}
+
+/** Reads on through the documents. Returns whether it came to the end of the collection. */
+function walk(store: Store, collection: Collection, build: Build): boolean {
+  const { catalog, database, documents } = store;
+  const slice = new Slice(store);
+  const { end } = prefixRange(collection.id);
+  let { to } = build;
+  for (;;) {
+    const range = { start: after(to), end };
+    const found = database.range(database.documents, range, false, CHUNK, CHUNK_BYTES);
+    if (found.length === 0) return true;
+    for (const { key, value } of found) {
+      beginEffort();
+      const doc = wholeDocument(value, () => collection.ns);
+      documents.index(collection, build, key, doc);
+      to = key;
+      slice.looked(build.indexes.length + Math.floor(value.length / UNIT_BYTES));
+    }
+    build.to = Buffer.from(to);
+    catalog.buildMoved(collection);
+    if (slice.over) return false;
+  }
 }

@@ -3,12 +3,10 @@ import { TYPE, type Value } from '../bson/read.ts';
 import { planQuery } from '../plan/plan.ts';
 import { type Hit, PAUSE, Scan } from '../plan/scan.ts';
 import type { ExpressionContext } from '../query/expression.ts';
-import { type Filter, idOf } from '../query/filter.ts';
-import { type Predicate, predicate } from '../query/predicate.ts';
+import { type Filter, idOf, type Predicate, predicate } from '../query/filter.ts';
 import { compareSortKeys, type SortField, sortKey } from '../query/sort.ts';
 import type { Collection } from '../storage/catalog.ts';
-import type { Slice, Step } from './slices.ts';
-import type { Store } from './store.ts';
+import type { Slice, Step, Store } from './store.ts';
 
 export const UNSORTED: readonly SortField[] = [];
 

@@ -9,8 +9,7 @@ import type { SortField } from '../query/sort.ts';
 import type { Collection } from '../storage/catalog.ts';
 import type { KeyRange } from '../storage/database.ts';
 import { type Index, type IndexField, isIdKey } from '../storage/index-definition.ts';
-import { type Bounds, boundsOf, implies } from './bounds.ts';
-import { isWide, keyRange } from './key-range.ts';
+import { type Bounds, boundsOf, implies, isWide, keyRange } from './bounds.ts';
 
 /** How a query finds its documents. With every plan, each document is checked against the whole filter. */
 export type Plan =

@@ -1,12 +1,12 @@
 import { beginEffort } from '../bson/effort.ts';
 import { StoreError } from '../bson/errors.ts';
 import { TYPE } from '../bson/read.ts';
-import type { Predicate } from '../query/predicate.ts';
+import type { Predicate } from '../query/filter.ts';
 import type { Collection } from '../storage/catalog.ts';
 import type { Database, Entry, KeyRange } from '../storage/database.ts';
 import { wholeDocument } from '../storage/documents.ts';
 import type { Index } from '../storage/index-definition.ts';
-import { startOfLong, wholeKey } from './key-range.ts';
+import { startOfLong, wholeKey } from './bounds.ts';
 import type { IndexPlan, Plan } from './plan.ts';
 
 export interface Hit {

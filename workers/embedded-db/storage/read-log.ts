@@ -1,11 +1,19 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { DamageFound } from '../../../shared/platform/runtime/lifecycle.ts';
-import { LOG_STEP_BYTES, type LogPosition } from './log.ts';
-import { type Change, changesIn, HEADER_BYTES, headerStart, readHeader, wasHeader } from './log-group.ts';
+import {
+  type Change,
+  changesIn,
+  HEADER_BYTES,
+  headerStart,
+  LOG_STEP_BYTES,
+  type LogPosition,
+  readHeader,
+  wasHeader,
+} from './log.ts';
 
 /** A group in the file: `[at, changesAt)` is its header. */
-export interface FoundGroup {
+interface FoundGroup {
   readonly number: number;
   /** Its checksum fits. */
   readonly whole: boolean;

@@ -1,14 +1,37 @@
-import { malformed } from '../bson/errors.ts';
-import { equals } from '../bson/order.ts';
-import { byteAt, Elements, fieldOf, findElement, TYPE, type Value, valueEnd } from '../bson/read.ts';
-import { show } from '../bson/value.ts';
+import { spend } from '../bson/effort.ts';
+import { malformed, notSupported, StoreError } from '../bson/errors.ts';
+import { arithmetic } from '../bson/number.ts';
+import { compare, equals } from '../bson/order.ts';
+import {
+  byteAt,
+  Elements,
+  fieldOf,
+  findElement,
+  isContainer,
+  isEmptyContainer,
+  MAX_DEPTH,
+  TOO_DEEP,
+  TYPE,
+  type Value,
+  validDocumentEnd,
+  valueEnd,
+  valuesOf,
+} from '../bson/read.ts';
+import { asNumber, asString, isNumber, show } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import type { ExpressionContext } from '../query/expression.ts';
-import type { Filter } from '../query/filter.ts';
-import { applyTree } from './apply.ts';
-import { addChange, checkDepth, type DocumentScope, newTree, type UpdateTree } from './node.ts';
-import { parseOperators } from './operators.ts';
-import { parsePipeline } from './pipeline.ts';
+import { type ExpressionContext, parseExpression } from '../query/expression.ts';
+import { type Filter, isOperators, parseFilter, predicate } from '../query/filter.ts';
+import {
+  addChange,
+  applyTree,
+  type Change,
+  checkDepth,
+  type DocumentScope,
+  idOf,
+  newTree,
+  REMOVE,
+  type UpdateTree,
+} from './tree.ts';
 
 /** A parsed update: operators, a pipeline, or a whole new document. */
 export interface Update {
@@ -123,4 +146,247 @@ function pin(filter: Filter, tree: UpdateTree, idOnly: boolean): void {
   const { value } = filter.test;
   checkDepth(filter.path.text, value);
   addChange(tree, filter.path.text, { next: () => value, creates: true, onInsertOnly: false });
+}
+
+/** Parses `{ $set: …, $inc: … }` into a tree. */
+function parseOperators(update: Value): UpdateTree {
+  const tree = newTree();
+  const operators = new Elements(update.buf, update.pos);
+  while (operators.next()) {
+    const operator = operators.name();
+    if (!KNOWN.has(operator)) throw notSupported(operator);
+    if (operators.type !== TYPE.object) throw malformed(`${operator} needs fields`);
+    const fields = new Elements(operators.buf, operators.pos);
+    while (fields.next()) {
+      const path = fields.name();
+      const argument = fields.value();
+      checkDepth(path, argument);
+      addChange(tree, path, parseChange(operator, path, argument));
+    }
+  }
+  return tree;
+}
+
+const KNOWN = new Set(['$set', '$setOnInsert', '$unset', '$inc', '$min', '$max', '$push', '$pull']);
+function creating(next: Change['next']): Change {
+  return { next, creates: true, onInsertOnly: false };
+}
+
+function parseChange(operator: string, path: string, argument: Value): Change {
+  switch (operator) {
+    case '$set':
+      return creating(() => argument);
+    case '$setOnInsert':
+      return { next: () => argument, creates: true, onInsertOnly: true };
+    case '$unset':
+      return REMOVE;
+    case '$inc':
+      return increment(path, argument);
+    case '$min':
+      return creating((current) =>
+        current.type === TYPE.missing || compare(argument, current) < 0 ? argument : current,
+      );
+    case '$max':
+      return creating((current) =>
+        current.type === TYPE.missing || compare(argument, current) > 0 ? argument : current,
+      );
+    case '$push':
+      return creating(push(path, argument));
+    case '$pull':
+      return { next: pull(argument), creates: false, onInsertOnly: false };
+    default:
+      throw notSupported(operator);
+  }
+}
+
+function increment(path: string, argument: Value): Change {
+  if (!isNumber(argument.type))
+    throw malformed(`Cannot increment with non-numeric argument: {${path}: ${show(argument)}}`);
+  return creating((current, document) => {
+    if (current.type === TYPE.missing) return argument;
+    const result = isNumber(current.type) ? arithmetic('add', current, argument) : undefined;
+    if (result === undefined)
+      throw malformed(`Cannot apply $inc to ${show(current)}, '${path}' of {_id: ${idOf(document)}}`);
+    return result;
+  });
+}
+
+type Next = Change['next'];
+
+const arrays = new BsonWriter(1024);
+
+function arrayValue(values: readonly Value[]): Value {
+  const handle = arrays.begin();
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    if (value !== undefined) arrays.value(String(i), value);
+  }
+  return { type: TYPE.array, buf: arrays.finish(handle), pos: 0 };
+}
+
+function mustBeArray(path: string, current: Value, document: DocumentScope): void {
+  if (current.type !== TYPE.array) throw malformed(`The field '${path}' must be an array in {_id: ${idOf(document)}}`);
+}
+
+/** `$push: value`, or `{ $each: […], $slice: n }`. */
+function push(path: string, argument: Value): Next {
+  const { each, slice } = parsePush(argument);
+  return (current, document) => {
+    if (current.type !== TYPE.missing) mustBeArray(path, current, document);
+    if (slice === undefined && current.type === TYPE.array) return appended(current, each);
+    const values = [...(current.type === TYPE.missing ? [] : valuesOf(current)), ...each];
+    if (slice === undefined) return arrayValue(values);
+    return arrayValue(slice < 0 ? values.slice(slice) : values.slice(0, slice));
+  };
+}
+
+/** Existing elements keep their bytes; only new ones get a name. */
+function appended(array: Value, each: readonly Value[]): Value {
+  const { buf, pos } = array;
+  const elements = new Elements(buf, pos);
+  let length = 0;
+  while (elements.next()) length++;
+  const handle = arrays.begin();
+  arrays.raw(buf, pos + 4, valueEnd(TYPE.array, buf, pos) - 1);
+  for (const value of each) arrays.value(String(length++), value);
+  return { type: TYPE.array, buf: arrays.finish(handle), pos: 0 };
+}
+
+interface Push {
+  readonly each: readonly Value[];
+  readonly slice: number | undefined;
+}
+
+function parsePush(argument: Value): Push {
+  if (!isOperators(argument)) return { each: [argument], slice: undefined };
+  let each: readonly Value[] | undefined;
+  let slice: number | undefined;
+  const clauses = new Elements(argument.buf, argument.pos);
+  while (clauses.next()) {
+    const name = clauses.name();
+    const value = clauses.value();
+    if (name === '$each' && value.type === TYPE.array) each = valuesOf(value);
+    else if (name === '$slice' && Number.isInteger(asNumber(value))) slice = asNumber(value);
+    else throw notSupported(`$push with ${name} so`);
+  }
+  if (each === undefined) throw malformed('$push with clauses needs $each');
+  return { each, slice };
+}
+
+/** Removes what equals the value, or, of an object, the documents that match it as a filter. */
+function pull(argument: Value): Next {
+  const unwanted = pullPredicate(argument);
+  return (current) => {
+    if (current.type === TYPE.missing) return current;
+    if (current.type !== TYPE.array) throw malformed('Cannot apply $pull to a non-array value');
+    const values = valuesOf(current);
+    const kept = values.filter((value) => !unwanted(value));
+    return kept.length === values.length ? current : arrayValue(kept);
+  };
+}
+
+/** Only `$expr` sees the time, and elements have none. */
+const NO_TIME = { nowMs: 0 };
+
+function pullPredicate(argument: Value): (element: Value) => boolean {
+  if (isOperators(argument)) throw notSupported('$pull of anything but a value or documents');
+  if (argument.type !== TYPE.object) return (element) => equals(element, argument);
+  const matches = predicate(parseFilter(argument.buf, argument.pos, 'element'), NO_TIME);
+  return ({ type, buf, pos }) => type === TYPE.object && matches(type, buf, pos);
+}
+
+/** An update given as an array of stages. Each stage sees the document that the one before made. */
+interface Pipeline {
+  readonly paths: readonly string[];
+  apply(scope: DocumentScope, out: BsonWriter): void;
+}
+
+function parsePipeline(stages: Value): Pipeline {
+  const trees = stagesIn(stages).map(parseStage);
+  const between = new BsonWriter();
+  return {
+    paths: trees.flatMap((tree) => tree.paths),
+    apply(scope, out) {
+      // Two writers take turns, so that the last stage writes into `out`.
+      let current = scope;
+      for (const [i, tree] of trees.entries()) {
+        const writer = (trees.length - i) % 2 === 1 ? out : between;
+        applyStage(tree, current, writer);
+        current = { ...scope, buf: writer.buf, pos: 0 };
+      }
+      if (trees.length === 0) applyTree(newTree().root, scope, out, true);
+    },
+  };
+}
+
+/** Writes the document that one stage makes. Throws 15 when it is nested too deep. */
+function applyStage(tree: UpdateTree, scope: DocumentScope, out: BsonWriter): void {
+  tree.nested = false;
+  applyTree(tree.root, scope, out, true);
+  spend(out.length);
+  if (!tree.nested || validDocumentEnd(out.buf, 0, out.length) !== TOO_DEEP) return;
+  throw new StoreError(15, `cannot nest a document deeper than ${MAX_DEPTH} levels`);
+}
+
+/** mongod's `internalPipelineLengthLimit`. */
+const STAGES_MAX = 1000;
+
+interface Stage {
+  readonly name: string;
+  readonly argument: Value;
+}
+
+/** The stages of an update or an aggregation. */
+export function stagesIn(pipeline: Value): Stage[] {
+  const stages = valuesOf(pipeline);
+  if (stages.length > STAGES_MAX) throw malformed(`Pipeline length must be no longer than ${STAGES_MAX} stages`);
+  return stages.map(({ type, buf, pos }) => {
+    if (type !== TYPE.object) throw malformed('a pipeline stage must be a document');
+    const elements = new Elements(buf, pos);
+    const found = elements.next() ? { name: elements.name(), argument: elements.value() } : undefined;
+    if (found === undefined || elements.next()) throw malformed('a pipeline stage has exactly one field');
+    return found;
+  });
+}
+
+/** One stage as a tree of changes: `$set`, `$unset`. */
+function parseStage({ name, argument }: Stage): UpdateTree {
+  const tree = newTree();
+  switch (name) {
+    case '$set':
+      if (argument.type !== TYPE.object) throw malformed('$set needs a document');
+      addFields(tree, '', argument);
+      return tree;
+    case '$unset':
+      for (const path of argument.type === TYPE.array ? valuesOf(argument) : [argument]) {
+        const text = asString(path);
+        if (text === undefined) throw malformed('$unset needs names of fields');
+        addChange(tree, text, REMOVE);
+      }
+      return tree;
+    default:
+      throw notSupported(`The update stage ${name}`);
+  }
+}
+
+/** An object that is no expression names fields inside: `{ a: { b: 1 } }` sets `a.b` and keeps what else `a` has. */
+function addFields(tree: UpdateTree, prefix: string, spec: Value): void {
+  const elements = new Elements(spec.buf, spec.pos);
+  while (elements.next()) {
+    const path = prefix + elements.name();
+    const value = elements.value();
+    if (value.type !== TYPE.object || isOperators(value)) {
+      const expression = parseExpression(value);
+      const next = (_current: Value, scope: DocumentScope): Value => {
+        const computed = expression(scope);
+        if (isContainer(computed.type)) tree.nested = true;
+        return computed;
+      };
+      addChange(tree, path, { next, creates: true, onInsertOnly: false });
+    } else if (isEmptyContainer(value.buf, value.pos)) {
+      throw malformed(`an empty object is not a valid value. Found empty object at path ${path}`);
+    } else {
+      addFields(tree, `${path}.`, value);
+    }
+  }
 }

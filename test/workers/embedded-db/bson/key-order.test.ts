@@ -2,8 +2,7 @@ import { Binary, Double, Int32, Long, ObjectId, serialize } from 'bson';
 import fc from 'fast-check';
 import { KeyBuffer } from '../../../../workers/embedded-db/bson/key.ts';
 import { compare } from '../../../../workers/embedded-db/bson/order.ts';
-import { fieldOf, type Value } from '../../../../workers/embedded-db/bson/read.ts';
-import { validDocumentEnd } from '../../../../workers/embedded-db/bson/validate.ts';
+import { fieldOf, type Value, validDocumentEnd } from '../../../../workers/embedded-db/bson/read.ts';
 
 const nearNumbers = fc.constantFrom(
   new Int32(0),

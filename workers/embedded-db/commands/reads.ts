@@ -1,21 +1,19 @@
-import { malformed } from '../bson/errors.ts';
-import { TYPE, type Value } from '../bson/read.ts';
-import { asString } from '../bson/value.ts';
+import { malformed, notSupported } from '../bson/errors.ts';
+import { Elements, TYPE, type Value } from '../bson/read.ts';
+import { asNumber, asString, show } from '../bson/value.ts';
 import { type Plan, planQuery } from '../plan/plan.ts';
-import { fromList, fromScan, projected, type Results, window } from '../plan/results.ts';
+import { fromList, fromScan, parseGroup, projected, type Results, sorted, window } from '../plan/results.ts';
 import { Scan } from '../plan/scan.ts';
-import { sorted } from '../plan/sort.ts';
-import { EVERYTHING, type Filter, idOf, parseFilter } from '../query/filter.ts';
-import { predicate } from '../query/predicate.ts';
+import { EVERYTHING, type Filter, idOf, parseFilter, predicate } from '../query/filter.ts';
 import { parseProjection } from '../query/projection.ts';
 import { parseSort, type SortField } from '../query/sort.ts';
-import type { Command } from './command.ts';
+import { stagesIn } from '../update/update.ts';
+import { type Command, cursorReply, reply } from './command.ts';
 import type { Batch } from './cursors.ts';
-import { cursorReply, reply } from './reply.ts';
 import type { Store } from './store.ts';
 
 /** Documents of a first batch, when the client does not say. */
-export const DEFAULT_BATCH = 101;
+const DEFAULT_BATCH = 101;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 export function find(store: Store, command: Command): Buffer | Promise<Buffer> {
@@ -27,7 +25,7 @@ export function find(store: Store, command: Command): Buffer | Promise<Buffer> {
   return answer(store.cursors.first(ns, results, size, command.flag('singleBatch', false), store.now()), 'firstBatch');
 }
 
-export interface FindQuery {
+interface FindQuery {
   readonly filter: Filter;
   readonly sort: readonly SortField[];
   readonly skip: number;
@@ -47,7 +45,7 @@ function parseFind(command: Command): FindQuery {
   };
 }
 
-export function findResults(store: Store, ns: string, query: FindQuery): Results {
+function findResults(store: Store, ns: string, query: FindQuery): Results {
   const collection = store.catalog.get(ns);
   const context = { nowMs: store.now() };
   const { filter, sort, skip, limit, hint } = query;
@@ -115,4 +113,52 @@ export function killCursors(store: Store, command: Command): Buffer {
       out.close(array);
     }
   });
+}
+
+export function aggregate(store: Store, command: Command): Buffer | Promise<Buffer> {
+  if (command.get('aggregate').type !== TYPE.string) throw notSupported('An aggregation without a collection');
+  const ns = `${command.db}.${command.collection()}`;
+  const size = batchSizeOf(command.document('cursor'));
+  const results = aggregateResults(store, ns, command.get('pipeline'), command.get('hint'));
+  const batch = store.cursors.first(ns, results, size, false, store.now());
+  return batch instanceof Promise
+    ? batch.then((made) => cursorReply(made, 'firstBatch'))
+    : cursorReply(batch, 'firstBatch');
+}
+
+function batchSizeOf(cursor: Value): number {
+  if (cursor.type === TYPE.missing) throw malformed('an aggregation needs a cursor');
+  const elements = new Elements(cursor.buf, cursor.pos);
+  while (elements.next()) {
+    if (elements.name() !== 'batchSize') throw notSupported(`The field cursor.${elements.name()}`);
+    return asNumber(elements.value()) ?? DEFAULT_BATCH;
+  }
+  return DEFAULT_BATCH;
+}
+
+/** What is sent is `$match`, `$limit` (drivers count so) and `$group`, in this order; of the first two each may be absent. */
+function aggregateResults(store: Store, ns: string, pipeline: Value, hint: Value): Results {
+  if (pipeline.type !== TYPE.array) throw malformed('a pipeline is an array');
+  const stages = stagesIn(pipeline);
+  const take = (name: string): Value | undefined => (stages[0]?.name === name ? stages.shift()?.argument : undefined);
+  const [match, limit, group] = [take('$match'), take('$limit'), take('$group')];
+  const [next] = stages;
+  if (group === undefined || next !== undefined)
+    throw notSupported(`The stage ${next?.name ?? 'after all'} in its place`);
+  if (group.type !== TYPE.object || (match ?? group).type !== TYPE.object)
+    throw malformed('$match and $group need documents');
+  const query: FindQuery = {
+    filter: match === undefined ? EVERYTHING : parseFilter(match.buf, match.pos),
+    sort: [],
+    skip: 0,
+    limit: limit === undefined ? 0 : parseLimit(limit),
+    hint,
+  };
+  return parseGroup(group, { nowMs: store.now() })(findResults(store, ns, query));
+}
+
+function parseLimit(argument: Value): number {
+  const number = asNumber(argument);
+  if (number !== undefined && Number.isInteger(number) && number > 0) return number;
+  throw malformed(`$limit needs a positive number, not ${show(argument)}`);
 }
