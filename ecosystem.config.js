@@ -15,11 +15,16 @@ if (!existsSync(join(root, 'dist', 'gateway', 'main.js'))) {
 }
 const require = createRequire(import.meta.url);
 const { createCallerAddress } = require('./dist/gateway/http/caller-address.js');
-const { envFile, readEnvFile, readEnvironment } = require('./dist/shared/platform/config/environment.js');
-const { SECRET_VARIABLES, withoutSecrets } = require('./dist/shared/platform/config/secrets.js');
+const {
+  envFile,
+  readEnvFile,
+  readEnvironment,
+  SECRET_VARIABLES,
+  withoutSecrets,
+} = require('./dist/shared/platform/config/environment.js');
 const { loadConfig, SETTINGS } = require('./dist/shared/platform/config/settings.js');
 const { DAMAGED_EXIT_CODE } = require('./dist/shared/platform/runtime/lifecycle.js');
-const { loadSecretKeys } = require('./dist/shared/platform/runtime/secret-keys.js');
+const { loadSecretKeys } = require('./dist/shared/platform/runtime/secret-box.js');
 const { openDirectory } = require('./dist/shared/platform/runtime/own-file.js');
 const { APPS, appFile, nodeAdvice, nodeFlags, usualGateways } = require('./dist/shared/platform/processes/apps.js');
 const { AddressGuard, guardOptions } = require('./dist/shared/events/webhooks/address-guard.js');

@@ -204,6 +204,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'workers/maintenance/start.ts Timetable',
     'workers/schedules/worker.ts ScheduleWorker',
     'workers/chatapp/send-health.ts SendHealth',
+    'workers/embedded-db/offline.ts checkTables',
     'workers/embedded-db/server.ts DroppedRemover',
     'workers/webhooks/worker.ts Replays',
   ],

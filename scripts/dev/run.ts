@@ -3,7 +3,6 @@ import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type DirectoryLock, takeDirectory } from '../../shared/platform/runtime/directory-lock.ts';
 import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import { makeOwnDirectory } from '../../shared/platform/runtime/own-file.ts';
 import {
@@ -12,6 +11,7 @@ import {
   parseIdentity,
   processIdentity,
 } from '../../shared/platform/runtime/process-identity.ts';
+import { type DirectoryLock, takeDirectory } from '../../shared/platform/runtime/unix-socket.ts';
 
 /** The files of `npm start`, all in the data directory. */
 export interface RunFiles {

@@ -7,7 +7,7 @@ import { PROBLEMS, type ProblemSlug } from '../../gateway/http/problem.ts';
 import { type LocalAnswer, operatorHere, runLocally } from '../../gateway/local.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { findAccount } from '../../shared/money/accounts/store.ts';
-import type { AskedSecret } from '../../shared/platform/config/secrets.ts';
+import type { AskedSecret } from '../../shared/platform/config/environment.ts';
 import { type AccountId, isAccountId } from '../../shared/platform/runtime/ids.ts';
 import { answerText } from './answer-text.ts';
 import { operator } from './audited.ts';

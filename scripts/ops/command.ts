@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { Local } from '../../gateway/local.ts';
 import { isLine } from '../../shared/money/accounts/account.ts';
-import type { AskedSecret } from '../../shared/platform/config/secrets.ts';
+import type { AskedSecret } from '../../shared/platform/config/environment.ts';
 import type { Config } from '../../shared/platform/config/settings.ts';
 import { type Clock, parseOffsetTime } from '../../shared/platform/runtime/clock.ts';
 import { type AccountId, isAccountId } from '../../shared/platform/runtime/ids.ts';

@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { isCustomerUserId } from '../../shared/messages/document/recipient.ts';
-import { readEnvironment } from '../../shared/platform/config/environment.ts';
-import type { AskedSecret } from '../../shared/platform/config/secrets.ts';
+import { type AskedSecret, readEnvironment } from '../../shared/platform/config/environment.ts';
 import { wordOf } from '../../shared/platform/sheets/cell.ts';
-import { decodeFile } from '../../shared/platform/sheets/encoding.ts';
-import { looksLikeHead, parseSheet, type Row } from '../../shared/platform/sheets/parse.ts';
+import { decodeFile, looksLikeHead, parseSheet, type Row } from '../../shared/platform/sheets/parse.ts';
 import { Failure, UsageError } from './command.ts';
 
 /** What is in a file that a command names. Throws a `Failure` that says why it cannot be read. */

@@ -1,19 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import {
-  createSecretBox,
-  SEALED_FIELDS,
-  SEALED_TEXT,
-  type SealedPlace,
-  SecretUnreadable,
-} from '../../shared/platform/runtime/secret-box.ts';
-import {
   addKey,
+  createSecretBox,
   dropOldKeys,
   keyId,
   loadSecretKeys,
+  SEALED_FIELDS,
+  SEALED_TEXT,
+  type SealedPlace,
   type SecretKeys,
-} from '../../shared/platform/runtime/secret-keys.ts';
+  SecretUnreadable,
+} from '../../shared/platform/runtime/secret-box.ts';
 import { type Command, defineCommand, Failure, integer, withDefault } from './command.ts';
 
 export const SECRETS_COMMANDS: readonly Command[] = [

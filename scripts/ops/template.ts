@@ -1,5 +1,5 @@
 import { ROUTES } from '../../shared/messages/document/routing.ts';
-import { ENCODINGS } from '../../shared/platform/sheets/encoding.ts';
+import { ENCODINGS } from '../../shared/platform/sheets/parse.ts';
 import type { CsvProblem } from '../../shared/templates/sms/csv.ts';
 import { type ImportedCsv, importTemplateCsv, type UnusableSender } from '../../shared/templates/sms/import-csv.ts';
 import { createTemplate, setTemplatePaused, TemplateExists } from '../../shared/templates/sms/store.ts';

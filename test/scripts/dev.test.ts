@@ -21,9 +21,9 @@ import { parsePm2Line } from '../../scripts/dev/pm2.ts';
 import { appPids, notePart, readPart, runFiles, takeRun } from '../../scripts/dev/run.ts';
 import { freePort } from '../../scripts/dev/settings.ts';
 import { awaitReady, endReason, followLines } from '../../scripts/dev/watch.ts';
-import type { DirectoryLock } from '../../shared/platform/runtime/directory-lock.ts';
 import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import { type ProcessIdentity, thisProcess } from '../../shared/platform/runtime/process-identity.ts';
+import type { DirectoryLock } from '../../shared/platform/runtime/unix-socket.ts';
 import { eventually } from '../support/eventually.ts';
 import { errorOf } from '../workers/embedded-db/store-under-test.ts';
 

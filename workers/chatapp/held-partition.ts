@@ -10,7 +10,7 @@ import { Settler } from '../../shared/messages/settlement/settle.ts';
 import { OutcomeSettler } from '../../shared/messages/settlement/settle-outcomes.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../shared/messages/settlement/unknowns.ts';
 import type { Lease } from '../../shared/platform/leases/lease.ts';
-import type { Partitions } from '../../shared/platform/leases/partitions.ts';
+import type { Partitions } from '../../shared/platform/leases/leased-worker.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { ENCODINGS } from '../../../shared/platform/sheets/encoding.ts';
+import { ENCODINGS } from '../../../shared/platform/sheets/parse.ts';
 import type { ReadFileJob } from '../../../shared/templates/sms/csv.ts';
 import { type ImportedCsv, importTemplateCsv } from '../../../shared/templates/sms/import-csv.ts';
 import type { ChangedField } from '../../../shared/templates/sms/template.ts';

@@ -17,7 +17,7 @@ export interface LeaseDocument {
   readonly until: Date;
 }
 
-export interface LeaseOptions {
+interface LeaseOptions {
   readonly name: string;
   readonly db: Db;
   readonly clock: Clock;

@@ -1,12 +1,11 @@
 import type { Db } from 'mongodb';
 import type { Changing, ListenForChanges } from '../runtime/change-signal.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Log } from '../runtime/log.ts';
+import { errorFields, type Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { type Found, PollLoop, type PollLoopOptions } from '../runtime/poll-loop.ts';
 import { within } from '../runtime/within.ts';
-import type { Lease } from './lease.ts';
-import { Partitions } from './partitions.ts';
+import { Lease } from './lease.ts';
 
 /** Options of every such worker (platform/processes/run-app.ts). */
 export interface LeasedWorkerOptions {
@@ -119,4 +118,150 @@ export abstract class LeasedWorker<Id extends string> {
     end();
     return undefined;
   }
+}
+
+/**
+ * Divides work among processes. Each item of work belongs to an id (an account, an endpoint, a batch), and a hash of the id gives
+ * its partition. Each partition has a lease; only the lease's holder does the work. A process takes every free partition. If it
+ * then holds more than an even part (partitions ÷ living workers, rounded up), it finishes the open work of the surplus, gives
+ * the surplus back and leaves it alone for a while, so that others can take it. If nobody does, it takes it again. Nobody works
+ * in a partition that is being given away, so rounds are faster during that time, on both sides.
+ */
+export interface PartitionsOptions {
+  /** `webhooks:0` and so on. All processes of an app must agree on their number. */
+  readonly leases: readonly Lease[];
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Workers alive now, this one included. */
+  countWorkers(): Promise<number>;
+  /** Whether this process still has open work of that partition. */
+  isBusy(partition: number): boolean;
+  /** Called when this process may work in a partition in which it could not before. */
+  onGained(): void;
+  readonly roundMs: number;
+}
+
+interface Partition {
+  readonly lease: Lease;
+  leaving: boolean;
+  /** By the monotonic clock. Until then the partition is left to the others. */
+  leftAloneUntilMs: number;
+}
+
+/**
+ * Factor by which rounds are faster while a partition changes hands. Work begun in a partition that is to be given away must end
+ * within such a round.
+ */
+const HURRY = 5;
+/** For this many rounds after a worker came or went, a process with less than its even part seeks more at the faster pace. */
+const SEEKING_ROUNDS = 3;
+
+export class Partitions {
+  readonly #options: PartitionsOptions;
+  readonly #partitions: readonly Partition[];
+  #workers = 0;
+  #seekingUntilMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(options: PartitionsOptions) {
+    this.#options = options;
+    this.#partitions = options.leases.map((lease) => ({ lease, leaving: false, leftAloneUntilMs: 0 }));
+  }
+
+  /** Tries once to take the partitions, then continues in the background. Throws when the store cannot be reached. */
+  async start(): Promise<void> {
+    await this.#keep();
+    this.#schedule();
+  }
+
+  /** The partition of an id. */
+  of(id: string): number {
+    return partitionOf(id, this.#partitions.length);
+  }
+
+  /** Whether this process may work on this id now. */
+  owns(id: string): boolean {
+    return this.#mayWorkIn(this.#partitions[this.of(id)]);
+  }
+
+  /** The numbers of the partitions that it may work in now. */
+  owned(): ReadonlySet<number> {
+    return new Set([...this.#partitions.keys()].filter((n) => this.#mayWorkIn(this.#partitions[n])));
+  }
+
+  /** Whether this process holds the first partition. Its holder also does the duties that one worker does for all. */
+  get first(): boolean {
+    return this.#partitions[0]?.lease.held === true;
+  }
+
+  /** Number of partitions that it holds. */
+  get held(): number {
+    return this.#partitions.filter(({ lease }) => lease.held).length;
+  }
+
+  /** Gives all partitions back. The caller has finished its open work. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#round;
+    await Promise.all(this.#partitions.map(({ lease }) => lease.release()));
+  }
+
+  #mayWorkIn(partition: Partition | undefined): boolean {
+    return partition !== undefined && !partition.leaving && partition.lease.held;
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#round = this.#keep()
+        .catch((error: unknown) => this.#options.log.warn('leases_failed', errorFields(error)))
+        .then(() => this.#schedule());
+    }, this.#nextMs());
+  }
+
+  #nextMs(): number {
+    const { roundMs, clock } = this.#options;
+    const leaves = this.#partitions.some(({ leaving }) => leaving);
+    const isSeeking = clock.monotonicMs() < this.#seekingUntilMs && this.held < this.#evenPart;
+    return leaves || isSeeking ? roundMs / HURRY : roundMs;
+  }
+
+  get #evenPart(): number {
+    return Math.ceil(this.#partitions.length / Math.max(1, this.#workers));
+  }
+
+  async #keep(): Promise<void> {
+    const nowMs = this.#options.clock.monotonicMs();
+    const before = this.owned();
+    const wanted = this.#partitions.filter(({ leftAloneUntilMs }) => leftAloneUntilMs <= nowMs);
+    const ours = wanted.filter(({ lease }) => lease.held).map(({ lease }) => lease);
+    const renewed = new Set((await Lease.renew(ours)) ? ours : []);
+    await Promise.all(wanted.map(({ lease }) => renewed.has(lease) || lease.keep()));
+    if ([...this.owned()].some((number) => !before.has(number))) this.#options.onGained();
+    for (const [number, partition] of this.#partitions.entries()) {
+      if (partition.leaving && !this.#options.isBusy(number)) await this.#leave(partition);
+    }
+    const workers = await this.#options.countWorkers();
+    if (workers !== this.#workers) this.#seekingUntilMs = nowMs + SEEKING_ROUNDS * this.#options.roundMs;
+    this.#workers = workers;
+    const held = this.#partitions.filter(({ lease, leaving }) => lease.held && !leaving);
+    for (const surplus of held.slice(this.#evenPart)) surplus.leaving = true;
+  }
+
+  async #leave(partition: Partition): Promise<void> {
+    await partition.lease.release();
+    partition.leaving = false;
+    partition.leftAloneUntilMs = this.#options.clock.monotonicMs() + 2 * this.#options.roundMs;
+    this.#options.log.info('partition_left', { lease: partition.lease.name });
+  }
+}
+
+/** FNV-1a over the id: cheap, and the same in every process and version. */
+function partitionOf(id: string, partitions: number): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
+  return (hash >>> 0) % partitions;
 }

@@ -3,15 +3,18 @@ import {
   type ClientSessionOptions,
   type Db,
   type DbOptions,
+  type Document,
   MongoClient,
+  MongoError,
+  MongoServerError,
+  MongoServerSelectionError,
   ReadConcern,
+  type ServerDescription,
 } from 'mongodb';
 import { Connection } from 'mongodb/lib/cmap/connection.js';
 import type { Config } from '../config/settings.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 import { embeddedSocketPath, embeddedStoreDir } from '../runtime/unix-socket.ts';
-import { connectFailure, Unfit } from './connect-failure.ts';
-import { judgeDeployment, readHello } from './deployment.ts';
 
 /** An open connection pool to the store and the product's database in it. */
 export interface Store {
@@ -171,4 +174,145 @@ export class OneSessionClient extends MongoClient {
     if (this.#shared !== undefined) Reflect.deleteProperty(this.#shared, 'endSession');
     return super.close(force);
   }
+}
+
+/** The product cannot run on the deployment that was found. `final`: waiting does not change that. */
+class Unfit extends Error {
+  readonly final: boolean;
+
+  constructor(why: string, final: boolean) {
+    super(why);
+    this.final = final;
+  }
+}
+
+/** AuthenticationFailed; AtlasError. */
+const SIGN_IN_CODES = new Set<unknown>([18, 8_000]);
+
+/** What a user may not do: Unauthorized; AtlasError. */
+export const NOT_ALLOWED = new Set<unknown>([13, 8_000]);
+
+/** Why no connection came about, in one sentence with what to do, and whether waiting is in vain. */
+function connectFailure(
+  error: unknown,
+  embedded: boolean,
+  waitMs: number,
+): { readonly why: string; readonly final: boolean } {
+  if (error instanceof Unfit) return { why: error.message, final: error.final };
+  if (error instanceof MongoServerError && SIGN_IN_CODES.has(error.code)) {
+    const why = `The server behind HARKARA_MONGODB_URI refuses its user or password (${error.message}): correct them, or name the database of the user by authSource.`;
+    return { why, final: true };
+  }
+  if (error instanceof MongoServerError && NOT_ALLOWED.has(error.code)) {
+    const why = `The server behind HARKARA_MONGODB_URI lets its user read nothing (${error.message}): name a user with a password in it, who has the role readWrite on the database.`;
+    return { why, final: true };
+  }
+  const what = embedded ? 'The embedded store' : 'HARKARA_MONGODB_URI';
+  const said = membersOf(error) ?? (error instanceof Error ? error.message : String(error));
+  const within = waitMs === 0 ? '' : ` within ${Math.round(waitMs / 1000)} s`;
+  return { why: `${what} does not answer as MongoDB${within}: ${said}`, final: false };
+}
+
+/** The error of a start's first read, in one sentence: a user without rights, or a proxy, is seen only there. Our own errors stay. */
+export function firstReadFailure(error: unknown, embedded: boolean): unknown {
+  if (!(error instanceof MongoError)) return error;
+  return new StartError(connectFailure(error, embedded, 0).why, { cause: error });
+}
+
+/** The state of the replica set in which no primary was found; undefined when it is something else. */
+function membersOf(error: unknown): string | undefined {
+  const topology = error instanceof MongoServerSelectionError ? error.reason : undefined;
+  if (topology === undefined || !topology.type.startsWith('ReplicaSet')) return undefined;
+  const members = [...topology.servers.values()];
+  if (members.length === 0)
+    return `no server in it belongs to the replica set ${topology.setName}: correct replicaSet, or the servers.`;
+  const states = members.map((member) => `${member.address} ${stateOf(member)}`).join(', ');
+  return `the replica set ${topology.setName ?? ''} has no primary (${states}): a majority of its members must run and reach each other.`;
+}
+
+function stateOf({ type, error }: ServerDescription): string {
+  if (error !== null) return `cannot be used (${error.message})`;
+  return type === 'Unknown' ? 'does not answer' : `is ${type.replace(/^RS/, '').toLowerCase()}`;
+}
+
+/**
+ * What a server says of itself and its deployment in answer to `hello`
+ * (https://www.mongodb.com/docs/manual/reference/command/hello/), as far as it matters here.
+ */
+export interface Hello {
+  readonly maxWireVersion: number;
+  readonly isWritablePrimary?: boolean;
+  readonly secondary?: boolean;
+  readonly arbiterOnly?: boolean;
+  /** Whether the server was started as a member of a replica set that nobody has initiated. */
+  readonly isreplicaset?: boolean;
+  readonly setName?: string;
+  readonly me?: string;
+  /** Members with data that may become primary; those that may not; those without data. */
+  readonly hosts?: readonly string[];
+  readonly passives?: readonly string[];
+  readonly arbiters?: readonly string[];
+  /** `isdbgrid`: a router of a sharded cluster. */
+  readonly msg?: string;
+}
+
+/** Of MongoDB 6.0, the oldest whose manual the product was written by. */
+const WIRE_VERSION_MIN = 17;
+
+/** Whether the product may run on it. `not_now`: the server may still become what it must be. */
+type Judgement =
+  | { readonly kind: 'fit'; readonly warnings: readonly string[] }
+  | { readonly kind: 'unfit' | 'not_now'; readonly why: string };
+
+/** One sentence for each fault, with what to do. `version` is what the server calls itself. */
+function judgeDeployment(hello: Hello, version: string | undefined): Judgement {
+  if (hello.maxWireVersion < WIRE_VERSION_MIN) {
+    const own = version === undefined ? 'an old one' : version;
+    return unfit(
+      `The server behind HARKARA_MONGODB_URI speaks as MongoDB ${own} does. Harkara needs 6.0 or newer: upgrade it.`,
+    );
+  }
+  if (hello.msg === 'isdbgrid') return { kind: 'fit', warnings: [] };
+  if (hello.isreplicaset === true)
+    return notNow('The server behind HARKARA_MONGODB_URI waits for its replica set: run rs.initiate() on it.');
+  const me = hello.me ?? 'a server';
+  if (hello.arbiterOnly === true)
+    return unfit(
+      `HARKARA_MONGODB_URI leads straight to an arbiter (${me}), which stores nothing: name the members that have data.`,
+    );
+  if (hello.isWritablePrimary !== true) {
+    const set = hello.setName === undefined ? '' : ` of the replica set ${hello.setName}`;
+    return notNow(
+      `HARKARA_MONGODB_URI leads straight to a member${set} that is not the primary (${me}) and takes no writes: name all members in it, and leave out directConnection.`,
+    );
+  }
+  return { kind: 'fit', warnings: warningsOf(hello) };
+}
+
+function warningsOf({ setName, hosts = [], passives = [], arbiters = [] }: Hello): readonly string[] {
+  const members = hosts.length + passives.length;
+  if (setName === undefined)
+    return [
+      'HARKARA_MONGODB_URI leads to a standalone server: there is no failover and no second copy of the data. Run a replica set of three.',
+    ];
+  if (arbiters.length > 0)
+    return [
+      `The replica set ${setName} has an arbiter: while a member with data is down, no write is on a majority, and nothing is accepted. Replace it by a member with data.`,
+    ];
+  if (members >= 3) return [];
+  const lacks = members === 2 ? 'two members: when one is down nothing is written' : 'one member: there is no failover';
+  return [`The replica set ${setName} has ${lacks}. Add members up to three.`];
+}
+
+/** Answers of servers are parsed by the driver only. */
+function readHello(answer: Document): Hello {
+  return { ...answer, maxWireVersion: Number(answer.maxWireVersion ?? 0) };
+}
+
+function unfit(why: string): Judgement {
+  return { kind: 'unfit', why };
+}
+
+function notNow(why: string): Judgement {
+  return { kind: 'not_now', why };
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { errorFields, type Log, type LogFields } from '../runtime/log.ts';
 import { hadNoEffect, isOverload, isStoreTrouble } from './errors.ts';
 
-export interface AskAgain {
+interface AskAgain {
   readonly clock: Clock;
   readonly log: Log;
   /** Describes the operation in the log. */

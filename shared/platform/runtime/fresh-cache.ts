@@ -5,7 +5,7 @@ import { Grouper } from './grouper.ts';
  * Caches what was read for a short time, also that something does not exist. Failed reads are not cached. Misses have their own
  * limit, so that a stream of made-up keys evicts nothing that is in use.
  */
-export type FreshCacheOptions<Key extends string, Value> = Limits<Value> & (ReadOne<Key, Value> | ReadMany<Key, Value>);
+type FreshCacheOptions<Key extends string, Value> = Limits<Value> & (ReadOne<Key, Value> | ReadMany<Key, Value>);
 
 interface Limits<Value> {
   /** How long an answer is valid, counted from before the read. 0: no caching. */

@@ -5,7 +5,7 @@ import { systemClock } from './clock.ts';
  * One group runs at a time. The first item of an idle grouper starts at once (or after `gatherMs`), so a single item waits for
  * nobody.
  */
-export interface GrouperOptions<Item, Result> {
+interface GrouperOptions<Item, Result> {
   /** The most items of one group. */
   readonly maxItems: number;
   /**

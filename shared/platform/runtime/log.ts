@@ -16,7 +16,7 @@ export interface Log {
   flush(): void;
 }
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /** Longest time that a line waits in memory. */
 const FLUSH_MS = 200;

@@ -65,7 +65,7 @@ export function isGone(holder: ProcessIdentity, here: ProcessIdentity = thisProc
 }
 
 /**
- * Whether a directory's holder that does not answer there (`directory-lock.ts`) may still be alive: on another machine, whose
+ * Whether a directory's holder that does not answer there (`unix-socket.ts`) may still be alive: on another machine, whose
  * sockets cannot be reached from here, or as a visible process. A holder from an earlier boot of this machine is gone.
  */
 export function mayLive(holder: ProcessIdentity, here: ProcessIdentity = thisProcess()): boolean {

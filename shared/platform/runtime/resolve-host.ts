@@ -6,7 +6,7 @@ import { systemClock } from './clock.ts';
 /** All addresses of a host name, as text. Rejects when there are none or nobody answered. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
-export interface HostResolverOptions {
+interface HostResolverOptions {
   /** `127.0.0.1:5300`. Absent: those of the system (/etc/resolv.conf). */
   readonly servers?: readonly string[];
   /** Names that the operator has given to addresses. They come before DNS. */

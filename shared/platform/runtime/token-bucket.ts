@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts';
  * second punish bursts (a limit of 2,000/s collapsed to 121/s under bursts of 200). If the other side throttles nevertheless,
  * sending pauses for a moment, the rate falls by a fifth, and then climbs back (additive increase, multiplicative decrease).
  */
-export interface TokenBucketOptions {
+interface TokenBucketOptions {
   readonly clock: Clock;
   /** Segments a second. 0: we set no limit until the carrier throttles. */
   readonly perSecond: number;

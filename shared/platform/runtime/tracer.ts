@@ -49,7 +49,7 @@ const LONGEST_PAUSE_MS = 30_000;
 /** How long a stop waits for the collector to take what is left. */
 const STOP_MS = 1_000;
 
-export interface TracerOptions {
+interface TracerOptions {
   /** Address of the collector's traces, like `http://127.0.0.1:4318/v1/traces`. */
   readonly url: string;
   /** How many traces are recorded. All processes decide alike. */

@@ -1,7 +1,6 @@
 import type { Route } from '../../messages/document/message.ts';
 import { roundedIds, type Word, wordOf } from '../../platform/sheets/cell.ts';
-import { decodeFile, type Encoding } from '../../platform/sheets/encoding.ts';
-import { parseSheet, type Row, TITLE_ROWS_MAX } from '../../platform/sheets/parse.ts';
+import { decodeFile, type Encoding, parseSheet, type Row, TITLE_ROWS_MAX } from '../../platform/sheets/parse.ts';
 import {
   type NewTemplate,
   nameOfText,

@@ -5,7 +5,7 @@ import { roomFor } from '../../money/accounts/quotas.ts';
 import { insertNew } from '../../platform/mongo/insert-new.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
-import type { Encoding } from '../../platform/sheets/encoding.ts';
+import type { Encoding } from '../../platform/sheets/parse.ts';
 import {
   type CsvOptions,
   type CsvProblem,

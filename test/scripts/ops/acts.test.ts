@@ -12,8 +12,7 @@ import type { MessageDocument } from '../../../shared/messages/document/message.
 import { loadConfig } from '../../../shared/platform/config/settings.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import { createSecretBox } from '../../../shared/platform/runtime/secret-box.ts';
-import { loadSecretKeys } from '../../../shared/platform/runtime/secret-keys.ts';
+import { createSecretBox, loadSecretKeys } from '../../../shared/platform/runtime/secret-box.ts';
 import { makeMessage } from '../../support/make.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 import { use } from '../../support/use.ts';

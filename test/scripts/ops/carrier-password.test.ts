@@ -1,7 +1,6 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { openedPassword } from '../../../shared/carriers/carrier-secrets.ts';
-import { createSecretBox } from '../../../shared/platform/runtime/secret-box.ts';
-import { loadSecretKeys } from '../../../shared/platform/runtime/secret-keys.ts';
+import { createSecretBox, loadSecretKeys } from '../../../shared/platform/runtime/secret-box.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 import { use } from '../../support/use.ts';
 

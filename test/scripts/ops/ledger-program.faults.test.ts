@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
-import { createSecretBox } from '../../../shared/platform/runtime/secret-box.ts';
-import { loadSecretKeys } from '../../../shared/platform/runtime/secret-keys.ts';
+import { createSecretBox, loadSecretKeys } from '../../../shared/platform/runtime/secret-box.ts';
 import { builtProgram } from '../../support/built.ts';
 import { OpsWorld, type Ran } from '../../support/ops-world.ts';
 import { use } from '../../support/use.ts';

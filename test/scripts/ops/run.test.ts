@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MongoServerError } from 'mongodb';
 import { readSecret } from '../../../scripts/ops/input.ts';
 import { runOps } from '../../../scripts/ops/run.ts';
-import type { AskedSecret } from '../../../shared/platform/config/secrets.ts';
+import type { AskedSecret } from '../../../shared/platform/config/environment.ts';
 
 describe('npm run ops, when a command fails', () => {
   it('says that the disk is full in one sentence, without a stack trace', async () => {

@@ -9,8 +9,7 @@ import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.
 import { createEndpoint, rotateSecret } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { createSecretBox, SEALED_FIELDS } from '../../../shared/platform/runtime/secret-box.ts';
-import { addKey, loadSecretKeys } from '../../../shared/platform/runtime/secret-keys.ts';
+import { addKey, createSecretBox, loadSecretKeys, SEALED_FIELDS } from '../../../shared/platform/runtime/secret-box.ts';
 import { NUMBER, PROVIDER } from '../../support/chatapp.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 

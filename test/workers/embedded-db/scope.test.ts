@@ -78,7 +78,7 @@ function using(kind: string, name: string, collection: string): Document {
     case 'update':
       return update({ [name]: { a: 1 } });
     case '$push':
-      return update({ $push: { a: { $each: [1], [name]: 1 } } });
+      return update({ $push: { a: { $each: [1], ...(name === '$each' ? {} : { [name]: 1 }) } } });
     case 'update stage':
       return update([{ [name]: { b: 1 } }]);
     case 'stage':

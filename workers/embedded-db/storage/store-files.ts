@@ -16,9 +16,9 @@ import {
 } from 'node:fs';
 import { appendFile, open, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type DirectoryLock, takeDirectory } from '../../../shared/platform/runtime/directory-lock.ts';
 import { DamageFound, StartError } from '../../../shared/platform/runtime/lifecycle.ts';
 import { syncDirectory } from '../../../shared/platform/runtime/own-file.ts';
+import { type DirectoryLock, takeDirectory } from '../../../shared/platform/runtime/unix-socket.ts';
 import { emptied } from './read-log.ts';
 
 /** The two files that are the data. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { decodeFile } from '../../../../shared/platform/sheets/encoding.ts';
+import { decodeFile } from '../../../../shared/platform/sheets/parse.ts';
 import type { AnswerOf, EntryOf } from '../../../api/endpoint.ts';
 import type { ctas } from '../../../endpoints/ctas/ctas.ts';
 import type { importOwnCtas } from '../../../endpoints/ctas/import.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { looksLikePhone, phoneDigits } from '../../../../shared/platform/sheets/cell.ts';
-import { decodeFile } from '../../../../shared/platform/sheets/encoding.ts';
+import { decodeFile } from '../../../../shared/platform/sheets/parse.ts';
 import type { FieldError } from '../api/http.ts';
 import { Checkbox, Field, FileField, Select, TextArea } from '../parts/field.tsx';
 import type { FormValues } from '../parts/form.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { decodeFile } from '../../../../shared/platform/sheets/encoding.ts';
+import { decodeFile } from '../../../../shared/platform/sheets/parse.ts';
 import type { AnswerOf } from '../../../api/endpoint.ts';
 import type { importTemplates } from '../../../endpoints/account-templates/import.ts';
 import { type ApiProblem, asProblem, create } from '../api/http.ts';

@@ -1,8 +1,12 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { envFile, readEnvFile, readEnvironment } from '../../../../shared/platform/config/environment.ts';
-import { withoutSecrets } from '../../../../shared/platform/config/secrets.ts';
+import {
+  envFile,
+  readEnvFile,
+  readEnvironment,
+  withoutSecrets,
+} from '../../../../shared/platform/config/environment.ts';
 import { StartError } from '../../../../shared/platform/runtime/lifecycle.ts';
 
 const KEY = 'ab'.repeat(32);

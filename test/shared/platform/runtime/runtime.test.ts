@@ -17,8 +17,7 @@ import {
 import { StartError } from '../../../../shared/platform/runtime/lifecycle.ts';
 import { clean, maskNumber, unexpectedErrorFields } from '../../../../shared/platform/runtime/log.ts';
 import { openness } from '../../../../shared/platform/runtime/own-file.ts';
-import { createSecretBox } from '../../../../shared/platform/runtime/secret-box.ts';
-import { loadSecretKeys } from '../../../../shared/platform/runtime/secret-keys.ts';
+import { createSecretBox, loadSecretKeys } from '../../../../shared/platform/runtime/secret-box.ts';
 import { within } from '../../../../shared/platform/runtime/within.ts';
 
 describe('runtime/ids', () => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { isBlank } from '../../../../shared/platform/sheets/cell.ts';
-import { decodeFile } from '../../../../shared/platform/sheets/encoding.ts';
-import { looksLikeHead, parseSheet } from '../../../../shared/platform/sheets/parse.ts';
+import { decodeFile, looksLikeHead, parseSheet } from '../../../../shared/platform/sheets/parse.ts';
 
 const LIMITS = { rows: 1_000, columns: 50, cell: 2_000 };
 const cellsOf = (text: string) => parseSheet(text, LIMITS).rows.map(({ cells }) => cells);

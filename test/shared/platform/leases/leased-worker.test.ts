@@ -1,5 +1,5 @@
 import { Lease } from '../../../../shared/platform/leases/lease.ts';
-import { Partitions } from '../../../../shared/platform/leases/partitions.ts';
+import { Partitions } from '../../../../shared/platform/leases/leased-worker.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../../support/eventually.ts';

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DirectoryLock, takeDirectory } from '../../../../shared/platform/runtime/directory-lock.ts';
 import { thisProcess } from '../../../../shared/platform/runtime/process-identity.ts';
+import { type DirectoryLock, takeDirectory } from '../../../../shared/platform/runtime/unix-socket.ts';
 
 /** A process that tries to take the directory, sends the outcome, and runs until it is killed. */
 const HOLDER = `
