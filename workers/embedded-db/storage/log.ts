@@ -12,7 +12,7 @@ import { byteAt } from '../bson/read.ts';
 export const HEADER_BYTES = 32;
 const CHANGE_BYTES = 7;
 /** Written in place of a value's length: the key is removed. */
-export const REMOVED = 0xffffffff;
+const REMOVED = 0xffffffff;
 
 export const STORE_ID_BYTES = 8;
 

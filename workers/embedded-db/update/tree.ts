@@ -131,7 +131,7 @@ function childOf(node: UpdateNode, name: string): UpdateNode | undefined {
 }
 
 /** Whether applying the node makes something when nothing is there. */
-export function creates(node: UpdateNode, inserting: boolean): boolean {
+function creates(node: UpdateNode, inserting: boolean): boolean {
   if (node.change !== undefined) return node.change.creates && (inserting || !node.change.onInsertOnly);
   return node.children.some((child) => creates(child, inserting));
 }
