@@ -230,7 +230,7 @@ export async function readNewestCount(db: Db): Promise<Date | undefined> {
 
 /**
  * A conversation that costs the operator more than it earned: customers pay it once, and the provider takes money for each message.
- * Written by whoever counts the hours (workers/maintenance/statistics/losses.ts).
+ * Written by whoever counts the hours (workers/maintenance/count-hours.ts).
  */
 export interface LossDocument {
   /** Ids have the time at which a conversation was opened. */

@@ -234,7 +234,7 @@ const FORGOTTEN_MS = 3_600_000;
 /**
  * Removes batches that were never paid for and never will be, with their recipients: their gateway died before the
  * debit, or did not learn its outcome. Returns how many it looked at. The store's clock decides that the time to pay
- * is over, and the account remembers it (payment/pay-by.ts), so clocks of machines do not matter. A batch whose debit is still pending
+ * is over, and the account remembers it (shared/money/payment/debit.ts), so clocks of machines do not matter. A batch whose debit is still pending
  * is left to finish-pending.ts.
  */
 export async function pruneUnpaid(db: Db): Promise<number> {

@@ -12,7 +12,7 @@ import type { Accepted, Action, Problem } from './action.ts';
  * request, with the id that the result will get. It is kept only if the request is accepted.
  *
  * `payBy` makes it safe to take over a claim when its process may have died: the account pays for the request before
- * that moment of the store's time, or never (payment/pay-by.ts). If no result has the id by then, none will ever have
+ * that moment of the store's time, or never (shared/money/payment/debit.ts). If no result has the id by then, none will ever have
  * it.
  */
 export interface KeyClaimDocument {
