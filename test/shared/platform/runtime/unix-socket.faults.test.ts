@@ -7,6 +7,7 @@ import { type DirectoryLock, takeDirectory } from '../../../../shared/platform/r
 
 /** A process that tries to take the directory, sends the outcome, and runs until it is killed. */
 const HOLDER = `
+import { takeDirectory } from './shared/platform/runtime/unix-socket.ts';
 const { kind } = await takeDirectory(process.argv[1], 'x.lock');
 process.send(kind);
 setInterval(() => {}, 1000);
