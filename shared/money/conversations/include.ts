@@ -1,4 +1,4 @@
-import type { Db } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
 import type { ChatMessageDocument } from '../../messages/document/chat-message.ts';
 import { isDuplicateKey } from '../../platform/mongo/errors.ts';
 import { findCommitted } from '../../platform/mongo/find-one.ts';
@@ -7,7 +7,7 @@ import { NOW_MS } from '../../platform/mongo/store-time.ts';
 import { untilAnswered } from '../../platform/mongo/until-answered.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import type { AccountId, ConversationId, MessageId } from '../../platform/runtime/ids.ts';
-import type { Log } from '../../platform/runtime/log.ts';
+import { errorFields, type Log } from '../../platform/runtime/log.ts';
 import type { OpenConversation } from '../accounts/account.ts';
 import { declareOver } from '../payment/debit.ts';
 import { readPaid } from '../payment/pending.ts';
@@ -23,7 +23,7 @@ export interface ChatDeps {
  * Stores messages that go in paid conversations. Nobody is charged, so the insert decides. Each kind is stored separately,
  * because a failure of one says nothing about the others. Answers for every message; never rejects.
  */
-export async function include(
+async function include(
   deps: ChatDeps,
   account: AccountId,
   includedMessages: readonly PlannedInclusion[],
@@ -68,35 +68,102 @@ async function insertInTime(db: Db, account: AccountId, { arrival, conversation 
 }
 
 /**
- * Those that may still go in their conversation, of an account that sends at most so many messages in one, the first included. Counted
- * from what is stored: several gateways that send in one conversation at the same moment may send some more.
+ * How many messages an account that limits it has sent in a conversation, without the one that opened it. Counted before the message
+ * is stored, by an update that goes no further than the limit: so it is exact over all gateways. A process that dies in between leaves
+ * one too many, never one too few.
  */
-export async function withinLimit(
-  db: Db,
-  inclusions: readonly PlannedInclusion[],
-  most: number | undefined,
-): Promise<{ readonly included: readonly PlannedInclusion[]; readonly refused: readonly Answered[] }> {
-  if (most === undefined) return { included: inclusions, refused: [] };
-  const rooms = new Map<ConversationId, number>();
-  const included: PlannedInclusion[] = [];
-  const refused: Answered[] = [];
-  for (const one of inclusions) {
-    const { arrival, conversation } = one;
-    const room = rooms.get(conversation.id) ?? (await roomIn(db, conversation, most));
-    rooms.set(conversation.id, room - 1);
-    if (room > 0) included.push(one);
-    else refused.push([arrival, { kind: 'conversation_limit_reached', most }]);
-  }
-  return { included, refused };
+interface PlacesDocument {
+  readonly _id: ConversationId;
+  readonly account: AccountId;
+  readonly n: number;
+  /** The conversation's end. */
+  readonly expiresAt: Date;
 }
 
-/** How many more messages may go in a conversation now. Its opener is one, stored or not. */
-export async function roomIn(db: Db, { id, opener }: OpenConversation, most: number): Promise<number> {
-  const others = { conversation: id, _id: { $ne: opener } };
-  const taken = await db
-    .collection<ChatMessageDocument>('messages')
-    .countDocuments(others, { limit: most, hint: { conversation: 1, _id: 1 } });
-  return Math.max(0, most - 1 - taken);
+function placesCollection(db: Db): Collection<PlacesDocument> {
+  return db.collection('conversation_places');
+}
+
+/**
+ * The same for an account that sends at most so many messages in a conversation, the first included: each takes a place before it is
+ * stored, and gives it back when it is not. Without `most`: for all others.
+ */
+export async function includeWithin(
+  deps: ChatDeps,
+  account: AccountId,
+  inclusions: readonly PlannedInclusion[],
+  most: number | undefined,
+): Promise<readonly Answered[]> {
+  if (most === undefined) return include(deps, account, inclusions);
+  const { placed, refused } = await takePlaces(deps.db, account, inclusions, most);
+  const answered = await include(deps, account, placed);
+  const notStored = new Set(
+    answered.flatMap(([arrival, { kind }]) => (kind === 'accepted' || kind === 'outcome_unknown' ? [] : [arrival])),
+  );
+  // What cannot be given back stays counted.
+  await givePlacesBack(
+    deps.db,
+    placed.filter(({ arrival }) => notStored.has(arrival)),
+  ).catch((error: unknown) => deps.log.warn('places_not_given_back', { account, ...errorFields(error) }));
+  return [...refused, ...answered];
+}
+
+async function takePlaces(db: Db, account: AccountId, inclusions: readonly PlannedInclusion[], most: number) {
+  const byConversation = new Map<ConversationId, PlannedInclusion[]>();
+  for (const one of inclusions) {
+    const { id } = one.conversation;
+    byConversation.set(id, [...(byConversation.get(id) ?? []), one]);
+  }
+  const without = await Promise.all(
+    [...byConversation.values()].map(async (wanting) => {
+      const [first] = wanting;
+      const room = first === undefined ? 0 : await takeIn(db, account, first.conversation, wanting.length, most - 1);
+      return wanting.slice(room);
+    }),
+  );
+  const left = new Set(without.flat());
+  return {
+    placed: inclusions.filter((one) => !left.has(one)),
+    refused: [...left].map(({ arrival }): Answered => [arrival, { kind: 'conversation_limit_reached', most }]),
+  };
+}
+
+/** Takes up to `wanted` of the `room` that a conversation has in all. Returns how many there were. */
+async function takeIn(
+  db: Db,
+  account: AccountId,
+  { id, until }: OpenConversation,
+  wanted: number,
+  room: number,
+): Promise<number> {
+  const had = { $ifNull: ['$n', 0] };
+  // A limit that was lowered takes nothing back.
+  const n = { $max: [had, { $min: [room, { $add: [had, wanted] }] }] };
+  const take = () =>
+    placesCollection(db).findOneAndUpdate({ _id: id }, [{ $set: { account, n, expiresAt: until } }], {
+      upsert: true,
+      returnDocument: 'before',
+    });
+  const before = await take().catch((error: unknown) => {
+    // Another gateway has inserted it at the same moment.
+    if (!isDuplicateKey(error)) throw error;
+    return take();
+  });
+  return Math.min(wanted, Math.max(0, room - (before?.n ?? 0)));
+}
+
+/** Gives back the places of messages that were not stored after all. */
+async function givePlacesBack(db: Db, inclusions: readonly PlannedInclusion[]): Promise<void> {
+  const updates = inclusions.map(({ conversation }) => ({
+    updateOne: { filter: { _id: conversation.id }, update: { $inc: { n: -1 } } },
+  }));
+  if (updates.length > 0) await placesCollection(db).bulkWrite(updates, { ordered: false });
+}
+
+/** For a dry run: whether one more message may go in this conversation now. Takes nothing. */
+export async function hasPlace(db: Db, conversation: ConversationId, most: number): Promise<boolean> {
+  const taken = await placesCollection(db).findOne({ _id: conversation }, { projection: { n: 1 } });
+  return (taken?.n ?? 0) < most - 1;
 }
 
 /**

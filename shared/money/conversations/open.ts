@@ -20,7 +20,7 @@ import {
   planOf,
   type SessionClosed,
 } from './decide.ts';
-import { type ChatDeps, include, roomIn, withinLimit } from './include.ts';
+import { type ChatDeps, hasPlace, includeWithin } from './include.ts';
 import { type OpenersToPay, payForOpeners } from './pay.ts';
 import { readCustomers } from './person.ts';
 
@@ -82,10 +82,8 @@ export async function wouldOpen(
   if (decision === undefined) return { kind: 'would_accept', credits: 0 };
   if (decision.kind === 'included') {
     const { conversationMessages: most } = state.account ?? {};
-    if (most !== undefined && (await roomIn(db, decision.conversation, most)) === 0) {
-      return { kind: 'conversation_limit_reached', most };
-    }
-    return { kind: 'would_accept', credits: 0 };
+    const isPlace = most === undefined || (await hasPlace(db, decision.conversation.id, most));
+    return isPlace ? { kind: 'would_accept', credits: 0 } : { kind: 'conversation_limit_reached', most };
   }
   return decision.kind === 'open' ? { kind: 'would_accept', credits: decision.opening.credits } : decision;
 }
@@ -167,10 +165,8 @@ class AccountAccepter {
     const state = await readChatState(db, this.#account, arrivals);
     const plan = planOf(arrivals, decideChats(arrivals, state, clock.now(), prices));
     for (const one of plan.refused) answers.set(...one);
-    const { included, refused } = await withinLimit(db, plan.included, state.account?.conversationMessages);
-    for (const one of refused) answers.set(...one);
     const results = await Promise.allSettled([
-      include(this.#deps, this.#account, included),
+      includeWithin(this.#deps, this.#account, plan.included, state.account?.conversationMessages),
       this.#open({ chats: state.account?.chats, openers: plan.openers, mayStillPay }),
     ]);
     // Results that were stored and paid come first, so that a failure of another part does not hide them.

@@ -386,6 +386,7 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     // something new is told of them.
     keys: { key: { keys: 1 }, sparse: true },
   },
+  conversation_places: { expiry: EXPIRY },
   conversation_losses: {
     // Operators: the conversations of an account that cost more than they earned, newest first.
     account: { key: { account: 1, _id: -1 } },

@@ -1,3 +1,4 @@
+import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import type { ConversationDocument } from '../../../../shared/money/conversations/conversation.ts';
 import { findAcceptedChat } from '../../../../shared/money/conversations/include.ts';
 import { createChatAccepter } from '../../../../shared/money/conversations/open.ts';
@@ -63,6 +64,25 @@ describe('conversations/open', () => {
     });
     expect(more).to.deep.equal([]);
     await expectWholeLedger(account);
+  });
+
+  it('stores no more messages of a conversation than its account allows, from however many gateways they come', async () => {
+    const { db } = world.store;
+    const account = await makeAccount(db, 10);
+    await db.collection<AccountDocument>('accounts').updateOne({ _id: account }, { $set: { conversationMessages: 7 } });
+    const gateways = Array.from({ length: 4 }, () => newAccepter());
+    await gateways[0]?.accept(account, makeTemplateDraft());
+
+    const outcomes = await Promise.all(
+      gateways.flatMap((one) => Array.from({ length: 10 }, () => one.accept(account, makeTemplateDraft()))),
+    );
+
+    const accepted = outcomes.filter(({ kind }) => kind === 'accepted');
+    expect(accepted).to.have.length(6);
+    const refused = outcomes.filter((one) => !accepted.includes(one));
+    expect(new Set(refused.map(({ kind }) => kind))).to.deep.equal(new Set(['conversation_limit_reached']));
+    expect(await chatMessagesOf(db, account)).to.have.length(7);
+    expect(await balanceOf(db, account)).to.equal(8);
   });
 
   it('opens a new conversation at the user price when the session outlives the old one', async () => {
