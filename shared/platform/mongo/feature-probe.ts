@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Collection, type Db, type Document, MongoServerError, MongoWriteConcernError } from 'mongodb';
 import { type Clock, systemClock } from '../runtime/clock.ts';
@@ -29,29 +30,49 @@ const TRIES = 20;
 /** For how long a check is repeated that fails, unless the server says that it is wrong. */
 const TROUBLE_MS = 10_000;
 const PAUSE_MS = 250;
+const RIVALS = 3;
+const CURSOR_NOT_FOUND = 43;
+
+/** What updates by a pipeline have to do (MongoDB's manual, "Updates with Aggregation Pipeline"), each in a stage of its own. */
+interface Part {
+  readonly what: string;
+  readonly stage: Document;
+  /** What the document has then; `at` is the store's time. */
+  expected(at: Date): Document;
+}
 
 const IS_NOW = { $and: [{ $gte: [NOW_MS, 0] }, { $not: ['$gone'] }, { $or: ['$gone', { $lt: [0, NOW_MS] }] }] };
 
-/** What updates by a pipeline have to do (MongoDB's manual, "Updates with Aggregation Pipeline"). */
-const STAGES: Document[] = [
-  { $set: { at: '$$NOW' } },
-  { $set: { merged: { $mergeObjects: ['$gone', { at: '$$NOW' }, { of: { $literal: '$at' } }] } } },
-  { $set: { later: msAfter('$$NOW', 1_000) } },
-  { $set: { due: { $cond: [IS_NOW, 1, '$$REMOVE'] }, none: { $cond: [IS_NOW, '$$REMOVE', 1] } } },
-  { $set: { sum: { $subtract: [{ $add: [{ $ifNull: ['$gone', 2] }, 3] }, { $max: [1, { $min: [4, 9] }] }] } } },
-  { $set: { 'parts.first': 1, 'parts.second.of': '$sum' } },
+const PARTS: readonly Part[] = [
+  { what: '`$$NOW`', stage: { $set: { at: '$$NOW' } }, expected: (at) => ({ at }) },
+  {
+    what: '`$$NOW` inside `$mergeObjects`',
+    stage: { $set: { merged: { $mergeObjects: ['$gone', { at: '$$NOW' }, { of: { $literal: '$at' } }] } } },
+    expected: (at) => ({ merged: { at, of: '$at' } }),
+  },
+  {
+    what: '`$toLong` and `$toDate` of `$$NOW`',
+    stage: { $set: { later: msAfter('$$NOW', 1_000) } },
+    expected: (at) => ({ later: new Date(at.getTime() + 1_000) }),
+  },
+  {
+    what: '`$$REMOVE`, and conditions on the time',
+    stage: { $set: { due: { $cond: [IS_NOW, 1, '$$REMOVE'] }, none: { $cond: [IS_NOW, '$$REMOVE', 1] } } },
+    expected: () => ({ due: 1, none: undefined }),
+  },
+  {
+    what: '`$ifNull`, `$add`, `$subtract`, `$min` and `$max`',
+    stage: {
+      $set: { sum: { $subtract: [{ $add: [{ $ifNull: ['$gone', 2] }, 3] }, { $max: [1, { $min: [4, 9] }] }] } },
+    },
+    expected: () => ({ sum: 1 }),
+  },
+  {
+    what: 'fields in fields',
+    stage: { $set: { 'parts.first': 1, 'parts.second.of': '$sum' } },
+    expected: () => ({ parts: { first: 1, second: { of: 1 } } }),
+  },
 ];
-
-/** What the document has then, at the store's time. */
-const made = (at: Date): Document => ({
-  at,
-  merged: { at, of: '$at' },
-  later: new Date(at.getTime() + 1_000),
-  due: 1,
-  none: undefined,
-  sum: 1,
-  parts: { first: 1, second: { of: 1 } },
-});
 
 /** Forms of indexes that the product has. In a collection that is empty or not there they are built at once. */
 const INDEXES = [
@@ -65,7 +86,7 @@ const INDEXES = [
 
 /**
  * Tries on a server what money, leases and the order of work rest on, with documents of its own and the write concern of all
- * writes: AWS DocumentDB and Azure Cosmos DB call themselves MongoDB too. Some five short commands. Returns the store's time. Throws
+ * writes: AWS DocumentDB and Azure Cosmos DB call themselves MongoDB too. Some ten short commands. Returns the store's time. Throws
  * `StartError` with one sentence that names what is missing.
  */
 export async function probeFeatures(db: Db, troubleMs = TROUBLE_MS): Promise<Date> {
@@ -75,16 +96,34 @@ export async function probeFeatures(db: Db, troubleMs = TROUBLE_MS): Promise<Dat
   await check('partial and unique indexes', () => probes.createIndexes(INDEXES.map((index) => ({ ...index }))));
   const at = await check('updates by a pipeline', () => tryPipeline(probes));
   await check('unique indexes of some documents only', () => tryPlaces(db, probes.collectionName));
-  await check('`$expr` in filters', () => tryTime(db, probes.collectionName));
+  const open = await check('cursors', () => openCursor(probes));
+  try {
+    await check('`$expr` in filters', () => tryTime(db, probes.collectionName));
+    await check('upserts of one `_id` at the same moment', () => tryRivals(probes));
+    // By now it has been left alone for a while.
+    await check('cursors that are read in several pieces', open.readOn);
+  } finally {
+    await open.close();
+  }
   return at;
 }
 
 async function tryPipeline(probes: Collection<ProbeDocument>): Promise<Date> {
-  const found = await upsert(probes, STAGES);
-  const { at } = found;
-  if (!(at instanceof Date)) throw new Lacking('it does not know `$$NOW`');
-  for (const [field, value] of Object.entries(made(at))) {
-    if (!isDeepStrictEqual(found[field], value)) throw new Lacking(`it gives another result for \`${field}\``);
+  const made = await upsert(
+    probes,
+    PARTS.map(({ stage }) => stage),
+  ).catch(async (error: unknown) => {
+    if (!(error instanceof MongoServerError)) throw error;
+    // Which of them the server does not know.
+    for (const { what, stage } of PARTS) await upsert(probes, [stage]).catch((own) => lacking(what, own));
+    throw error;
+  });
+  const { at } = made;
+  if (!(at instanceof Date)) throw new Lacking('`$$NOW`', 'updates by a pipeline');
+  for (const { what, expected } of PARTS) {
+    for (const [field, value] of Object.entries(expected(at))) {
+      if (!isDeepStrictEqual(made[field], value)) throw new Lacking('it gives another result', what);
+    }
   }
   return at;
 }
@@ -93,9 +132,9 @@ async function upsert(probes: Collection<ProbeDocument>, pipeline: Document[]): 
   for (let tries = 1; ; tries++) {
     try {
       const options = { upsert: true, returnDocument: 'after' } as const;
-      const found = await probes.findOneAndUpdate({ _id: ID }, pipeline, options);
+      const made = await probes.findOneAndUpdate({ _id: ID }, pipeline, options);
       // When two processes insert it at the same moment, some servers answer one of them with null.
-      if (found !== null || tries === TRIES) return found ?? {};
+      if (made !== null || tries === TRIES) return made ?? {};
     } catch (error) {
       if (!isDuplicateKey(error) || tries === TRIES) throw error;
     }
@@ -114,6 +153,28 @@ async function tryPlaces(db: Db, name: string): Promise<void> {
   if (!writeErrors.some(({ index }: Document) => index === SECOND)) throw new Lacking('it stores one twice');
 }
 
+/** In pieces of one document, so that the server keeps the rest. */
+async function openCursor(probes: Collection<ProbeDocument>) {
+  const ids = [ID, ...PLACES.map(({ _id }) => _id)];
+  const open = () => probes.find({ _id: { $in: ids } }, { batchSize: 1 });
+  let cursor = open();
+  const found = new Set([(await cursor.next())?._id]);
+  return {
+    readOn: async (): Promise<void> => {
+      try {
+        for await (const { _id } of cursor) found.add(_id);
+      } catch (error) {
+        await cursor.close();
+        cursor = open();
+        throw error instanceof MongoServerError && error.code === CURSOR_NOT_FOUND ? new Lacking(error.message) : error;
+      }
+      const missing = ids.filter((id, i) => i - 1 !== SECOND && !found.has(id));
+      if (missing.length > 0) throw new Lacking(`it does not show ${missing.join(', ')}`);
+    },
+    close: () => cursor.close(),
+  };
+}
+
 /**
  * A server that ignores `$expr` would let accounts pay after the time to pay is over. In no upsert, because MongoDB refuses it
  * there.
@@ -124,8 +185,37 @@ async function tryTime(db: Db, name: string): Promise<void> {
   if ((await updateEach(db, name, [never, always])) !== 1) throw new Lacking('it ignores `$expr`');
 }
 
-/** Something that the server does otherwise than MongoDB. */
-class Lacking extends Error {}
+/** Of several that insert one document, the server may refuse some by a duplicate key, or tell them nothing (decision 30). */
+async function tryRivals(probes: Collection<ProbeDocument>): Promise<void> {
+  const _id = `race:${randomUUID()}`;
+  const one = async (): Promise<void> => {
+    try {
+      await probes.findOneAndUpdate({ _id }, [{ $set: { at: '$$NOW' } }], { upsert: true });
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
+  };
+  await Promise.all(Array.from({ length: RIVALS }, one));
+  const { deletedCount } = await probes.deleteOne({ _id });
+  if (deletedCount !== 1) throw new Lacking('none of them is stored');
+}
+
+/** Something that the server does otherwise than MongoDB. `what`: more than the name of the check says. */
+class Lacking extends Error {
+  readonly what: string | undefined;
+
+  constructor(why: string, what?: string) {
+    super(why);
+    this.what = what;
+  }
+}
+
+function lacking(what: string, error: unknown): never {
+  if (!(error instanceof MongoServerError)) throw error;
+  const own = new Lacking(error.message, what);
+  own.cause = error;
+  throw own;
+}
 
 /** Does one check, again while the store has trouble. An answer that we do not know may be trouble, or what is missing. */
 async function checked<T>(db: Db, what: string, work: () => Promise<T>, troubleMs: number): Promise<T> {
@@ -148,18 +238,23 @@ const CURE = 'AWS DocumentDB and Azure Cosmos DB are not enough: run MongoDB 6.0
 
 /** Undefined when another try may go well. */
 function refusal(error: unknown, what: string, database: string): unknown {
-  if (error instanceof MongoWriteConcernError && CONCERN_CODES.has(error.code)) {
+  const said = error instanceof Lacking && error.cause !== undefined ? error.cause : error;
+  if (said instanceof MongoWriteConcernError && CONCERN_CODES.has(said.code)) {
     return new StartError(
-      `The deployment behind HARKARA_MONGODB_URI cannot acknowledge a write by a majority (${error.message}): a majority of the voting members must have data.`,
-      { cause: error },
+      `The deployment behind HARKARA_MONGODB_URI cannot acknowledge a write by a majority (${said.message}): a majority of the voting members must have data.`,
+      { cause: said },
     );
   }
-  if (error instanceof MongoServerError && NOT_ALLOWED.has(error.code)) {
+  if (said instanceof MongoServerError && NOT_ALLOWED.has(said.code)) {
     const why = `The user of HARKARA_MONGODB_URI may not write to the database \`${database}\`: give it the role readWrite on it.`;
-    return new StartError(why, { cause: error });
+    return new StartError(why, { cause: said });
   }
-  if (isStoreTrouble(error)) return undefined;
-  if (!(error instanceof Lacking || error instanceof MongoServerError)) return error;
+  if (isStoreTrouble(said)) return undefined;
+  if (error instanceof Lacking) return lacks(error, error.what ?? what);
+  return error instanceof MongoServerError ? lacks(error, what) : error;
+}
+
+function lacks(error: Error, what: string): StartError {
   const why = `The server behind HARKARA_MONGODB_URI lacks what Harkara needs: ${what} (${error.message}). ${CURE}`;
   return new StartError(why, { cause: error });
 }
@@ -167,7 +262,8 @@ function refusal(error: unknown, what: string, database: string): unknown {
 /** A probe that failed for no known reason: the server may be down, or not know how to say what it does not know. */
 function failing(error: unknown, what: string): StartError {
   const { message } = error instanceof Error ? error : new Error(String(error));
-  const why = `The server behind HARKARA_MONGODB_URI fails at what Harkara needs: ${what} (${message}). If it is MongoDB, its log says why, and the start may be tried again; ${CURE}`;
+  const named = error instanceof Lacking ? (error.what ?? what) : what;
+  const why = `The server behind HARKARA_MONGODB_URI fails at what Harkara needs: ${named} (${message}). If it is MongoDB, its log says why, and the start may be tried again; ${CURE}`;
   return new StartError(why, { cause: error });
 }
 
@@ -176,7 +272,7 @@ const CLOCK_MS = 1_500;
 
 /**
  * Whether the product can run on a deployment of MongoDB: throws `StartError` with one sentence when it cannot. Returns what its
- * operators should know. Some five short commands; for the start of a process. `troubleMs`: for how long what fails is tried again.
+ * operators should know. Some ten short commands; for the start of a process. `troubleMs`: for how long what fails is tried again.
  */
 export async function checkStore(
   { db, warnings }: Pick<Store, 'db' | 'warnings'>,

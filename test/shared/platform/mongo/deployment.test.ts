@@ -46,6 +46,10 @@ function asMongo(command: Document): ScriptedAnswer {
       return { value: probed() };
     case 'insert':
       return { n: 2, writeErrors: [{ index: 1, code: 11_000, errmsg: 'E11000' }] };
+    case 'find':
+      return { cursor: { id: 7n, ns: 'x.start_checks', firstBatch: [{ _id: 'probe' }] } };
+    case 'getMore':
+      return { cursor: { id: 0n, ns: 'x.start_checks', nextBatch: [{ _id: 'place:1' }, { _id: 'place:3' }] } };
     default:
       return { n: 1, nModified: 1 };
   }
@@ -126,17 +130,27 @@ const unfits: readonly [what: string, peer: Peer, says: RegExp][] = [
   [
     'a server without $$NOW in updates',
     { answer: answering('findAndModify', { ok: 0, code: 9, errmsg: 'The $$NOW operator cannot be used' }) },
-    /lacks what Harkara needs: updates by a pipeline \(The \$\$NOW operator cannot be used\)\. AWS DocumentDB and Azure Cosmos DB are not enough: run MongoDB 6\.0 or newer\.$/,
+    /lacks what Harkara needs: `\$\$NOW` \(The \$\$NOW operator cannot be used\)\. AWS DocumentDB and Azure Cosmos DB are not enough: run MongoDB 6\.0 or newer\.$/,
   ],
   [
     'a server that takes a pipeline for something else',
     { answer: answering('findAndModify', { value: { ...probed(), parts: { second: { of: 1 } } } }) },
-    /lacks what Harkara needs: updates by a pipeline \(it gives another result for `parts`\)\. AWS/,
+    /lacks what Harkara needs: fields in fields \(it gives another result\)\. AWS/,
   ],
   [
     'a server that leaves $expr out',
     { answer: answering('update', { n: 2, nModified: 2 }) },
     /lacks what Harkara needs: `\$expr` in filters \(it ignores `\$expr`\)/,
+  ],
+  [
+    'a server that does not know the time inside an object',
+    {
+      answer: (command) =>
+        JSON.stringify(command.update ?? {}).includes('mergeObjects') && 'findAndModify' in command
+          ? { ok: 0, code: 2, errmsg: 'Use of undefined variable: NOW' }
+          : asMongo(command),
+    },
+    /lacks what Harkara needs: `\$\$NOW` inside `\$mergeObjects` \(Use of undefined variable: NOW\)\. AWS/,
   ],
   [
     'a server that cannot say what it does not know',
@@ -152,6 +166,28 @@ const unfits: readonly [what: string, peer: Peer, says: RegExp][] = [
     'a server that stores twice what must be there once',
     { answer: answering('insert', { n: 3 }) },
     /lacks what Harkara needs: unique indexes of some documents only \(it stores one twice\)/,
+  ],
+  [
+    'a server that takes a partial index for a whole one',
+    {
+      answer: answering('getMore', { cursor: { id: 0n, ns: 'x.start_checks', nextBatch: [{ _id: 'place:1' }] } }),
+    },
+    /lacks what Harkara needs: cursors that are read in several pieces \(it does not show place:3\)/,
+  ],
+  [
+    'a server that forgets its cursors',
+    { answer: answering('getMore', { ok: 0, code: 43, errmsg: 'cursor id 7 not found' }) },
+    /lacks what Harkara needs: cursors that are read in several pieces \(cursor id 7 not found\)/,
+  ],
+  [
+    'a server that fails when two make one document',
+    {
+      answer: (command) =>
+        'findAndModify' in command && String(command.query._id).startsWith('race:')
+          ? { ok: 0, code: 1, errmsg: 'tuple concurrently updated' }
+          : asMongo(command),
+    },
+    /fails at what Harkara needs: upserts of one `_id` at the same moment \(tuple concurrently updated\)/,
   ],
   ...[79, 100].map((code): (typeof unfits)[number] => [
     `a write concern that cannot be satisfied (${code})`,

@@ -218,7 +218,7 @@ describe('a start on a server without `$$NOW`', function () {
       const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
 
       expect(said).to.equal(
-        'The server behind HARKARA_MONGODB_URI lacks what Harkara needs: updates by a pipeline (Use of undefined variable: NOW). AWS DocumentDB and Azure Cosmos DB are not enough: run MongoDB 6.0 or newer.\n',
+        'The server behind HARKARA_MONGODB_URI lacks what Harkara needs: `$$NOW` (Use of undefined variable: NOW). AWS DocumentDB and Azure Cosmos DB are not enough: run MongoDB 6.0 or newer.\n',
       );
       expect(code).to.equal(1);
       expect(await store.db.collection('processes').countDocuments()).to.equal(0);
