@@ -20,7 +20,7 @@ import { request } from '../../http/fields/request.ts';
 import { templatesOfNumber } from '../chatapp/numbers.ts';
 
 /** WhatsApp's limits ("Template components"); its documentation counts characters and does not say which. */
-const LIMITS = {
+export const LIMITS = {
   name: 512,
   header: 60,
   body: 1_024,
@@ -31,7 +31,8 @@ const LIMITS = {
   code: 15,
   example: 500,
   offer: 16,
-  /** Of a card ("Media card carousel templates"). */
+  /** Of a limited-time offer, and of a card ("Limited-time offer templates", "Media card carousel templates"). */
+  offerBody: 600,
   cardBody: 160,
 };
 export const HEADERS = ['text', 'image', 'video', 'document', 'location', 'product'] as const;

@@ -14,13 +14,13 @@ import type { FieldProblems } from '../../http/field-problems.ts';
 import type { UrlCheck } from '../../http/fields/public-url.ts';
 import { extensionProblem } from '../chatapp/fields.ts';
 import { type Given, OWN_LABELS } from './draft-fields.ts';
+import { noteMarketing } from './marketing-draft.ts';
 
 const URL_BUTTONS_MAX = 2;
 
 /**
  * The template that the fields describe. Adds to `problems` what the provider's review would refuse for its form (WhatsApp,
- * "Template components" and "Template review"), so that nobody waits a day for it. What belongs together in carousels, limited-time
- * offers and templates with products the provider says itself, as soon as it is asked. Pure.
+ * "Template components" and "Template review"), so that nobody waits a day for it. Pure.
  */
 export function draftOf(given: Given, problems: FieldProblems): TemplateDraft {
   const { category, header, body = '', body_examples: examples, footer, buttons, offer, cards } = given;
@@ -39,6 +39,7 @@ export function draftOf(given: Given, problems: FieldProblems): TemplateDraft {
     noteHeader(card.header, problems, at);
     noteButtons(card.buttons, problems, at);
   }
+  noteMarketing(given, problems);
   return {
     category,
     components: {

@@ -291,4 +291,12 @@ describe('sending in the dashboard', () => {
     const buttons = await db.collection('messages').findOne({ account, to: '919876543298', direction: 'out' });
     expect(buttons?.content.buttons.map(({ title }: { title: string }) => title)).to.deep.equal(['Yes', 'No']);
   });
+
+  it('is not for viewers, whose sends are refused too', async () => {
+    const viewer = await signedIn(world.db, 'viewer', world.account);
+    const page = await world.dashboard.visit('/dashboard/send', viewer);
+
+    expect(await page.getByRole('button', { name: 'Check' }).count()).to.equal(0);
+    expect(await page.getByRole('link', { name: 'Send', exact: true }).count()).to.equal(0);
+  });
 });

@@ -130,11 +130,28 @@ const DOCUMENTED: readonly (readonly [
 ];
 
 const REFUSED: readonly (readonly [what: string, given: Partial<Given>, fields: readonly string[]])[] = [
+  ['a carousel that is not marketing', { category: 'utility', cards: [PRODUCT, PRODUCT] }, ['category']],
+  ['an offer without a code', { offer: { text: 'Now!', expires: true }, buttons: [LINK] }, ['buttons']],
+  ['an offer with its code behind', { offer: { text: 'Now!', expires: true }, buttons: [LINK, CODE] }, ['buttons']],
+  [
+    'an offer with a footer and a document',
+    {
+      offer: { text: 'Now!', expires: false },
+      header: { format: 'document', example_url: 'https://files.example.com/a.pdf' },
+      ...{ footer: 'Bye', buttons: [LINK] },
+    },
+    ['footer', 'header.format'],
+  ],
+  ['a carousel with buttons of its own', { cards: [PRODUCT, PRODUCT], buttons: [CODE] }, ['buttons']],
+  ['cards that differ', { cards: [PRODUCT, photo('A', 'A')] }, ['cards[1]']],
   [
     'a card with a bad body',
     { cards: [photo('A', 'A'), { ...photo('B', 'B'), body: '{{1}} now' }] },
     ['cards[1].body'],
   ],
+  ['a product without its button', { header: { format: 'product' } }, ['buttons']],
+  ['products to choose from without a header', { buttons: [button('mpm')] }, ['header']],
+  ['the catalog beside another button', { buttons: [button('catalog'), CODE] }, ['buttons']],
   ['a label of one’s own', { buttons: [button('catalog', { text: 'Mine' })] }, ['buttons[0].text']],
 ];
 

@@ -44,6 +44,21 @@ describe('receipt profiles', () => {
     expect(dialect().read('02', undefined)).to.deep.equal({ meaning: 'delivered', isKnown: true });
   });
 
+  const WRITTEN: readonly (readonly [string, string])[] = [
+    ['2', 'delivered'],
+    ['02', 'delivered'],
+    ['delivrd.', 'delivered'],
+    ['DELIVERED_TO_OPERATOR', 'intermediate'],
+    ['ABSENT-SUB', 'failed'],
+    ['DND', 'rejected'],
+    ['NULL', 'hold'],
+  ];
+  for (const [word, meaning] of WRITTEN) {
+    it(`generic: ${word} is ${meaning}, however it is written`, () => {
+      expect(dialect().read(word, undefined)).to.deep.equal({ meaning, isKnown: true });
+    });
+  }
+
   for (const word of ['BOOM', 'DELIVERY_FAILED', 'DELIVERYFAILED', 'DELIVERED-TO-NOBODY', '', '42']) {
     it(`generic: nobody knows "${word}", and it changes nothing`, () => {
       expect(dialect().read(word, undefined)).to.deep.equal({ meaning: 'ignore', isKnown: false });
