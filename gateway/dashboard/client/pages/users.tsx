@@ -10,7 +10,7 @@ import { may, session } from '../api/session.ts';
 import { AccountField, FilterAccount } from '../parts/account.tsx';
 import { Checkbox, Field, Select } from '../parts/field.tsx';
 import { Confirm, Dialog, Form, FormDialog, toast, toastProblem, useClosing, useDialog } from '../parts/form.tsx';
-import { ListPage, type ListPageProps, RowLink, useUrlFilter } from '../parts/list.tsx';
+import { FilterBar, ListPage, type ListPageProps, RowLink, useUrlFilter } from '../parts/list.tsx';
 import { Card, Loading, Notice } from '../parts/page.tsx';
 import { AddButton, Badge, Button, Copy, Facts, Time, type Tone } from '../parts/value.tsx';
 
@@ -46,8 +46,6 @@ export function AllUsersPage() {
         account === '' ? 'These are the operators. Choose an account to see its users.' : 'The users of one account.'
       }
       list={usePages<User>('/v2/admin/users', filter.values)}
-      filter={filter}
-      filters={<FilterAccount filter={filter} />}
       empty="The account has no users yet. Invite its first owner."
       inviting={
         may('admin:support', 'admin:money') && {
@@ -60,12 +58,15 @@ export function AllUsersPage() {
         }
       }
       panel={(props) => <AnyUserPanel {...props} />}
-    />
+    >
+      <FilterBar filter={filter}>
+        <FilterAccount filter={filter} />
+      </FilterBar>
+    </UserList>
   );
 }
 
-interface UserListProps
-  extends Pick<ListPageProps<User>, 'title' | 'lead' | 'list' | 'filter' | 'filters' | 'empty' | 'after'> {
+interface UserListProps extends Pick<ListPageProps<User>, 'title' | 'lead' | 'list' | 'empty' | 'after' | 'children'> {
   readonly inviting: Inviting | false;
   /** Of the user that is open. */
   readonly panel: (props: UserPanelProps) => ComponentChildren;
