@@ -1,19 +1,4 @@
-import type { Db } from 'mongodb';
-import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
-import type { Log } from '../../../shared/platform/runtime/log.ts';
 import type { Metrics } from '../../../shared/platform/runtime/metrics.ts';
-
-/** What the parts of a carrier have in common; each names what it takes of it. */
-export interface CarrierContext {
-  readonly db: Db;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: SmppMetrics;
-  readonly carrier: CarrierDocument;
-  /** Whether the carrier's lease is held at this moment. */
-  held(): boolean;
-}
 
 /** The SMPP worker's metrics. Their labels name the carrier. */
 export type SmppMetrics = ReturnType<typeof createSmppMetrics>;
