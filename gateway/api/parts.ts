@@ -101,7 +101,7 @@ function createNoFields(parse: Handler): Handler {
     return parse(req, res, (error?: unknown) => {
       if (error !== undefined) return next(error);
       const problems = new FieldProblems();
-      refuseUnknown(bodyOf(res), [], problems);
+      refuseUnknown(Object.keys(bodyOf(res)), [], problems);
       if (problems.count > 0) sendProblem(res, ...invalidRequest(problems));
       else next();
     });

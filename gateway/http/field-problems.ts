@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { type ProblemAnswer, sendProblem } from './answer.ts';
-import type { Handler, JsonObject, Reply } from './context.ts';
+import type { Handler, Reply } from './context.ts';
 import { type FieldProblem, PROBLEMS, type ProblemSlug } from './problem.ts';
 
 /** How much of an unknown name is told back. */
@@ -56,13 +56,13 @@ export function fieldRefusal(
  * must not be sent.
  */
 export function refuseUnknown(
-  body: JsonObject,
+  names: Iterable<string>,
   known: readonly string[],
   problems: FieldProblems,
   /** The prefix of the names in this object, such as `recipients[3].`. */
   place = '',
 ): void {
-  for (const field of Object.keys(body)) {
+  for (const field of names) {
     if (known.includes(field)) continue;
     if (problems.full) {
       problems.add(place, 'unknown_field', '');

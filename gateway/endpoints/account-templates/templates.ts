@@ -24,7 +24,7 @@ import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { flag, named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { choice, optional, required, string } from '../../http/fields/field.ts';
 import { sender } from '../../http/fields/message-fields.ts';
-import { cursorOf, limit, pageOfFound, perEntries } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound, readsPer } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { ctaCheckOf, ctaWords } from '../sms/ctas/check.ts';
 import { PredictedRefusal } from '../sms/scrubbing/facts.ts';
@@ -80,7 +80,7 @@ export const accountTemplates = endpoint({
     limit,
     cursor: cursorOf('account_templates', isPlace),
   },
-  reads: perEntries(100),
+  reads: readsPer(100),
   answer: pageShape('AccountTemplatePage', AccountTemplate),
   async handle({ db, clock }, { caller, query: { state, limit, cursor } }) {
     const found = await readPage(db, clock, caller.account._id, state, cursor, limit + 1);

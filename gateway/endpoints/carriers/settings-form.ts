@@ -168,7 +168,7 @@ export function readSettings(
 ): Changes {
   const place = 'settings.';
   refuseUnknown(
-    given,
+    Object.keys(given),
     FORM.flatMap(({ settings }) => Object.keys(settings)),
     problems,
     place,

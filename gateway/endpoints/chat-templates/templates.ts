@@ -23,7 +23,7 @@ import { endpoint, invalid, type Shown } from '../../api/endpoint.ts';
 import { flag, named, pageShape, text, time } from '../../api/shapes.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
 import { matching, optional } from '../../http/fields/field.ts';
-import { cursorOf, limit, pageOf, perEntries } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOf, readsPer } from '../../http/fields/query.ts';
 import { numberMeant, templatesOfNumber } from '../chatapp/numbers.ts';
 import { describeParam, paramsOf } from '../chatapp/template-params.ts';
 import { HEADERS } from './draft-fields.ts';
@@ -142,7 +142,7 @@ export const ownChatTemplates = endpoint({
     limit,
     cursor: cursorOf('chat_templates', isPlace),
   },
-  reads: perEntries(100),
+  reads: readsPer(100),
   answer: pageShape('OwnChatTemplatePage', OwnChatTemplate),
   async handle({ db }, { caller, query: { state, language, from, limit, cursor: after } }) {
     const account = caller.account._id;

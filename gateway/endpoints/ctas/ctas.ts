@@ -8,7 +8,7 @@ import { id, named, pageShape, success, text, time } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
 import { required, string } from '../../http/fields/field.ts';
-import { cursorOf, limit, pageOfFound, perEntries } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound, readsPer } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Accepted, Refused } from '../../http/idempotency/action.ts';
 import { ACCOUNT_REFUSALS, openAccountOf } from '../accounts/account.ts';
@@ -62,7 +62,7 @@ export const ctas = endpoint({
   scopes: ['read', 'manage'],
   test: 'same',
   query: { limit, cursor: cursorOf('ctas', (text): text is string => text.length <= 2 * CTA_MAX) },
-  reads: perEntries(250),
+  reads: readsPer(250),
   answer: pageShape('CtaPage', Cta, 'By value.'),
   async handle({ db }, { caller, query: { limit, cursor } }) {
     const found = await listCtaPage(db, caller.account._id, cursor ?? '', limit + 1);

@@ -1,6 +1,7 @@
 import { CTA_MAX, homeOfCtas, readCta } from '../../../shared/carriers/cta.ts';
 import { QUOTAS } from '../../../shared/money/accounts/quotas.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { inSlices } from '../../../shared/platform/runtime/turns.ts';
 import { isBlank, wordOf } from '../../../shared/platform/sheets/cell.ts';
 import { parseSheet, TITLE_ROWS_MAX } from '../../../shared/platform/sheets/parse.ts';
 import { done, endpoint, invalid, type Shown } from '../../api/endpoint.ts';
@@ -46,20 +47,20 @@ const ImportedShape = success('CtaImportAnswer', {
 });
 
 /** The links and numbers of a file, each once. Undefined when a line is wrong: all that is wrong is then in `problems`. */
-function readCtaCsv(text: string, home: string, problems: FieldProblems): readonly NewCta[] | undefined {
+async function readCtaCsv(text: string, home: string, problems: FieldProblems): Promise<readonly NewCta[] | undefined> {
   const before = problems.count;
   const { rows, fault } = parseSheet(text, LIMITS, (cells) => (headOf(cells) === -1 ? 0 : 1));
   if (fault !== undefined) return problems.add('csv', 'invalid_value', fault);
   const head = rows.slice(0, TITLE_ROWS_MAX + 1).findIndex(({ cells }) => headOf(cells) !== -1);
   const column = head === -1 ? 0 : headOf(rows[head]?.cells ?? []);
   const found = new Map<string, NewCta>();
-  for (const { line, cells } of rows.slice(head + 1)) {
+  await inSlices(rows.slice(head + 1), ({ line, cells }) => {
     const cell = cells[column] ?? '';
-    if (isBlank(cell)) continue;
+    if (isBlank(cell)) return;
     const read = readCta(wordOf(cell).text, home);
     if (read.kind === 'fault') problems.add('csv', 'invalid_value', `Line ${line}: ${read.detail}`);
     else found.set(read.value, read);
-  }
+  });
   if (problems.count > before) return undefined;
   return found.size === 0 ? problems.add('csv', 'invalid_value', 'It has no link and no number.') : [...found.values()];
 }
@@ -113,7 +114,7 @@ export const importOwnCtas = endpoint({
   newId: ({ clock }) => newId('req', clock.now().getTime()),
   action: (deps) => ({
     async act({ caller, body: { csv, dry_run: dryRun }, read: { problems } }) {
-      const given = readCtaCsv(csv, homeOfCtas(caller.account), problems);
+      const given = await readCtaCsv(csv, homeOfCtas(caller.account), problems);
       if (given === undefined) return invalid(problems);
       const giver = { account: caller.account._id, requested: true };
       const body = await doImport(deps, caller, { giver, given, dryRun });
@@ -143,7 +144,7 @@ export const importCtasFor = endpoint({
   async handle(deps, { requester, params, body: { csv, dry_run: dryRun }, read: { problems } }) {
     const account = await openAccountOf(deps.db, params.account_id);
     if ('kind' in account) return account;
-    const given = readCtaCsv(csv, homeOfCtas(account), problems);
+    const given = await readCtaCsv(csv, homeOfCtas(account), problems);
     if (given === undefined) return invalid(problems);
     return doImport(deps, requester, { giver: { account: account._id, requested: false }, given, dryRun });
   },

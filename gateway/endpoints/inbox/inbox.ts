@@ -27,7 +27,7 @@ import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { Customer } from '../../api/event-shapes.ts';
 import { flag, named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
-import { cursorOf, limit, pageOf, pageOfFound, perEntries } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOf, pageOfFound, readsPer } from '../../http/fields/query.ts';
 import { listMessages } from '../messages/message-list.ts';
 import { type TextRules, textRulesFor } from '../messages/texts.ts';
 import { readSaid, WRITTEN } from './texts.ts';
@@ -105,7 +105,7 @@ export const inbox = endpoint({
   scopes: ['read'],
   test: 'apart',
   query: { number: ofNumber, limit, cursor: cursorOf('inbox', isPlace) },
-  reads: perEntries(10),
+  reads: readsPer(10),
   answer: pageShape('InboxPage', InboxCustomer),
   async handle({ db, clock }, { caller, query: { number: wanted, limit, cursor } }) {
     const account = caller.account._id;
@@ -238,7 +238,7 @@ export const marketingStops = endpoint({
     'Extension. Customers of the chat-app channel who told the provider to get no marketing of the account, by number. Marketing templates to them are refused with 403 `marketing_opted_out`, until they resume them in the chat app. A page counts as one request for each 250 of `limit`.',
   scopes: ['read', 'manage'],
   query: { limit, cursor: cursorOf('marketing-stops', (text): text is string => CUSTOMER_FORM.test(text)) },
-  reads: perEntries(250),
+  reads: readsPer(250),
   answer: pageShape('MarketingStopPage', MarketingStop),
   async handle({ db }, { caller, query: { limit, cursor } }) {
     const found = await listMarketingStops(db, caller.account._id, cursor, limit + 1);

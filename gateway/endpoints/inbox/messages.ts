@@ -6,7 +6,7 @@ import { type AccountId, isMessageId } from '../../../shared/platform/runtime/id
 import { CostlyRead, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { named, pageFields, text } from '../../api/shapes.ts';
 import { matching, optional } from '../../http/fields/field.ts';
-import { cursorOf, limit, pageOf, perEntries } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOf, readsPer } from '../../http/fields/query.ts';
 import { listMessages, listMessagesWith } from '../messages/message-list.ts';
 import { messageRecord, personAsked, THREAD_PER_REQUEST } from '../messages/messages.ts';
 import { Message, OF_ITS_KIND } from '../messages/shapes.ts';
@@ -119,7 +119,7 @@ export const receivedSms = endpoint({
     limit,
     cursor: cursorOf('received-sms', isMessageId),
   },
-  reads: perEntries(100),
+  reads: readsPer(100),
   answer: named(
     'ReceivedSmsPage',
     pageFields(z.array(InboxMessage).meta({ example: [{ ...RECEIVED, to: '919000000001', channel: 'sms' }] })),

@@ -19,7 +19,7 @@ import { saidOf, type TextRules, type WithText } from '../messages/texts.ts';
 /** Characters of a text that are shown. Webhooks and `GET /v2/events` have all of it. */
 const SHOWN_MAX = 4_096;
 /** Messages of one read. A text may have 64 KB: 500 of them at once held the event loop for 100 ms. */
-const TOGETHER = 32;
+const TOGETHER = 16;
 
 export const WRITTEN = {
   body: text().optional(),

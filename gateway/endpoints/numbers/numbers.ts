@@ -26,7 +26,7 @@ import { changeAudited } from '../../http/audited.ts';
 import type { Caller } from '../../http/context.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
 import { Fault, matching, optional, required, string } from '../../http/fields/field.ts';
-import { cursorOf, limit, pageOfFound, perEntries } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound, readsPer } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Accepted } from '../../http/idempotency/action.ts';
 
@@ -48,7 +48,7 @@ export const numbers = endpoint({
     'Extension. The numbers that customers write to, and keywords of shared numbers, whose received SMS come to the account. An operator gives and takes them. A page counts as one request for each 250 of `limit`.',
   scopes: ['read', 'manage'],
   query: { limit, cursor: cursorOf('numbers', isNumberKey) },
-  reads: perEntries(250),
+  reads: readsPer(250),
   answer: pageShape('NumberPage', AccountNumber, 'Numbers, in their order.'),
   async handle({ db }, { caller, query: { limit, cursor } }) {
     const found = await listNumbers(db, caller.account._id, limit + 1, cursor);
@@ -104,7 +104,7 @@ export const optOuts = endpoint({
     limit,
     cursor: cursorOf('opt_outs', isOptOutPlace),
   },
-  reads: perEntries(250),
+  reads: readsPer(250),
   answer: pageShape('OptOutPage', OptOut, "Opt-outs, by the customers' numbers."),
   async handle({ db }, { caller, query: { customer, number, limit, cursor } }) {
     const account = caller.account._id;

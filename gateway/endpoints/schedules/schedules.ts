@@ -9,7 +9,7 @@ import { type AccountId, idTime, isScheduleId, type ScheduleId } from '../../../
 import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { flag, id, named, success, text, time, whole } from '../../api/shapes.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
-import { cursorOf, limit, mergePage, pageOfFound, perEntries } from '../../http/fields/query.ts';
+import { cursorOf, limit, mergePage, pageOfFound, readsPer } from '../../http/fields/query.ts';
 import type { Rule } from '../../http/fields/request.ts';
 import { MessageId } from '../messages/shapes.ts';
 import { ScheduledFor } from '../sms/schedule.ts';
@@ -85,7 +85,7 @@ export const schedules = endpoint({
   test: 'apart',
   query: QUERY,
   queryRules: [cursorOfThisList],
-  reads: perEntries(100),
+  reads: readsPer(100),
   answer: named('SchedulePage', 'Schedules.', {
     data: z.array(Schedule).meta({
       example: [

@@ -18,7 +18,7 @@ import { id, named, pageShape, success, text, time } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { choice, Fault, list, optional, required, string, withDefault } from '../../http/fields/field.ts';
 import { sender } from '../../http/fields/message-fields.ts';
-import { cursorOf, limit, pageOfFound, perEntries } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound, readsPer } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Accepted, Refused } from '../../http/idempotency/action.ts';
 import { ACCOUNT_REFUSALS, openAccountOf } from '../accounts/account.ts';
@@ -53,7 +53,7 @@ export const senders = endpoint({
   scopes: ['read', 'manage'],
   test: 'same',
   query: { limit, cursor: cursorOf('senders', (text): text is string => isSenderForm(text)) },
-  reads: perEntries(250),
+  reads: readsPer(250),
   answer: pageShape('SenderPage', AccountSender, 'Senders, by name.'),
   async handle({ db }, { caller, query: { limit, cursor } }) {
     const found = await listSenderPage(db, caller.account._id, cursor ?? '', limit + 1);

@@ -23,7 +23,7 @@ import type { Refused } from '../../http/idempotency/action.ts';
 import { PROBLEMS } from '../../http/problem.ts';
 import { ApprovedTemplates } from './matching/approved-templates.ts';
 import { captureSlots, type IndexedTemplate, matchTemplate } from './matching/match.ts';
-import { explainMismatch, type Mismatch } from './matching/mismatch.ts';
+import { explainMismatch, type Mismatch, otherSender } from './matching/mismatch.ts';
 
 /** What a message keeps of its template. Both members are absent without DLT, unless the request names a template. */
 export interface TemplateIds {
@@ -149,7 +149,7 @@ export class Approvals {
   async #approveText(account: Account, sender: string, route: Route, text: string): Promise<Approval> {
     if (account.dlt !== 'on') return { kind: 'approved', ids: {} };
     const own = await this.#templates.ofSender(account, sender, route);
-    // Against thousands of templates either takes milliseconds.
+    // Against thousands of templates each step takes milliseconds.
     if (turnOver()) await nextTurn();
     // Only for the comparison: what is sent is the text as it was given.
     const compared = comparedText(text, account);
@@ -157,10 +157,12 @@ export class Approvals {
     if (template !== undefined) return approveTemplate(account, template);
     const others = await this.#templates.ofAccount(account);
     if (turnOver()) await nextTurn();
+    const elsewhere = matchTemplate(others, compared);
+    if (elsewhere !== undefined) return templateMismatch(otherSender(elsewhere));
+    if (turnOver()) await nextTurn();
     const placeOf = (at: number) => (compared === text ? at : placeBeforeFolding(text, at));
-    const mismatch = explainMismatch(own, others, compared, placeOf);
-    const unapproved = mismatch.kind === 'other_sender' ? undefined : await this.#unapproved(account, compared);
-    return templateMismatch(unapproved ?? mismatch);
+    const mismatch = explainMismatch(own, compared, placeOf);
+    return templateMismatch((await this.#unapproved(account, compared)) ?? mismatch);
   }
 }
 

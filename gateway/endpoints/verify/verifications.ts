@@ -24,7 +24,7 @@ import { type Call, done, endpoint, type Gateway, refused, type Shown } from '..
 import { flag, named, pageShape, success, text, time, whole } from '../../api/shapes.ts';
 import { Fault, type Fields, matching, optional, otherwise, required, string } from '../../http/fields/field.ts';
 import { recipient } from '../../http/fields/message-fields.ts';
-import { cursorOf, limit, pageOfFound, perEntries, wholeOf } from '../../http/fields/query.ts';
+import { cursorOf, limit, pageOfFound, readsPer, wholeOf } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Attempt, Verdict } from '../../http/idempotency/action.ts';
 import { PROBLEMS } from '../../http/problem.ts';
@@ -216,7 +216,7 @@ export const verifications = endpoint({
     limit,
     cursor: cursorOf('verifications', isVerificationId),
   },
-  reads: perEntries(100),
+  reads: readsPer(100),
   answer: pageShape('VerificationPage', Verification, 'Verifications.'),
   async handle({ db, clock }, { caller, query: { to, limit: entries, cursor } }) {
     const found = await verificationsOf(db)

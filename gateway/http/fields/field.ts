@@ -84,7 +84,7 @@ export function readField<Value>(
     }
     if (issue.code === 'unrecognized_keys') {
       const { known } = issue as UnknownMembers; // only `object` makes such issues
-      refuseUnknown(input as JsonObject, known, problems, `${place}.`);
+      refuseUnknown(Object.keys(input as JsonObject), known, problems, `${place}.`);
     } else {
       const { code, detail } = faultOf(issue, input);
       problems.add(place, code, detail);

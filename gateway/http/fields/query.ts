@@ -27,12 +27,17 @@ export function readQuery<T extends Fields>(
 ): ReadRequest<T> {
   const problems = new FieldProblems();
   const start = req.url.indexOf('?');
-  const given = new URLSearchParams(start === -1 ? '' : req.url.slice(start));
-  refuseUnknown(Object.fromEntries(given), Object.keys(table), problems);
+  const given = new Map<string, string>();
+  const repeated = new Set<string>();
+  for (const [name, text] of new URLSearchParams(start === -1 ? '' : req.url.slice(start))) {
+    if (given.has(name)) repeated.add(name);
+    else given.set(name, text);
+  }
+  refuseUnknown(given.keys(), Object.keys(table), problems);
   const values: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(table)) {
-    const [text, ...more] = given.getAll(name);
-    if (more.length > 0) problems.add(name, 'conflict', 'It is given more than once.');
+    const text = given.get(name);
+    if (repeated.has(name)) problems.add(name, 'conflict', 'It is given more than once.');
     else if (text?.includes('\ufffd')) problems.add(name, 'invalid_text', 'It must be UTF-8, percent-encoded.');
     else {
       const read = readField(field, text, name, context, problems);
@@ -55,11 +60,6 @@ export function readsPer(entriesPerRequest: number): (query: { readonly limit: n
 
 /** The number of entries on a page. */
 export const limit: Field<number> = otherwise(entries('Entries of a page.', LIMIT_DEFAULT), () => LIMIT_DEFAULT);
-
-/** For `reads` of an endpoint: so many entries of a page count as one request. */
-export function perEntries(count: number): (query: { readonly limit: number }) => number {
-  return ({ limit: most }) => Math.ceil(most / count);
-}
 
 /** `shown`: the default that the contract shows. */
 export function entries(description: string, shown?: number): Kind<number> {

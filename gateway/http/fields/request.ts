@@ -63,7 +63,7 @@ export async function readRequest<T extends Fields>(
 ): Promise<ReadRequest<T>> {
   const problems = new FieldProblems();
   const has = (name: string): boolean => Object.hasOwn(body, name);
-  refuseUnknown(body, Object.keys(fields), problems);
+  refuseUnknown(Object.keys(body), Object.keys(fields), problems);
   const unread = either.map((pair) => surplusOf(pair, has, problems));
   const values: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(fields)) {

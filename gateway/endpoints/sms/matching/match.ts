@@ -16,8 +16,8 @@ export function matchTemplate(index: TemplateIndex, text: string): IndexedTempla
 
 class Walk {
   readonly #text: string;
-  /** Where addresses and numbers of the text end: one is read to its end from each of its positions, but once for all templates. */
-  readonly #ends = new Map<string, number[]>();
+  /** Where addresses and numbers of the text end, by where they begin: each is read to its end once for all templates. */
+  readonly #ends = new Map<string, Ends>();
 
   constructor(text: string) {
     this.#text = text;
@@ -37,15 +37,18 @@ class Walk {
     return found;
   }
 
-  readonly #endsOf: typeof slotEnds = (slot, text, start) => {
-    const key = `${slot.type} ${slot.max} ${start}`;
+  readonly #endsOf = ({ type, max }: Slot): Ends => {
+    const key = `${type} ${max}`;
     const known = this.#ends.get(key);
     if (known !== undefined) return known;
-    const ends = slotEnds(slot, text, start);
+    const ends: Ends = [];
     this.#ends.set(key, ends);
     return ends;
   };
 }
+
+/** Where the values of one slot end, by the position where they begin, as far as it is known. */
+type Ends = (readonly number[] | undefined)[];
 
 /** False if the text does not have the literal between `first` and `last`. So nearly all of thousands of branches are passed over. */
 function mayFollow(part: PatternPart, text: string, first: number, last: number): boolean {
@@ -180,8 +183,13 @@ export function slotEnds(slot: Slot, text: string, start: number): number[] {
   return ends;
 }
 
-/** The positions after `part`, for the positions of `from` where it can begin. `endsOf` may be a `slotEnds` that remembers. */
-function stepForward(part: PatternPart, from: Positions, text: string, endsOf = slotEnds): Positions {
+/** The positions after `part`, for the positions of `from` where it can begin. `endsOf`: what is known of a slot's ends, and is added to. */
+function stepForward(
+  part: PatternPart,
+  from: Positions,
+  text: string,
+  endsOf: (slot: Slot) => Ends = () => [],
+): Positions {
   const low = from.indexOf(1);
   if (low === -1) return from;
   const high = from.lastIndexOf(1);
@@ -194,7 +202,13 @@ function stepForward(part: PatternPart, from: Positions, text: string, endsOf = 
   const { slot } = part;
   const values = SLOT_VALUES[slot.type];
   if (values.kind === 'shape') {
-    for (let at = low; at <= high; at++) if (from[at] === 1) for (const end of endsOf(slot, text, at)) to[end] = 1;
+    const ends = endsOf(slot);
+    for (let at = low; at <= high; at++) {
+      if (from[at] !== 1) continue;
+      const reached = ends[at] ?? slotEnds(slot, text, at);
+      ends[at] = reached;
+      for (const end of reached) to[end] = 1;
+    }
     return to;
   }
   // The nearest beginning gives the shortest value. Every code unit between them must be allowed in the slot.

@@ -153,6 +153,27 @@ describe('POST /v2/send of accounts with DLT', () => {
     await expectNothingDone(account);
   });
 
+  it('400 template_mismatch: says that the template is another sender’s', async () => {
+    const { account, key } = await caller();
+    const hello = makeTemplate({
+      dltId: '1107160000000000777',
+      name: 'Hello',
+      content: 'Hello {#var#}',
+      senders: ['OTHERS'],
+    });
+    await createTemplate(store.db, systemClock, account, hello);
+
+    const answer = await send(key, { ...GOOD, message: 'Hello Asha' });
+
+    expectProblem(answer, 'template_mismatch');
+    expect(answer.body).to.deep.include({
+      scrub_code: '634',
+      mismatch: { kind: 'other_sender', template_id: '1107160000000000777', template_name: 'Hello' },
+    });
+    expect(answer.body.detail).to.include('approved for OTHERS');
+    await expectNothingDone(account);
+  });
+
   it('400 template_mismatch: a rejected template counts no more', async () => {
     const { account, key } = await caller();
     await decideTemplate(store.db, systemClock, account, OTP_ID, 'rejected', 'Blacklisted');

@@ -1,12 +1,17 @@
 import fc from 'fast-check';
-import { explainMismatch, type Mismatch, quoted } from '../../../../../gateway/endpoints/sms/matching/mismatch.ts';
+import {
+  explainMismatch,
+  type Mismatch,
+  otherSender,
+  quoted,
+} from '../../../../../gateway/endpoints/sms/matching/mismatch.ts';
 import { indexTemplates, templateOf } from '../../../../shared/templates/sms/reference.ts';
 
 const ID = '1107160000000000001';
 const template = { dltId: ID, name: `template ${ID}` };
 const nothing = indexTemplates([]);
 const explain = (content: string, text: string): Mismatch =>
-  explainMismatch(indexTemplates([templateOf(content, ID)]), nothing, text);
+  explainMismatch(indexTemplates([templateOf(content, ID)]), text);
 
 /** The template's content, a text, what the mismatch must say. */
 const CASES: readonly (readonly [string, string, Partial<Mismatch>])[] = [
@@ -114,9 +119,7 @@ describe('templates/mismatch', () => {
   });
 
   it('says when another sender of the account has the template', () => {
-    const other = indexTemplates([{ ...templateOf('Hi {#var#}', ID), senders: ['OTHERS'] }]);
-
-    const mismatch = explainMismatch(indexTemplates([templateOf('Bye', '1107160000000000002')]), other, 'Hi you');
+    const mismatch = otherSender({ ...templateOf('Hi {#var#}', ID), senders: ['OTHERS'] });
 
     expect(mismatch).to.include({ kind: 'other_sender', scrubCode: '634' });
     expect(mismatch.detail).to.match(/approved for OTHERS/);
@@ -124,7 +127,7 @@ describe('templates/mismatch', () => {
   });
 
   it('says when the sender has no template', () => {
-    expect(explainMismatch(nothing, nothing, 'Hi')).to.include({ kind: 'no_template', scrubCode: '630' });
+    expect(explainMismatch(nothing, 'Hi')).to.include({ kind: 'no_template', scrubCode: '630' });
   });
 
   it('finds the nearest of thousands, also when they differ by a number only', () => {
@@ -134,8 +137,8 @@ describe('templates/mismatch', () => {
     );
     const index = indexTemplates(contents.map((content, i) => templateOf(content, `${1_000_000_000 + i}`)));
 
-    const typo = explainMismatch(index, nothing, 'Dear Asha, your parcel 11234 comes today by vam.');
-    const long = explainMismatch(index, nothing, `Dear Asha, your parcel 11987 comes ${'z'.repeat(31)} by van.`);
+    const typo = explainMismatch(index, 'Dear Asha, your parcel 11234 comes today by vam.');
+    const long = explainMismatch(index, `Dear Asha, your parcel 11987 comes ${'z'.repeat(31)} by van.`);
 
     expect(typo).to.include({ kind: 'text_differs', at: 46, expected: 'n.', found: 'm.' });
     expect(typo.template?.dltId).to.equal('1000001234');
@@ -180,7 +183,7 @@ describe('templates/mismatch', () => {
       fc.property(contents, texts, (all, text) => {
         const index = indexTemplates(all.map((content, i) => templateOf(content, `${1_000_000_000 + i}`)));
 
-        const mismatch = explainMismatch(index, nothing, text);
+        const mismatch = explainMismatch(index, text);
 
         expect(mismatch.at).to.be.within(0, text.length);
         expect(mismatch.detail).to.match(/^The nearest template is \d+\./);
