@@ -9,7 +9,6 @@ import type { MessageLog } from '../../shared/messages/settlement/message-log.ts
 import { Settler } from '../../shared/messages/settlement/settle.ts';
 import { OutcomeSettler } from '../../shared/messages/settlement/settle-outcomes.ts';
 import type { ListenForChanges } from '../../shared/platform/runtime/change-signal.ts';
-import type { CarrierContext } from './carrier-context.ts';
 import { Claimer } from './claim/claim.ts';
 import type { Departures } from './claim/departures.ts';
 import type { Serving } from './claim/serving.ts';
@@ -19,6 +18,7 @@ import { httpWire, requestWriter } from './http/http-wire.ts';
 import type { InboundAnnouncer } from './inbound/announce-inbound.ts';
 import { Inbound, type InboundRules } from './inbound/inbound.ts';
 import { Measurements } from './monitoring/bind-reporter.ts';
+import type { CarrierContext } from './monitoring/carrier-context.ts';
 import { keysOf } from './receipts/receipt-match.ts';
 import { Receive } from './receipts/receive.ts';
 import { ReceiptSettler } from './receipts/settle-receipts.ts';

@@ -12,7 +12,7 @@ import {
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { type ClaimId, type MessageId, newId, type QueueId } from '../../../shared/platform/runtime/ids.ts';
-import type { CarrierContext } from '../carrier-context.ts';
+import type { CarrierContext } from '../monitoring/carrier-context.ts';
 import { type ClaimFrom, type Picked, type Room, Waiting } from './waiting.ts';
 
 export type { Room } from './waiting.ts';

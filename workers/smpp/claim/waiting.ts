@@ -5,7 +5,7 @@ import type { ClaimGates } from '../../../shared/messages/queue/claim-gates.ts';
 import { isMixed, type QueueDocument, unpackLines } from '../../../shared/messages/queue/queue-document.ts';
 import { findAtOnce } from '../../../shared/platform/mongo/find-one.ts';
 import type { QueueId } from '../../../shared/platform/runtime/ids.ts';
-import type { CarrierContext } from '../carrier-context.ts';
+import type { CarrierContext } from '../monitoring/carrier-context.ts';
 
 export interface WaitingOptions extends Pick<CarrierContext, 'db' | 'clock'> {
   readonly gates: ClaimGates;

@@ -1,7 +1,7 @@
 import { oldestReceipts, removeReceipts } from '../../../shared/carriers/http/callback-store.ts';
 import type { ListenForChanges } from '../../../shared/platform/runtime/change-signal.ts';
 import { type Found, PollLoop } from '../../../shared/platform/runtime/poll-loop.ts';
-import type { CarrierContext } from '../carrier-context.ts';
+import type { CarrierContext } from '../monitoring/carrier-context.ts';
 import type { Receive } from '../receipts/receive.ts';
 
 export interface CallbacksOptions extends Pick<CarrierContext, 'db' | 'clock' | 'carrier' | 'log' | 'held'> {

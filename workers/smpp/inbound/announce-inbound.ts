@@ -13,7 +13,7 @@ import {
   type MessageId,
   receivedMessageId,
 } from '../../../shared/platform/runtime/ids.ts';
-import type { CarrierContext } from '../carrier-context.ts';
+import type { CarrierContext } from '../monitoring/carrier-context.ts';
 import { InboundOptOuts } from './opt-outs.ts';
 import type { WholeText } from './whole-text.ts';
 

@@ -11,7 +11,7 @@ import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
-import type { CarrierContext } from '../carrier-context.ts';
+import type { CarrierContext } from '../monitoring/carrier-context.ts';
 
 interface AnswerSenderOptions extends Pick<CarrierContext, 'db' | 'clock' | 'log' | 'metrics'> {}
 

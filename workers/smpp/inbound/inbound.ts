@@ -8,7 +8,7 @@ import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { Grouper } from '../../../shared/platform/runtime/grouper.ts';
 import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
 import { errorFields, unexpectedErrorFields } from '../../../shared/platform/runtime/log.ts';
-import type { CarrierContext } from '../carrier-context.ts';
+import type { CarrierContext } from '../monitoring/carrier-context.ts';
 import { DeliverRefusals, isOfDeliver, REFUSAL_STATUS } from '../session/deliver-refusals.ts';
 import type { InboundAnnouncer } from './announce-inbound.ts';
 import { type Arrival, Arrivals, isComplete, type PartSet, PartSets } from './arrivals.ts';

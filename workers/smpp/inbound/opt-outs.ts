@@ -27,7 +27,7 @@ import { updateEach } from '../../../shared/platform/mongo/update-each.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import { type AccountId, type MessageId, optOutAnswerId } from '../../../shared/platform/runtime/ids.ts';
-import type { CarrierContext } from '../carrier-context.ts';
+import type { CarrierContext } from '../monitoring/carrier-context.ts';
 import { type DueAnswer, storeDueAnswers } from './answer-sender.ts';
 
 /** A change of the settings is used after this time at the latest. */

@@ -9,9 +9,9 @@ import {
 import type { CommandStatusClass } from '../../../shared/carriers/command-status.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { errorFields } from '../../../shared/platform/runtime/log.ts';
-import type { CarrierContext } from '../carrier-context.ts';
 import { QUICK_MS } from '../session/backoff.ts';
 import type { BindState } from '../session/bind.ts';
+import type { CarrierContext } from './carrier-context.ts';
 
 interface BindReporterOptions extends Pick<CarrierContext, 'db' | 'clock' | 'log'> {
   readonly carrier: string;

@@ -3,7 +3,7 @@ import type { Collection, Db } from 'mongodb';
 import type { OrphanDocument } from '../../../shared/messages/settlement/message-log.ts';
 import type { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
-import type { CarrierContext } from '../carrier-context.ts';
+import type { CarrierContext } from '../monitoring/carrier-context.ts';
 import type { Hit, ReceiptLookup } from './receipt-lookup.ts';
 import { awaitsAnswer, type IncomingReceipt, isAnswerDue, ORPHAN_MS, onlyUnknown } from './receipt-match.ts';
 

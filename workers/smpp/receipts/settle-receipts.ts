@@ -9,7 +9,7 @@ import {
 import type { Settler } from '../../../shared/messages/settlement/settle.ts';
 import { Grouper } from '../../../shared/platform/runtime/grouper.ts';
 import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
-import type { CarrierContext } from '../carrier-context.ts';
+import type { CarrierContext } from '../monitoring/carrier-context.ts';
 import { isOfDeliver } from '../session/deliver-refusals.ts';
 import { type AnswersInFlight, Orphans } from './orphans.ts';
 import { changeOf, type MatchedReceipt, type ReceiptRules } from './receipt-change.ts';

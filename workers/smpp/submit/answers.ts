@@ -7,10 +7,10 @@ import {
 } from '../../../shared/messages/settlement/decide-outcome.ts';
 import type { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
 import { errorFields } from '../../../shared/platform/runtime/log.ts';
-import type { CarrierContext } from '../carrier-context.ts';
 import type { Refusal as NotLeaving } from '../claim/departures.ts';
 import type { Serving } from '../claim/serving.ts';
 import type { Measurements } from '../monitoring/bind-reporter.ts';
+import type { CarrierContext } from '../monitoring/carrier-context.ts';
 import type { CarrierAnswer } from '../session/wire.ts';
 import type { BindSubmitter } from './bind-submitter.ts';
 import type { Breaker } from './breaker.ts';
