@@ -85,7 +85,7 @@ export function conditionsPage(): string {
   const cells = [['condition', 'holds when', 'operators', 'the account'], ['---', '---', '---', '---'], ...rows];
   return `# What is watched for
 
-Written by \`npm run conditions\` from \`shared/conditions\`. Operators see what holds on the page Operations, in \`GET /v2/admin/status\`, as
+Written by \`npm run conditions\` from \`shared/conditions\`. Operators see what holds on the page Operations, in \`GET /v2/admin/status\`, in \`/readyz?detail\`, as
 \`harkara_conditions\` and as alerts; an account sees its own on its overview.
 
 ${cells.map((row) => `| ${row.join(' | ')} |`).join('\n')}

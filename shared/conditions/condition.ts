@@ -26,7 +26,7 @@ export interface Subject {
 
 /**
  * Something that may be wrong. It is declared once, in catalogue.ts; the operations page, `GET /v2/admin/status`, the customer's
- * overview, the metrics, the alerts of docs/monitoring and the notices follow from it.
+ * overview, `/readyz?detail`, the metrics, the alerts of docs/monitoring and the notices follow from it.
  */
 export interface Condition<Seen> {
   /** In a few words, without the subject: the alert's summary. */

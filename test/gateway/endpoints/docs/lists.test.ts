@@ -18,6 +18,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   '/v2/account/limits': 'the prefixes that are held, at most some tens',
   '/v2/admin/accounts/{account_id}/limits': 'the prefixes that are held, at most some tens',
   '/v2/admin/status': 'what is wrong now, cut at a hundred',
+  '/readyz': 'what is wrong now, cut at a hundred',
   '/v2/account/statistics': 'a period has some carriers, and the ten most frequent codes',
   '/v2/messages/{message_id}': 'the timeline of one message',
   '/v2/admin/messages/{message_id}': 'the timeline of one message',

@@ -89,6 +89,14 @@ describe('what is wrong now', () => {
     const severities = body.conditions.map(({ severity }: Told) => severity);
     expect(severities).to.deep.equal([...severities].sort().reverse());
     expect((await world.get('/overview')).body.conditions).to.deep.equal(body.conditions);
+
+    const ask = () => request(world.url).get('/readyz?detail');
+    const detail = await ask().set(world.operator.headers);
+    expect(detail.body).to.deep.equal({ status: 'ready', conditions: body.conditions, more_conditions: false });
+    expect((await ask()).status).to.equal(401);
+    const asAccount = await ask().set('Authorization', `Bearer ${world.key}`);
+    expect([asAccount.status, asAccount.body.code]).to.deep.equal([403, 'scope_missing']);
+    expect((await request(world.url).get('/readyz')).body).to.deep.equal({ status: 'ready' });
   });
 
   it('for an account: its own conditions and no others, found when it asks', async () => {
