@@ -12,7 +12,6 @@ import { begin } from './http/begin.ts';
 import type { Handler, Reply } from './http/context.ts';
 import type { GatewayDeps } from './http/deps.ts';
 
-/** The whole API: the endpoints of endpoints/list.ts, and pages. Builds the app and does not listen. */
 export function createApp(deps: GatewayDeps): Express {
   const app = express();
   for (const off of ['x-powered-by', 'etag', 'query parser']) app.disable(off);
@@ -31,7 +30,6 @@ export function createApp(deps: GatewayDeps): Express {
   return app;
 }
 
-/** What browsers ask for: pages and their files. None needs a key. */
 function mountPages(app: Express, gateway: Gateway): void {
   const docs = docsOf(gateway);
   const dashboard = createDashboard(gateway.files, gateway.sessions.cookie);
@@ -40,10 +38,10 @@ function mountPages(app: Express, gateway: Gateway): void {
   for (const path of docs.below) on(path, docs.page);
   on('/errors/:problem', docs.problem);
   on('/dashboard/assets/:name', dashboard.asset);
-  // Whoever types the address into a browser wants the pages for people; a program is told that there is nothing.
+  // A browser is led to the dashboard; a program gets a 404.
   app.get('/', (req, res: Reply, next) =>
     req.headers.accept?.includes('text/html') ? sendRedirect(res, '/dashboard') : next(),
   );
-  // The client knows its own paths and says of an unknown one that it leads nowhere.
+  // The dashboard itself tells of unknown paths below its own.
   for (const path of ['/dashboard', '/dashboard/', '/dashboard/*path']) on(path, dashboard.page);
 }

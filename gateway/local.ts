@@ -20,7 +20,7 @@ import { isRefused, type Problem } from './http/idempotency/action.ts';
 import { KeyUses } from './http/key-uses.ts';
 import { Threads } from './http/threads.ts';
 
-/** The endpoints without a server: `ops` runs their handlers in its own process, as an operator on this machine. */
+/** Runs endpoints without a server: `ops` calls their handlers in its own process, as an operator on this machine. */
 
 interface Supplies {
   readonly db: Db;
@@ -51,7 +51,7 @@ export function localGateway({ db, clock, config, log, box }: Supplies): Local {
   return { ...deps, ...createParts(deps, () => openapiOf(ENDPOINTS)), close };
 }
 
-/** Whoever may run programs of this machine. `account`: for the endpoints of accounts, as their owner. */
+/** Whoever may run programs on this machine. With `account`: as an owner of it, for the endpoints of accounts. */
 export function operatorHere(id: string, address = '', account?: AccountDocument): Requester {
   const scopes = ROLE_PERMISSIONS[account === undefined ? 'operator' : 'owner'];
   return {
@@ -78,11 +78,11 @@ export type LocalAnswer =
   | { readonly kind: 'file'; readonly text: string }
   | { readonly kind: 'refused'; readonly problem: Problem };
 
-/** What the endpoint answers. Whether the requester may is not asked, nor is it counted. Throws what the handler throws. */
+/** What the endpoint answers. Checks no permission and counts for no rate limit. Throws what the handler throws. */
 export async function runLocally(one: Endpoint, gateway: Gateway, asked: LocalRequest): Promise<LocalAnswer> {
   const { requester, params, query, body, idempotencyKey: key } = asked;
   const headers = key === undefined ? {} : { 'idempotency-key': key };
-  // Handlers read no more of a request than this, but for those that sign people in.
+  // Handlers read nothing else of a request, except those that sign people in.
   const req = { url: `/?${new URLSearchParams(query)}`, headers } as IncomingMessage & { readonly url: string };
   const told = { requestId: 'ops', messageId: undefined, batchId: undefined, scheduleId: undefined };
   const call = await readCall(one, gateway, { requester, params, json: body, req, told });

@@ -9,12 +9,11 @@ import { GatewayServer } from './http/server.ts';
 import { Threads } from './http/threads.ts';
 import { listenForScrapes } from './metrics.ts';
 
-/** Hosts that only programs of this machine reach. */
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
 runApp('gateway', async ({ config, db, clock, log, metrics, tracer, life, notes }) => {
   const accepter = new GroupAccepter({ db, clock, log });
-  // Callers have their answers before their messages are inserted.
+  // Callers get their answers before their messages are inserted.
   life.onStop('accepted', () => accepter.settled());
   const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits, countryOf };
   const chatAccepter = createChatAccepter({ db, clock, log, prices });
@@ -33,7 +32,7 @@ runApp('gateway', async ({ config, db, clock, log, metrics, tracer, life, notes 
   log.info('listening', { host: config.host, port });
   const isReached = config.trustProxy.length > 0 || !LOOPBACK.test(config.host);
   if (!config.publicUrl.startsWith('https:') && isReached) {
-    // Anybody on the way could read passwords and take over sessions.
+    // Anybody on the network between could read passwords and take over sessions.
     log.warn('sign_in_without_tls', {
       host: config.host,
       what_to_do: 'Put a TLS proxy in front and set HARKARA_PUBLIC_URL to its https address.',

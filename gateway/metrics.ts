@@ -6,11 +6,11 @@ import type { Clock } from '../shared/platform/runtime/clock.ts';
 import { FreshCache } from '../shared/platform/runtime/fresh-cache.ts';
 import { errorFields, type Log, unexpectedErrorFields } from '../shared/platform/runtime/log.ts';
 
-/** The text is made at most once in this time, for all scrapers, because it reads the report of every process. */
+/** The metrics are collected at most once in this time for all scrapers, because that reads every process's report. */
 const FRESH_MS = 5_000;
-/** Scrapers are few. More connections than this are closed. */
+/** Further connections are closed. */
 const CONNECTIONS_MAX = 64;
-/** Pause while the port is taken by another copy of the product or by an old process that is about to end. */
+/** Pause before the next try while another process holds the port. */
 const LISTEN_AGAIN_MS = 10_000;
 
 interface Exposition {
@@ -25,9 +25,9 @@ interface MetricsDeps {
 }
 
 /**
- * `GET /metrics`: the metrics of all processes in Prometheus' text form. They have a port of their own because they
- * need no key and tell of customers and carriers, which users of the API must not see (docs/decisions/0034). Does not
- * listen yet.
+ * `GET /metrics`: the metrics of all processes in Prometheus' text format. They have their own port because they need
+ * no key and tell of customers and carriers, which users of the API must not see (docs/decisions/0034). Does not listen
+ * yet.
  */
 export function createMetricsServer({ db, clock, log }: MetricsDeps): Server {
   const exposition = new FreshCache<string, Exposition>({
@@ -64,7 +64,7 @@ function answer(
   text: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  req.resume(); // reads and drops a body
+  req.resume();
   res.writeHead(status, {
     'Content-Type': PLAIN,
     'Content-Length': Buffer.byteLength(text),
@@ -76,8 +76,7 @@ function answer(
 }
 
 /**
- * Listens, and retries while the port is taken. The API matters more than its metrics, so a taken port stops no
- * gateway. Returns a function that ends it.
+ * Listens, and retries while the port is taken: the gateway works without its metrics. Returns a function that ends it.
  */
 export function listenForScrapes(deps: MetricsDeps, host: string, port: number): () => void {
   const server = createMetricsServer(deps);

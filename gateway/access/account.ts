@@ -12,8 +12,8 @@ import type { GatewayDeps } from '../http/deps.ts';
 const REMEMBERED_ACCOUNTS = 20_000;
 
 /**
- * The account of a key or user; none for one that is closed. A process reads it at most once per 4 s. A test account has the settings
- * of the live one, and is made when it is asked for first.
+ * Undefined for closed and unknown accounts. A process reads an account at most once per 4 s. A test account has the
+ * settings of its live one and is made when it is first asked for.
  */
 export type ReadAccount = (id: AccountId) => Promise<CallerAccount | undefined>;
 
@@ -38,17 +38,17 @@ export function createReadAccount({ db, clock, config }: Pick<GatewayDeps, 'db' 
 }
 
 /**
- * A test account has what test keys do: messages, batches, schedules, events, statistics, and a ledger of play credits. So nothing of a
- * live account is touched, no list of one needs a filter, and all that decides about messages and money decides here too
- * (docs/decisions/0053). Whatever is registered or set is the live account's: senders, templates, webhooks, keys, settings.
+ * A test account owns what test keys make (messages, batches, statistics, a ledger of play credits …), so lists need no
+ * filter and the same rules for messages and money apply (docs/decisions/0053). What is registered or set (senders,
+ * templates, webhooks, keys, settings) belongs to the live account.
  */
 
-/** The most play credits that one spends in a day: so many SMS, since each costs one. */
+/** The most play credits spent in a day. A test SMS costs one. */
 const CREDITS_PER_DAY = 1_000;
 /** More than it can ever spend. */
 const CREDITS = 1_000_000_000;
 
-/** Makes the test accounts of live accounts, each with its credits, by one document each. Those that exist stay as they are. */
+/** Makes the test accounts of live accounts with their credits, one document each. Existing ones stay as they are. */
 async function makeTestAccounts(db: Db, live: readonly AccountDocument[], now: Date): Promise<void> {
   await insertNew(
     db,
@@ -82,12 +82,11 @@ async function makeTestAccounts(db: Db, live: readonly AccountDocument[], now: D
   );
 }
 
-/** An account as the one whose senders, templates and provider it uses. */
 export function asLiveAccount<Account extends Pick<AccountDocument, '_id'>>(account: Account): Account {
   return isTestAccount(account._id) ? { ...account, _id: liveAccountOf(account._id) } : account;
 }
 
-/** What of a live account's settings holds for its test messages too. The rest is about traffic and money that there is none of. */
+/** Settings about real traffic and money do not hold for test messages. */
 function asTestAccount(live: AccountDocument) {
   const { name, senders, dlt, entityId, numberCheck, country, countries, lineBreaks, ctaCheck, texts, secondFactor } =
     live;
@@ -95,15 +94,12 @@ function asTestAccount(live: AccountDocument) {
   return { _id: testAccountOf(live._id), name, senders, ...set };
 }
 
-/**
- * Test keys, and people who look at tests on the dashboard, see and send in the account's test account
- * (see above). What an endpoint declares (`test`) says where that is so.
- */
+/** The dashboard sends it for people who look at tests. `test` of an endpoint says what it then does. */
 const MODE_HEADER = 'harkara-mode';
 
 /**
- * Comes after the scopes, at endpoints of accounts. A test key is refused where live and test are the same account; people act on the
- * live one there, whatever they look at.
+ * Comes after the scopes, at endpoints of accounts. Where live and test are the same account, a test key is refused and
+ * people act on the live account in either mode.
  */
 export function testMode(one: { readonly test?: 'apart' | 'same' }, readAccount: ReadAccount): Handler {
   return async (req, res: Reply, next) => {

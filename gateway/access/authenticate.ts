@@ -19,7 +19,7 @@ import type { ProblemSlug } from '../http/problem.ts';
 import type { ReadAccount } from './account.ts';
 import type { Unauthorized } from './rate-limit.ts';
 
-/** How many keys, and key ids that do not exist, one process remembers. */
+/** How many keys one process remembers, including ids that do not exist. */
 const REMEMBERED_KEYS = 20_000;
 
 interface KnownKey extends Pick<KeyDocument, 'scopes' | 'status'> {
@@ -32,18 +32,18 @@ interface KnownKey extends Pick<KeyDocument, 'scopes' | 'status'> {
   readonly caps: KeyCaps | undefined;
   readonly secretHash: Uint8Array;
   readonly expiresMs: number;
-  /** The subnets that the key may be used from. Undefined when it may be used from everywhere. */
+  /** The subnets that the key may be used from. Undefined: from everywhere. */
   readonly allowed: readonly Subnet[] | undefined;
 }
 
-/** Finds who makes a request; otherwise returns the problem. Rejects with the store's error. */
+/** Returns who makes a request, or the problem. Rejects with the store's error. */
 export type Identify = (req: Request) => Promise<Requester | ProblemSlug>;
 
 /**
- * "Authentication". A process reads a key at most once per 4 s, together with its account. Keys in use are
- * refreshed together, in the background. A key whose account does not exist is invalid. From an address that a key does not allow
- * it is refused before the request is counted: a thief can neither use it nor use up its requests. A request without the
- * header `Authorization` is left to `identifyUser`.
+ * "Authentication". A process reads a key and its account at most once per 4 s; keys in use are refreshed together in
+ * the background. A key whose account does not exist is invalid. Addresses that a key does not allow are refused before
+ * the request is counted, so a thief cannot use up its requests either. Requests without the header `Authorization` go
+ * to `identifyUser`.
  */
 export function createIdentify(
   { db, clock, config, keyUses }: Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'keyUses'>,
@@ -65,7 +65,7 @@ export function createIdentify(
     if (presented === 'malformed') return 'key_invalid';
     const key = await keys.get(presented.id);
     if (key?.test !== presented.test || !secretMatches(presented.secret, key.secretHash)) return 'key_invalid';
-    // From here on the caller has proved to own the key, so telling the reason helps no attacker.
+    // From here on the caller has proved to have the key, so the reason helps no attacker.
     if (key.status !== 'active') return 'key_revoked';
     if (key.expiresMs <= clock.now().getTime()) return 'key_expired';
     const account = key.account && (await readAccount(key.account));
@@ -75,7 +75,7 @@ export function createIdentify(
     keyUses.note(key.keyId, address);
     const { keyId, test, perMinute, scopes } = key;
     const known = await Promise.all(key.makers.map((id) => keys.get(id)));
-    // A maker that was replaced keeps the rate that it had. The newer one, and so this key, may have been given more.
+    // A maker that was replaced keeps its old rate, which may be below what its successor and this key were given.
     const makers = known
       .filter((maker) => maker !== undefined)
       .map((maker) => ({ id: maker.keyId, perMinute: Math.max(maker.perMinute, perMinute) }));
@@ -92,9 +92,7 @@ export function createIdentify(
   };
 }
 
-/**
- * The first handler of every endpoint that needs a key or a session. `nobody`: the problem of a request that has neither.
- */
+/** The first handler of endpoints that need a key or a session. `nobody`: the problem when a request has neither. */
 export function createAuthenticate(
   identify: Identify,
   unauthorized: Unauthorized,
@@ -116,7 +114,7 @@ function knownKey(key: KeyDocument): KnownKey {
     perMinute: key.perMinute ?? REQUESTS_PER_MINUTE,
     makers: (key.makers ?? []).filter((id) => !isUserId(id)),
     caps: key.caps && { key: lineOf(key), ...key.caps },
-    // The store should hold no other. Whatever it holds, no key reaches both an account and the operators' side.
+    // No key reaches both an account and the operators' side, even if the store holds such a key.
     scopes: key.scopes.filter((scope) => isOperatorScope(scope) === (key.account === undefined)),
     secretHash: key.secretHash.value(),
     status: key.status,

@@ -9,18 +9,18 @@ import type { ProblemSlug } from '../http/problem.ts';
 import { isLooking } from './looking.ts';
 import { textsFor } from './texts.ts';
 
-/** A longer text is made octets once for all callers who wait for it: 20 copies of 6 MB held the event loop for 200 ms. */
+/** Larger texts are encoded once for all waiting callers: 20 copies of 6 MB held the event loop for 200 ms. */
 const LARGE_CHARACTERS = 65_536;
 /**
- * Octets of large answers that an account may leave unread in a process before its next list is read. An answer has some MB and is
- * kept for as long as its caller takes a little of it: many connections of one account would fill the memory.
+ * While an account's connections have this many unread bytes of large answers, its next list waits; otherwise slow
+ * readers would fill the memory.
  */
 const UNREAD_MAX = 33_554_432;
 
 /**
- * Answers 200 with the result of `read`: an object, or a text that is JSON already. No result is answered with the problem
- * `missing`. `send` replaces the 200, for texts that are not JSON. The read waits in the account's queue, and waiting requests for
- * the same URL are answered by one read. `cost`: how many requests it counts as, at least 1. A key with fewer left gets 429.
+ * Answers 200 with the result of `read`: an object, or a text that is already JSON; undefined becomes the problem
+ * `missing`. `send` replaces the 200, for other texts. The read waits in the account's queue; requests that wait for
+ * the same URL share it. `cost`: how many requests it counts as, at least 1. A key with fewer left gets 429.
  */
 type AnswerRead = (
   res: Reply,
@@ -39,7 +39,7 @@ export function createCostlyReads(charge: Charge): AnswerRead {
   return async (res, cost, read, missing = 'not_found', send = (json) => sendJsonText(res, 200, json)) => {
     if (!(await charge(res, cost))) return;
     const owner = ownerOf(res);
-    // Who is shown more of the texts does not share a read with who is shown less. Operators see less of what customers wrote.
+    // Callers who may see different parts of the texts do not share a read. Operators see less of what customers wrote.
     const requester = requesterOf(res);
     const asked = `${textsFor(requester)} ${isLooking(requester)} ${res.req.originalUrl}`;
     const text = await queue.run(owner, asked, async () => {
@@ -57,7 +57,6 @@ export function createCostlyReads(charge: Charge): AnswerRead {
     send(text);
   };
 
-  /** Counts it until all of it is on its way, or its connection is lost. */
   function keep(owner: AccountId, bytes: number, res: Reply): void {
     if (res.closed) return;
     unread.set(owner, (unread.get(owner) ?? 0) + bytes);
@@ -71,14 +70,11 @@ export function createCostlyReads(charge: Charge): AnswerRead {
 }
 
 /**
- * How many reads run at a time in one process, over all accounts. The store does one command after the other, so each
- * read delays sends.
+ * The most reads at a time in one process, over all accounts. The store runs one command at a time, so reads delay
+ * sends.
  */
 const TOGETHER_MAX = 3;
-/**
- * How long an account pauses after a read, as a multiple of the time that the read took. When the store is slow,
- * accounts ask it less often.
- */
+/** How long an account pauses after a read, as a multiple of its duration: a slow store is asked less often. */
 const REST = 2;
 const REST_MAX_MS = 250;
 
@@ -89,19 +85,18 @@ interface Waiting<T> {
 
 /**
  * Keeps reads that cost the store much (lists, counts) from delaying everything else. Each account has one read at a
- * time and a pause after it. A few reads run for all accounts together, in round robin. A customer with many
- * connections delays only its own reads. Equal reads of an account that have not begun are done once for all callers.
+ * time and pauses after it; a few accounts' reads run at once, in round robin. Equal waiting reads of an account are
+ * done once for all callers.
  */
 export class ReadQueue<T> {
   /** By account and name. The account that is next comes first. */
   readonly #waiting = new Map<string, Map<string, Waiting<T>>>();
-  /** Accounts with a running read, and accounts in the pause after one. */
   readonly #reading = new Set<string>();
   readonly #resting = new Set<string>();
   readonly #clock: Clock;
   readonly #isHeld: (account: string) => boolean;
 
-  /** `isHeld`: whether an account's next read must wait for something else; `goOn` says that it may have changed. */
+  /** `isHeld`: whether an account's next read must wait for something else. Call `goOn` when that may have changed. */
   constructor(clock: Clock = systemClock, isHeld: (account: string) => boolean = () => false) {
     this.#clock = clock;
     this.#isHeld = isHeld;

@@ -12,42 +12,41 @@ interface Item {
 export interface Counted {
   /** Its number in the window, from 1. The event passes if this is not above the limit. */
   readonly rank: number;
-  /** By this time the window has certainly ended, by the monotonic clock. */
+  /** By the monotonic clock: the window has certainly ended then. */
   readonly endsMs: number;
 }
 
 interface Outcome {
   readonly counted: Counted;
-  /** Set when the limit is used up, allowances included. */
+  /** Set when the limit, allowances included, is used up. */
   readonly full: FullWindow | undefined;
   readonly heldByOthers: boolean;
 }
 
 interface FullWindow {
   readonly count: number;
-  /** The window lasts at least until this time. */
+  /** The window certainly lasts until then. */
   readonly runsUntilMs: number;
   readonly endsMs: number;
 }
 
-/** Events that a counter may let pass without asking the store, while the window lasts. */
+/** Events that a counter may let pass in this window without asking the store. */
 interface Allowance {
   left: number;
   nextRank: number;
-  /** The window lasts at least until this time. */
   readonly runsUntilMs: number;
   readonly endsMs: number;
 }
 
-/** The most events of one group. With 1,000 different keys its commands have some 40 KB. */
+/** The most events of one group. With 1,000 different keys its commands take some 40 KB. */
 const GROUP_MAX = 1_000;
-/** How many exhausted keys are remembered. Forgetting one costs the store one more count. */
+/** How many used-up keys are remembered. Forgetting one costs one count in the store. */
 const FULL_MAX = 10_000;
-/** The most keys with allowances. For more keys each event is counted by itself. */
+/** The most keys with allowances; events of further keys are counted one by one. */
 const ALLOWANCES_MAX = 20_000;
 /**
- * For this long nobody is refused while other counters may still return allowances. Each counter checks four times a second whether
- * its allowances are wanted back. A counter whose process died returns nothing.
+ * For this long nobody is refused while other counters may still return allowances. A counter whose process died
+ * returns nothing.
  */
 const RECALL_MS = 2_000;
 const RECALL_PAUSE_MS = 50;
@@ -56,12 +55,9 @@ const LOOK_MS = 250;
 
 /**
  * Counts events of many keys exactly, over all processes. Events that arrive while a count is in flight are counted
- * together in the next one (window.ts), so the cost per event falls as the load rises.
- *
- * Far from the limit a count also takes an allowance: events for later. They are already counted, so most events pass here without
- * a command, and no more than the limit allows. Measured at 500 sends a second, per 1,000 sends, with and without
- * allowances. One key: 1,523 and 2,674 commands (16 and 848 of them by the rate limit), 558 and 881 ms of the store's CPU,
- * 946 and 1,361 ms of the gateway's. Four keys: 1,291 and 2,379 commands, 607 and 793 ms, 1,024 and 1,140 ms.
+ * together in the next one (window.ts), so the cost per event falls with the load. Far from the limit a count also
+ * takes an allowance: future events, counted already, that later pass without a command (measured in
+ * docs/performance.md).
  *
  * A key whose limit is used up is refused without the store until its window ends. Refused events are not counted.
  */
@@ -72,11 +68,11 @@ export class RateCounter {
   /** This counter's name in the documents. A restarted process gets a new one. */
   readonly #name = newId('ctr');
   readonly #allowances = new Map<string, Allowance>();
-  /** Allowances that are being returned, by key and window. */
+  /** Allowances being returned, by key and window. */
   readonly #debts = new Map<string, number>();
   #looking = false;
   readonly #full = new Map<string, FullWindow>();
-  /** Keys with a count in flight. It may bring a new allowance. */
+  /** Keys with a count in flight, which may bring a new allowance. */
   readonly #counting = new Set<string>();
   readonly #grouper: Grouper<Item, Outcome>;
 
@@ -87,7 +83,7 @@ export class RateCounter {
     this.#grouper = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (items) => this.#countTogether(items) });
   }
 
-  /** Rejects with the store's error. The event may have been counted then, so it must not pass. */
+  /** Rejects with the store's error. The event may have been counted, but must not pass. */
   async count(key: string, limit: number): Promise<Counted> {
     const known = this.#fromAllowance(key, limit) ?? this.#refused(key, limit);
     if (known !== undefined) return known;
@@ -101,16 +97,12 @@ export class RateCounter {
     }
   }
 
-  /**
-   * Counts `n` events at once and returns the last one. When that one does not pass, earlier ones may have been
-   * counted.
-   */
+  /** Counts `n` events and returns the last. If that does not pass, earlier ones may have been counted. */
   async countMany(key: string, limit: number, n: number): Promise<Counted> {
     const counted = await Promise.all(Array.from({ length: n }, () => this.count(key, limit)));
     return counted.reduce((last, one) => (one.rank > last.rank ? one : last));
   }
 
-  /** Uses one event of an allowance. Undefined when there is none. */
   #fromAllowance(key: string, limit: number): Counted | undefined {
     const allowance = this.#allowances.get(key);
     if (allowance === undefined || allowance.left === 0 || allowance.nextRank > limit) return undefined;
@@ -119,7 +111,6 @@ export class RateCounter {
     return { rank: allowance.nextRank++, endsMs: allowance.endsMs };
   }
 
-  /** Replaces the key's allowance by that of its newest count. */
   #keep(key: string, allowance: Allowance): void {
     if (allowance.left === 0 || (this.#allowances.size >= ALLOWANCES_MAX && !this.#allowances.has(key))) return;
     this.#allowances.set(key, allowance);
@@ -179,14 +170,14 @@ export class RateCounter {
   }
 
   /**
-   * Returns unused allowances as soon as somebody is refused, so that nobody is refused because of them. They are already counted: what
-   * is returned is taken off the count. Looks again and again, until all windows with allowances have ended.
+   * Returns unused allowances as soon as somebody is refused, so that nobody is refused because of them. Returned
+   * events are taken off the count. Repeats until all windows with allowances have ended.
    */
   #look(): void {
     if (this.#looking) return;
     this.#looking = true;
     const look = async (): Promise<void> => {
-      // While the store is not available, it gives no allowance either. A later look repeats this.
+      // Errors are ignored: while the store is down it gives no allowances either, and the next look repeats this.
       await this.#giveBack().catch(() => {});
       const nowMs = this.#clock.monotonicMs();
       for (const [key, { runsUntilMs }] of this.#allowances) if (nowMs >= runsUntilMs) this.#allowances.delete(key);
@@ -210,12 +201,12 @@ export class RateCounter {
       const debt = `${_id} ${window.start.getTime()}`;
       const allowance = this.#allowances.get(_id);
       const { held: most = 0 } = window.by[this.#name] ?? {};
-      // A count whose answer was lost may have left an allowance that nobody knows of; it is unused. The allowance that is known
-      // here may belong to an earlier window. So at most what this window gave is returned; otherwise more than its
-      // limit could pass.
+      // A count whose answer was lost may have left an unused allowance that we do not know, and the known one may
+      // belong to an earlier window. So at most what this window gave is returned; otherwise more than the limit could
+      // pass.
       const unused = Math.min(this.#debts.get(debt) ?? allowance?.left ?? most, most);
       if (allowance !== undefined) allowance.left = 0;
-      // Kept until the store has answered. The update's filter lets it be returned only once.
+      // Kept until the store has answered. The filter lets it be returned only once.
       this.#debts.set(debt, unused);
       await this.#rate.updateOne(
         { _id, 'window.start': window.start, [held]: { $gt: 0 } },

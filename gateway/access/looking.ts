@@ -11,25 +11,24 @@ import type { GatewayDeps } from '../http/deps.ts';
 import type { ReadAccount } from './account.ts';
 
 /**
- * Operators see an account as it sees itself: they name it in a header, and the account's own endpoints answer them (docs/decisions/0043).
- * So there is no second set of endpoints, and nothing that an account does not see itself. They may do what `read` allows, and what an
- * endpoint allows an operator by name (`admin:look`, `admin:support` among its scopes). What they look at stands in the audit.
+ * Operators who name an account in this header use its own endpoints (docs/decisions/0043). They may do what `read`
+ * allows, and what an endpoint's scopes name for operators (`admin:look`, `admin:support`). The audit records it.
  */
 const ACCOUNT_HEADER = 'harkara-account';
 
-/** A look at the same thing by the same operator is recorded again after this. Pages read again by themselves every few seconds. */
+/** Repeated looks at the same thing within this time are recorded once: pages reload by themselves. */
 const RECORDED_MS = 600_000;
 const REMEMBERED_MAX = 10_000;
 
 /**
- * Comes before the scopes. An operator who names an account acts in it from here on. A browser names it in the query (`account`) of
- * what it opens without headers: streams and files. Of a closed account, what is kept is shown.
+ * Comes before the scopes. From here on an operator who names an account acts in it. For streams and files a browser
+ * names it in the query (`account`) instead. Closed accounts can be looked at too.
  */
 export function createLookAs(readAccount: ReadAccount, db: Db): Handler {
   return async (req, res: Reply, next) => {
     const requester = requesterOf(res);
     const id = req.headers[ACCOUNT_HEADER] ?? inQuery(req.url);
-    // An account's own key or user has its account already, and no other.
+    // Keys and users of an account have their account already.
     if (id === undefined || !requester.scopes.includes('admin:look')) return next();
     const account =
       typeof id === 'string' && isAccountId(id)
@@ -41,7 +40,7 @@ export function createLookAs(readAccount: ReadAccount, db: Db): Handler {
   };
 }
 
-/** Endpoints without that parameter refuse it, as they refuse every unknown one. */
+/** Endpoints without this parameter refuse it later as unknown. */
 function inQuery(url: string): string | undefined {
   const start = url.indexOf('?');
   return start === -1 ? undefined : (new URLSearchParams(url.slice(start)).get('account') ?? undefined);
@@ -58,14 +57,14 @@ interface LookedAt {
   readonly scopes?: readonly (string | readonly string[])[];
 }
 
-/** Comes after the scopes, at endpoints of accounts. Records what an operator looks at, before it is shown. */
+/** Comes after the scopes, at endpoints of accounts. Records an operator's look before anything is shown. */
 export function lookAudit(one: LookedAt, record: RecordLook): Handler {
   return async (req, res: Reply, next) => {
     const requester = requesterOf(res);
     const { account } = requester;
     if (account === undefined) return sendProblem(res, 'account_not_named');
     if (!isLooking(requester)) return next();
-    // What `read` alone lets an account do is done for it by nobody else.
+    // Operators may change nothing unless the endpoint's scopes name them: `read` alone does not suffice.
     const isNamed = one.scopes?.flat().some(isOperatorScope) === true;
     if (one.ownOnly || (one.method !== 'get' && !isNamed)) return sendProblem(res, 'account_only');
     const [kind, id] = thingOf(req.params) ?? ['account', account._id];
@@ -81,10 +80,10 @@ interface Look {
   readonly account?: AccountId;
 }
 
-/** Rejects when the store cannot write the entry: nothing is shown then. */
+/** Rejects when the store cannot write the entry; then nothing is shown. */
 type RecordLook = (requester: Requester, look: Look) => Promise<void>;
 
-/** Once per process: it remembers what it has recorded. */
+/** One per process: it remembers what was recorded. */
 export function createRecordLook({ db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>): RecordLook {
   const recorded = new Map<string, number>();
   return async (requester, look) => {
@@ -99,7 +98,7 @@ export function createRecordLook({ db, clock, config }: Pick<GatewayDeps, 'db' |
   };
 }
 
-/** The thing that a path names first: `{message_id}` of `/v2/messages/{message_id}`. Of a customer the audit keeps a masked number. */
+/** The first thing that a path names: `{message_id}` of `/v2/messages/{message_id}`. Customers' numbers are masked. */
 function thingOf(params: Readonly<Record<string, unknown>>): readonly [kind: string, id: string] | undefined {
   const [first] = Object.entries(params);
   if (first === undefined) return undefined;

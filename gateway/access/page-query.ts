@@ -3,13 +3,13 @@ import { type Reply, requesterOf } from '../http/context.ts';
 import { choice, optional, string } from '../http/fields/field.ts';
 import { CHALLENGE } from './rate-limit.ts';
 
-/** The query parameter of what a page opens without headers of its own: a link, a stream. */
+/** A query parameter for requests for which a page cannot set headers: links and streams. */
 export function pageUser(what: 'link' | 'stream') {
   const description = `Only the session of this user (\`user_id\`); otherwise \`other_user\`. A browser cannot send the header \`X-Dashboard-User\` with a ${what}.`;
   return optional(string({ description }, (id) => id));
 }
 
-/** The query parameter by which an operator's page names the account that it looks at, as the header `Harkara-Account` does. */
+/** An operator's page names the account that it looks at, as the header `Harkara-Account` does. */
 export function pageAccount() {
   return optional(
     string(
@@ -20,8 +20,8 @@ export function pageAccount() {
 }
 
 /**
- * Refuses a request of a page that was opened by another user, before this one signed in. `user` comes from the query: links and
- * streams cannot send the header `X-Dashboard-User`, which says the same. True when the refusal was answered.
+ * Refuses a request of a page that another user opened before this one signed in. `user` comes from the query because
+ * links and streams cannot send the header `X-Dashboard-User`. True when refused.
  */
 export function refusesOther(res: Reply, user: string | undefined): boolean {
   if (user === undefined || user === requesterOf(res).who.id) return false;
@@ -29,7 +29,6 @@ export function refusesOther(res: Reply, user: string | undefined): boolean {
   return true;
 }
 
-/** The query parameter of what a page opens without headers of its own. */
 export function pageMode() {
   return optional(choice(['test'], 'For pages: of test messages, as the header `Harkara-Mode: test` says.'));
 }

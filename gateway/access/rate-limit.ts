@@ -11,10 +11,9 @@ import type { Counted, RateCounter } from './counter.ts';
 import { WINDOW_MS } from './window.ts';
 
 /**
- * "Limits": requests a minute per API key or user, over all processes and machines. Comes right after authentication, so that
- * every request of a key counts, and every answer tells what is left. A key that another one made also counts for that one: a key
- * that makes keys gains no requests by it (docs/decisions/0025). When the store cannot count, the answer is an
- * error (503); nothing passes uncounted.
+ * "Limits": requests a minute per API key or user, over all processes and machines. Comes right after authentication,
+ * so that every request of a key counts. A request of a key made by another key counts for both, so making keys gains
+ * no requests (docs/decisions/0025). When the store cannot count, the answer is 503; nothing passes uncounted.
  */
 export function createRateLimit(counter: RateCounter, clock: Clock): Handler {
   const limiter = rateLimit({
@@ -29,11 +28,10 @@ export function createRateLimit(counter: RateCounter, clock: Clock): Handler {
     handler: (req, res) => {
       refuse(asReply(res), tell(req, asReply(res), clock), 'was not processed');
     },
-    // answer.ts writes the headers together with all others. The library would compute the remaining time by this
-    // machine's clock.
+    // answer.ts writes the headers. The library would compute the remaining time by this machine's clock.
     standardHeaders: false,
     legacyHeaders: false,
-    // The library's own checks look for mistakes with addresses. Addresses are not counted here.
+    // The library's own checks concern addresses, which are not counted here.
     validate: false,
   });
   return (req, res: Reply, next) => {
@@ -46,8 +44,8 @@ export function createRateLimit(counter: RateCounter, clock: Clock): Handler {
 }
 
 /**
- * Connects express-rate-limit to the product's own counter, which counts over all processes. The library passes only
- * one string, but the counter also needs the limits: the keys are `<limit> <who is counted>`, for each window that counts.
+ * Connects express-rate-limit to our counter. The library passes only one string, but the counter needs the limits too:
+ * a key is `<limit> <who is counted>` for each window that counts.
  */
 class RateLimitStore implements Store {
   readonly #counter: RateCounter;
@@ -69,18 +67,16 @@ class RateLimitStore implements Store {
   /** Required by the interface. Every request counts, whatever its answer. */
   decrement(): void {}
 
-  /** Required by the interface. A window ends by itself. */
   resetKey(): void {}
 }
 
 /**
- * For requests that cost the store more than usual. Called as soon as the endpoint knows the cost. A refused request
- * uses up what was left. No request counts as more than the key may make in a minute, because otherwise a key with a
- * small limit could never make it.
+ * For requests that cost the store more than usual. A refused request uses up what was left. Nothing costs more than
+ * the key's requests of a minute; otherwise a key with a small limit could never make it.
  */
 export function createCharge(counter: RateCounter, clock: Clock): Charge {
   return async (res, cost) => {
-    if (cost <= 1) return true; // It was counted once when it came.
+    if (cost <= 1) return true; // It was counted once already.
     const { perMinute } = requesterOf(res);
     const more = Math.min(cost, perMinute) - 1;
     if (more === 0) return true;
@@ -97,7 +93,6 @@ interface Window {
   readonly limit: number;
 }
 
-/** The caller's own, then those of the keys that made it, nearest first. */
 function windowsOf(res: Reply): readonly Window[] {
   const { who, account, perMinute, makers } = requesterOf(res);
   const own = who.kind === 'key' && who.test ? `test:${account?._id}` : `${who.kind}:${who.id}`;
@@ -106,8 +101,8 @@ function windowsOf(res: Reply): readonly Window[] {
 }
 
 /**
- * Counts in the first window, and in each next one while the ones before let it pass: so what a key asks for beyond its own rate
- * takes nothing from its makers. Tells of the window with the least left, as if it were the first.
+ * Counts in each window only if those before let the request pass, so requests beyond a key's own rate take nothing
+ * from its makers. Returns the window with the least left.
  */
 async function countAll(
   [own, ...others]: readonly Window[],
@@ -125,7 +120,7 @@ async function countAll(
 }
 
 function tell(req: Request, res: Reply, clock: Clock): Told {
-  // express-rate-limit sets it (`requestPropertyName`) before it calls any handler.
+  // express-rate-limit sets it (`requestPropertyName`) before it calls a handler.
   const { limit, remaining, resetTime } = (req as Request & { readonly rateLimit: RateLimitInfo }).rateLimit;
   return tellLeft(
     res,
@@ -162,7 +157,7 @@ function refuse(res: Reply, { limit, seconds }: Told, what: string): void {
   });
 }
 
-/** The types of express-rate-limit do not know our context. `begin` has filled `locals` of every response. */
+/** express-rate-limit's types do not know our context, which `begin` has put into `locals`. */
 function asReply(res: unknown): Reply {
   return res as Reply;
 }
@@ -170,9 +165,8 @@ function asReply(res: unknown): Reply {
 export type Unauthorized = (req: Request, res: Reply, slug: ProblemSlug, more?: ProblemAnswer) => Promise<void>;
 
 /**
- * Answers requests without a good key (or signature): with the reason a few times a minute for each address, then
- * with 429. Counted over all processes, like requests of keys. An address above its limit costs the store nothing
- * more until its minute is over.
+ * Answers requests without a valid key (or signature): with the reason a few times a minute per address, then with 429.
+ * Counted over all processes. An address above its limit costs the store nothing more until its minute is over.
  */
 export function createUnauthorized(
   { clock, config }: Pick<GatewayDeps, 'clock' | 'config'>,
@@ -180,7 +174,7 @@ export function createUnauthorized(
   addressOf: CallerAddress,
 ): Unauthorized {
   return async (req, res, slug, more = {}) => {
-    // Somebody who has not signed in yet asks who it is. That is no failure, and costs the store nothing.
+    // Somebody who has not signed in asks for the session: no failed attempt, so it is not counted.
     if (slug === 'session_missing') return sendProblem(res, slug, { ...CHALLENGE, ...more });
     const address = addressOf(req);
     const { name, limit } = countedAs(slug, config.authFailuresPerMinute);
@@ -199,8 +193,8 @@ export function createUnauthorized(
 export const CHALLENGE = { headers: ['WWW-Authenticate', 'Bearer realm="harkara"'] } as const;
 
 /**
- * A cookie cannot be guessed, and the pages of a whole office may find that their sessions have ended in the same minute. They
- * count apart, and have more.
+ * Ended sessions count apart and have more: cookies cannot be guessed, and a whole office's sessions may end in the
+ * same minute.
  */
 const ENDED_SESSIONS = 10;
 
@@ -210,7 +204,7 @@ function countedAs(slug: ProblemSlug, limit: number): { readonly name: string; r
     : { name: 'ip', limit };
 }
 
-/** Names the address that we see. That shows when it is the address of a proxy which `HARKARA_TRUST_PROXY` lacks. */
+/** Names the address that we see, which shows a proxy that `HARKARA_TRUST_PROXY` lacks. */
 function cameFrom(address: string): ProblemAnswer {
   return {
     detail: `The request came from ${address}, and this key may not be used from there. ${PROBLEMS.ip_not_allowed.advice}`,

@@ -24,10 +24,10 @@ import { ROLE_PERMISSIONS } from './scopes.ts';
 const SEEN_EVERY_MS = 60_000;
 const SECRET_BYTES = 32;
 const AGENT_CHARACTERS = 200;
-/** More browsers than anybody has. A loop of sign-ins ends its own sessions. */
+/** More browsers than anybody uses. Beyond this the oldest session ends, so a sign-in loop ends its own. */
 const SESSIONS_MAX = 20;
 
-/** What the user has shown: a second factor; and when the password, unless just now. */
+/** The second factor that the user has shown, and when the password was shown (by default now). */
 interface Shown {
   readonly factor: SessionDocument['factor'] | undefined;
   readonly confirmedAt?: Date;
@@ -39,8 +39,8 @@ interface Begun {
 }
 
 /**
- * The sessions of signed-in browsers. Session and user are read on every request, so that a role, a disabled user and an ended
- * session count at once, on every gateway (decision 26).
+ * The sessions of signed-in browsers. Every request reads session and user, so a changed role, a disabled user and an
+ * ended session count at once on every gateway (decision 26).
  */
 export class Sessions {
   readonly cookie: SessionCookie;
@@ -58,7 +58,7 @@ export class Sessions {
     this.cookie = new SessionCookie(deps.config.publicUrl);
   }
 
-  /** Begins a session. The text of its cookie is stored nowhere. A user with too many loses the oldest. */
+  /** Begins a session. The cookie's text is stored nowhere. A user with too many sessions loses the oldest. */
   async begin(req: IncomingMessage, user: UserDocument, { factor, confirmedAt }: Shown): Promise<Begun> {
     const now = this.#deps.clock.now();
     const secret = randomBytes(SECRET_BYTES).toString('hex');
@@ -81,13 +81,12 @@ export class Sessions {
     return { session, cookie: { id: session._id, secret } };
   }
 
-  /** Ends all sessions of the user and begins one with another cookie. `user` is as it was after the change that demands it. */
+  /** Ends all sessions of the user and begins a new one. `user` is as it is after the change. */
   async renew(req: IncomingMessage, user: UserDocument, shown: Shown): Promise<Begun> {
     await endSessions(this.#deps.db, user._id);
     return this.begin(req, user, shown);
   }
 
-  /** The session of the request's cookie; otherwise the problem. */
   async find(req: IncomingMessage): Promise<SignedIn | ProblemSlug> {
     const text = this.cookie.read(req);
     if (text === undefined) return 'key_missing';
@@ -100,8 +99,8 @@ export class Sessions {
   }
 
   /**
-   * Who makes the request, by its cookie. A change must come from our own pages. All tabs of a browser have one cookie: a page says
-   * for whom it was made, so that it does not act for somebody who signed in in another tab.
+   * Who makes the request, by its cookie. A change must come from our own pages. All tabs share one cookie, so a page
+   * also names its user: a tab left open by one user must not act for another.
    */
   async identify(req: IncomingMessage): Promise<Requester | ProblemSlug> {
     const found = await this.find(req);
@@ -125,7 +124,7 @@ export class Sessions {
     };
   }
 
-  /** What the user of a session may do now, for a stream that it opened. Does not count as a request. */
+  /** What the user of a session may do now, for an open stream. Does not count as a request. */
   async scopesOf(id: SessionId): Promise<Pick<Requester, 'scopes'> | ProblemSlug> {
     const session = await findSession(this.#deps.db, id);
     const found = session && (await this.#alive(session));
@@ -141,7 +140,6 @@ export class Sessions {
     const user = await findUser(this.#deps.db, session.user);
     if (user === undefined || isOver(session, user, this.#deps.clock.now())) return undefined;
     const account = user.account && (await this.#readAccount(user.account));
-    // A user of an account must have one.
     return user.account !== undefined && account === undefined ? undefined : { session, user, account };
   }
 
@@ -151,17 +149,16 @@ export class Sessions {
   }
 }
 
-/** What a page asks by itself, to show what is new, does not keep its session from ending. */
+/** Requests that a page makes by itself, to show what is new, do not keep its session alive. */
 function isAutomatic({ headers }: IncomingMessage): boolean {
   return headers['x-dashboard-auto'] === '1' || headers.accept === 'text/event-stream';
 }
 
-/** A second factor is asked for that the session does not have: it may do nothing but set one up. */
 function isIncomplete({ session, user, account }: SignedIn): boolean {
   return session.factor === undefined && needsSecondFactor(user, account);
 }
 
-/** Whether the user may do nothing before a second factor is set up (ASVS 5.0, 6.3.3). */
+/** Whether the user can do nothing until a second factor is set up (ASVS 5.0, 6.3.3). */
 export function needsSecondFactor(
   { role }: Pick<UserDocument, 'role'>,
   account: Pick<AccountDocument, 'secondFactor'> | undefined,
@@ -174,14 +171,14 @@ const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
 
 /**
- * Whether a request that changes something comes from our own pages, and not from another site in the same browser. Only for
- * requests that a cookie authenticates (OWASP CSRF Prevention Cheat Sheet, "Fetch Metadata headers"). Browsers send
- * Sec-Fetch-Site over TLS and to this machine; elsewhere the Origin decides. It is compared with the public address, or with the
- * address that the connection came in at, never with `Host`, which the caller writes.
+ * Whether a change comes from our own pages and not from another site in the same browser. Only for requests that a
+ * cookie authenticates (OWASP CSRF Prevention Cheat Sheet, "Fetch Metadata headers"). Browsers send Sec-Fetch-Site over
+ * TLS and to localhost; otherwise Origin decides. It is compared with the public address or with the address that the
+ * connection came in at, never with `Host`, which the caller writes.
  */
 export function isSameOrigin({ method = '', headers, socket }: IncomingMessage, publicUrl: string): boolean {
   if (READS.has(method)) return true;
-  // No form can send this header, and a script of another site would need our permission by CORS, which nobody gets.
+  // No form can send this header, and a script of another site needs our CORS permission, which nobody gets.
   if (headers['x-dashboard'] !== '1') return false;
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
@@ -199,13 +196,11 @@ function hostOf(address: string): string {
   return plain.includes(':') ? `[${plain}]` : plain;
 }
 
-/** A session ends after this time without a request of its user. */
 export const IDLE_MS = 30 * 60_000;
-/** A session ends this long after it began, in spite of requests. */
 const ABSOLUTE_MS = 12 * 3_600_000;
 const OPERATOR_ABSOLUTE_MS = 4 * 3_600_000;
 
-/** For this long after the password was shown, a session may also do what would outlive it. */
+/** For this long after the password was shown, a session may make changes that would outlive it. */
 export const CONFIRMED_MS = 10 * 60_000;
 
 export function isConfirmed({ confirmedAt }: SessionDocument, now: Date): boolean {
@@ -216,10 +211,6 @@ export function absoluteMs({ role }: Pick<UserDocument, 'role'>): number {
   return isOperatorRole(role) ? OPERATOR_ABSOLUTE_MS : ABSOLUTE_MS;
 }
 
-/**
- * Whether a session is over for this user: by its limits, because the user was disabled, or because something ended all sessions.
- * A role that was changed counts at once.
- */
 export function isOver(session: SessionDocument, user: UserDocument, now: Date): boolean {
   const ends = Math.min(session.expiresAt.getTime(), session.madeAt.getTime() + absoluteMs(user));
   return (
@@ -230,15 +221,14 @@ export function isOver(session: SessionDocument, user: UserDocument, now: Date):
   );
 }
 
-/** What the cookie holds: `<id>.<secret>`. */
 interface CookieText {
   readonly id: SessionId;
   readonly secret: string;
 }
 
 /**
- * The session's cookie. Behind TLS its name has the prefix `__Host-`: browsers then take it over TLS from this host only, so no
- * neighbouring host can plant one (RFC 6265bis §4.1.3). They refuse that prefix over plain HTTP.
+ * The session's cookie. Behind TLS its name begins with `__Host-`: browsers accept that only over TLS and for this
+ * host, so no neighbouring host can plant one (RFC 6265bis §4.1.3). Over plain HTTP they refuse the prefix.
  */
 export class SessionCookie {
   readonly #name: string;
@@ -250,12 +240,11 @@ export class SessionCookie {
     this.#attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   }
 
-  /** Undefined when the request has no such cookie. The cookie may still have the wrong form. */
   read(req: IncomingMessage): string | undefined {
     return cookieOf(req, this.#name);
   }
 
-  /** Has no `Max-Age`, so it ends with the browser; the server ends it earlier. */
+  /** No `Max-Age`: the cookie ends with the browser. The server ends the session earlier. */
   write({ id, secret }: CookieText): readonly string[] {
     return ['Set-Cookie', `${this.#name}=${id}.${secret}; ${this.#attributes}`];
   }
@@ -265,10 +254,8 @@ export class SessionCookie {
   }
 }
 
-/** What a cookie holds. */
 export function cookieOf({ headers }: IncomingMessage, name: string): string | undefined {
   const start = `${name}=`;
-  // Requests of programs have no cookie at all.
   if (headers.cookie?.includes(start) !== true) return undefined;
   const found = headers.cookie.split(';').find((pair) => pair.trimStart().startsWith(start));
   return found?.trim().slice(start.length);

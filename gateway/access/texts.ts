@@ -1,12 +1,12 @@
 import type { Requester } from '../http/context.ts';
 import { isLooking } from './looking.ts';
 
-/** How much of the texts of messages somebody is shown. `masked`: without the digits of codes (`maskCodes`). */
+/** How much of messages' texts somebody may see. `masked`: without the digits of codes (`maskCodes`). */
 export type Texts = 'whole' | 'masked' | 'hidden';
 
 /**
- * Of what the account sent. Keys with `read`, and users who may send, see it all; viewers, and operators who look at the account, see no
- * codes. The account may hide its texts from operators, or from everybody (`texts` of the account; docs/decisions/0043).
+ * For what the account sent. Keys with `read` and users who may send see everything, viewers and operators no codes.
+ * The account's setting `texts` may hide texts from operators or from everybody (docs/decisions/0043).
  */
 export function textsFor({ who, account, scopes }: Pick<Requester, 'who' | 'account' | 'scopes'>): Texts {
   if (account?.texts === 'hidden') return 'hidden';
@@ -14,15 +14,15 @@ export function textsFor({ who, account, scopes }: Pick<Requester, 'who' | 'acco
   return who.kind === 'user' && who.role === 'viewer' ? 'masked' : 'whole';
 }
 
-/** Of what customers wrote to it: the account reads that in any case, because it answers it. */
+/** For what customers wrote: the account can always read it, because it answers it. */
 export function receivedTextsFor(requester: Pick<Requester, 'who' | 'account' | 'scopes'>): Texts {
   return isLooking(requester) ? textsFor(requester) : 'whole';
 }
 
 /**
- * Without the digits of codes: `Your code is 4711` → `Your code is ••••`. A code cannot be told from another number in every language,
- * so all numbers of four digits and more are masked, also in groups (`123 456`), and words of letters and digits, such as those of
- * links. Amounts below 1,000, times and days stay.
+ * Hides the digits of codes: `Your code is 4711` → `Your code is ••••`. Codes cannot be told from other numbers in
+ * every language, so all numbers of four digits and more are masked, also in groups (`123 456`), and words of letters
+ * and digits such as those in links. Amounts below 1,000, times and days stay.
  */
 export function maskCodes(text: string): string {
   return text

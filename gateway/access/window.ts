@@ -3,22 +3,22 @@ import { isDuplicateKey, storeTrouble } from '../../shared/platform/mongo/errors
 import { msOf, NOW_MS } from '../../shared/platform/mongo/store-time.ts';
 
 /**
- * How often something happened within a fixed window of `WINDOW_MS`. The window begins with the first event. One
- * document per counted key decides for all processes and machines, by the store's clock.
+ * How often something happened within a fixed window of `WINDOW_MS`, which begins with the first event. The document
+ * decides for all processes and machines, by the store's clock.
  */
 export interface RateDocument {
   /** The counted key: `key:<key id>`, `ip:<address>`. */
   readonly _id: string;
   readonly window: {
     readonly start: Date;
-    /** The events that passed and those given as allowances, together. Never above the limit. */
+    /** The events that passed plus those given as allowances. Never above the limit. */
     readonly count: number;
-    /** The result of each counter's newest group. Each process has one counter. */
+    /** Each counter's newest grant. Every process has one counter. */
     readonly by: Readonly<Record<string, Grant>>;
-    /** Somebody was refused. Counters must return unused allowances, and no more are given. */
+    /** Somebody was refused: counters must return unused allowances, and no more are given. */
     readonly recall?: true;
   };
-  /** The store's time of the newest update. With `start` it says how long the window still lasts. */
+  /** The store's time of the newest update. */
   readonly at: Date;
 }
 
@@ -26,13 +26,13 @@ export interface RateDocument {
 interface Grant {
   /** How many of the group's events pass. */
   readonly granted: number;
-  /** Future events that the counter may let pass by itself in this window. They are counted together with the group. */
+  /** Future events, counted already, that the counter may let pass in this window without asking. */
   readonly allowance: number;
   /** The newest allowance, until the counter has returned it. */
   readonly held: number;
   /**
-   * The window's count right after the group. The last `allowance` of it are future events, the `granted` before them the
-   * group's.
+   * The window's count right after the group: its last `allowance` events are future ones, the `granted` before them
+   * are the group's.
    */
   readonly count: number;
 }
@@ -46,18 +46,15 @@ export interface Wanted {
 
 export interface Total extends Grant {
   readonly restMs: number;
-  /** Another counter holds an allowance that it may give back. */
+  /** Another counter holds an allowance that it may return. */
   readonly heldByOthers: boolean;
 }
 
-/**
- * Up to this many keys are counted one by one, at the same time. That takes one round trip instead of two, for little
- * more work.
- */
+/** Up to this many keys are counted one by one in parallel: one round trip instead of two, for little more work. */
 const ALONE_MAX = 3;
 /**
- * When two processes create the same document at once, one fails with a duplicate key and finds the document on its next try. Some
- * servers count for both, but return no document to one of them: it then reads the document.
+ * When two processes create the same document at once, one gets a duplicate key and finds the document on its next try.
+ * Some servers count both but return no document to one of them, which then reads it.
  */
 const TRIES = 3;
 const GRANTS = { 'window.start': 1, 'window.by': 1, at: 1 } as const;
@@ -81,8 +78,8 @@ export class RateWindows {
   }
 
   /**
-   * The result lacks keys without a document. It also lacks keys for which another process began a new window before
-   * the read: their events are counted in the new window.
+   * The result lacks keys without a document, and keys for which another process began a new window before the read.
+   * The events of the latter are counted in the new window.
    */
   async #addToKnown(tally: ReadonlyMap<string, Wanted>): Promise<Map<string, Total>> {
     const alike = new Map<string, { readonly wanted: Wanted; readonly keys: string[] }>();
@@ -142,8 +139,8 @@ export function unanswered(key: string): never {
 }
 
 /**
- * The size of an allowance, by how much of the limit is left. An allowance is at most a twentieth of the limit, so that counters
- * hold few unused events. Near the limit no allowance is given and each event is counted by itself.
+ * The size of an allowance, by how much of the limit is left: at most a twentieth of the limit, so that counters hold
+ * few unused events. Near the limit every event is counted by itself.
  */
 const ALLOWANCES = [
   { left: 2_560, given: 128 },
@@ -154,9 +151,9 @@ const ALLOWANCES = [
 ] as const;
 
 /**
- * Counts as many of `n` events as the limit allows, in the running window or in a new one, and gives the counter an allowance of some
- * more. A new window also begins if the store's clock was set back by a window or more. Otherwise a key could be
- * refused for as long as the clock was wrong.
+ * Counts as many of `n` events as the limit allows, in the running window or a new one, and gives the counter an
+ * allowance for more. A new window also begins when the store's clock was set back by a window or more; otherwise a key
+ * could be refused for as long as the clock was wrong.
  */
 function countPipeline(counter: string, n: number, limit: number): Document[] {
   const age = { $subtract: [NOW_MS, { $ifNull: [msOf('$window.start'), 0] }] };
@@ -178,7 +175,7 @@ function countPipeline(counter: string, n: number, limit: number): Document[] {
       $set: {
         'window.count': count,
         [`${own}.count`]: count,
-        // Keeps an allowance that is being returned. Only the return may take it off the count.
+        // An allowance that is being returned stays: only the return may take it off the count.
         [`${own}.held`]: { $cond: [recalled, { $ifNull: [`$${own}.held`, 0] }, `$${own}.allowance`] },
         'window.recall': { $cond: [{ $or: [recalled, { $lt: [`$${own}.granted`, n] }] }, true, '$$REMOVE'] },
       },
