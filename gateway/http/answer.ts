@@ -12,8 +12,8 @@ export type Policy = Readonly<Record<string, readonly string[]>>;
 const NOTHING: Policy = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] };
 
 /**
- * Helmet's headers as a flat list of names and values, for `writeHead`. They are the same for every answer, so helmet
- * runs only once; as a middleware it would set a dozen headers for each request.
+ * Helmet's headers as a flat list of names and values, for `writeHead`. Every answer has the same, so helmet runs once;
+ * as a middleware it would set a dozen headers for each request.
  */
 function securityHeaders(policy = NOTHING): readonly string[] {
   const req = new IncomingMessage(new Socket());
@@ -26,12 +26,12 @@ function securityHeaders(policy = NOTHING): readonly string[] {
   return Object.entries(res.getHeaders()).flatMap(([name, value]) => [name, String(value)]);
 }
 
-/** The only place that writes answers: headers, body, and what happens to a request body that nobody read. */
+/** Only this file writes answers: their headers, bodies, and what happens to an unread request body. */
 export function sendJson(res: Reply, body: object): void {
   sendJsonText(res, 200, JSON.stringify(body));
 }
 
-/** Sends JSON that is text, or octets, already. `headers` has names and values in turn, as `writeHead` takes them. */
+/** `json`: text or bytes. `headers`: names and values in turn, as for `writeHead`. */
 export function sendJsonText(res: Reply, status: number, json: string | Buffer, headers: readonly string[] = []): void {
   answer(res, status, 'application/json; charset=utf-8', json, headers);
 }
@@ -40,17 +40,16 @@ export function sendText(res: Reply, contentType: string, text: string): void {
   answer(res, 200, contentType, text);
 }
 
-/** A file that a browser stores. `name` has letters, digits, dots, hyphens and underscores only. */
+/** A file to download. `name` has only letters, digits, dots, hyphens and underscores. */
 export function sendFile(res: Reply, contentType: string, name: string, text: string | Buffer): void {
   answer(res, 200, contentType, text, ['Content-Disposition', `attachment; filename="${name}"`]);
 }
 
-/** A page for people. `headers` come from `policyHeaders`. */
+/** `headers` come from `policyHeaders`. */
 export function sendPage(res: Reply, html: string | Buffer, headers: readonly string[]): void {
   answer(res, 200, 'text/html; charset=utf-8', html, [], headers);
 }
 
-/** Leads a browser elsewhere on this host. */
 export function sendRedirect(res: Reply, location: string): void {
   answer(res, 302, 'text/plain; charset=utf-8', '', ['Location', location]);
 }
@@ -60,7 +59,7 @@ export function sendBytes(res: Reply, contentType: string, bytes: Buffer, header
   answer(res, 200, contentType, bytes, headers, SECURITY_HEADERS);
 }
 
-/** The caller has what it asks for. `headers` are those that the whole answer would have (RFC 9110 §15.4.5). */
+/** The caller already has the current version. `headers`: those of the whole answer (RFC 9110 §15.4.5). */
 export function sendNotModified(res: Reply, headers: readonly string[]): void {
   const { requestId, answered, rateHeaders } = res.locals;
   res.writeHead(304, [...SECURITY_HEADERS, 'X-Request-Id', requestId, ...rateHeaders, ...headers]).end();
@@ -68,8 +67,8 @@ export function sendNotModified(res: Reply, headers: readonly string[]): void {
 }
 
 /**
- * Begins an answer whose length is not known: the head is written, the endpoint writes the body piece by piece and ends it.
- * `headers` has names and values in turn.
+ * Begins an answer of unknown length: writes the head; the endpoint writes the body in pieces and ends it. `headers`:
+ * names and values in turn.
  */
 export function beginStream(
   res: Reply,
@@ -84,7 +83,7 @@ export function beginStream(
 }
 
 export interface ProblemAnswer extends ProblemDetails {
-  /** Further headers, as names and values in turn. */
+  /** Names and values in turn. */
   readonly headers?: readonly string[];
 }
 
@@ -93,17 +92,16 @@ export function sendProblem(res: Reply, slug: ProblemSlug, more: ProblemAnswer =
   answer(res, PROBLEMS[slug].status, PROBLEM_TYPE, JSON.stringify(body), more.headers);
 }
 
-/** Seconds. When this is sent, the driver has looked for the store for some seconds already. */
+/** Seconds. The driver has looked for the store for some seconds already when this is sent. */
 export const RETRY_AFTER = ['Retry-After', '2'] as const;
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 const SECURITY_HEADERS = securityHeaders();
 
-/** Headers of every answer. No cache may keep an answer, because it belongs to one account and changes. */
+/** No cache may keep an answer: it belongs to one account and changes. */
 export const COMMON_HEADERS: readonly string[] = [...SECURITY_HEADERS, 'Cache-Control', 'no-store'];
 
-/** The same headers for a page with its content policy. */
 export function policyHeaders(policy: Policy): readonly string[] {
   return [...securityHeaders(policy), 'Cache-Control', 'no-store'];
 }
@@ -130,26 +128,23 @@ function answer(
     ...extraHeaders,
   ];
   if (unread || stopping.aborted) headers.push('Connection', 'close');
-  // The headers are one flat list, and no header was set before. So Node writes the head without building a table of headers.
+  // One flat list, and no header set before: so Node writes the head without building a table of headers.
   res.writeHead(status, headers);
   if (unread) linger(res, text);
   else res.end(text);
   answered(res, status);
 }
 
-/** Up to this size Node reads and drops a body that nobody wants, and the connection stays open. */
+/** Node drops unread bodies up to this size, and the connection stays open. */
 const DROPPED_BYTES_MAX = 65_536;
 
-/**
- * Whether the connection must end, because too much of the body is still to come, or it is uncertain whether it
- * comes.
- */
+/** Whether the connection must end: much of the body is still to come, or it is uncertain whether it comes. */
 function hasUnreadBody(req: Request): boolean {
   if (req.complete) return false;
   const { headers } = req;
   if (headers['transfer-encoding'] !== undefined) return true;
   const length = Number(headers['content-length'] ?? 0);
-  // A caller that waits for "100 Continue" may now send the body or leave it out. We could not tell which.
+  // A caller that waits for "100 Continue" may now send the body or leave it out: we cannot tell which.
   return length > DROPPED_BYTES_MAX || (length > 0 && headers.expect !== undefined);
 }
 
@@ -157,9 +152,8 @@ const LINGER_MS = 1_000;
 const LINGER_BYTES = 8_388_608;
 
 /**
- * Writes the answer, but closes the connection only after the caller has stopped sending. Closing a socket with
- * unread data resets the connection, and the answer could be lost. Bytes that arrive meanwhile are dropped, within
- * limits.
+ * Writes the answer, but closes the connection only after the caller has stopped sending: closing a socket with unread
+ * data resets it, and the answer could be lost. Bytes that arrive meanwhile are dropped, within limits.
  */
 function linger(res: Reply, text: string | Buffer): void {
   let bytesLeft = LINGER_BYTES;
@@ -177,7 +171,7 @@ function linger(res: Reply, text: string | Buffer): void {
   res.write(text);
 }
 
-/** Whether the caller can read gzip: it is named, and not with `q=0` (RFC 9110 §12.5.3). */
+/** gzip is named, and not with `q=0` (RFC 9110 §12.5.3). */
 export function takesGzip({ headers }: Request): boolean {
   return /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(String(headers['accept-encoding'] ?? ''));
 }

@@ -14,31 +14,30 @@ import { type AccountId, liveAccountOf, minuteAuditId } from '../../shared/platf
 import type { Requester } from './context.ts';
 import type { GatewayDeps } from './deps.ts';
 
-/** A change of a setting by a key or a user. */
 interface SettingChange<T> {
   readonly action: string;
   readonly subject: Required<Subject>;
-  /** The account that it belongs to, when that is not the caller's own. */
+  /** The account that it belongs to, if not the caller's own. */
   readonly account?: AccountId;
   /**
-   * Changes within a minute that differ in this have entries of their own: the rights that are asked for, so that rights which were
-   * given and taken back at once stay in the audit.
+   * Changes within a minute that differ in this get separate entries, for example the requested rights: rights that
+   * were given and taken back at once then stay in the audit.
    */
   readonly apart?: string;
-  /** Reads the state before the change. Left out, or undefined, if there is none yet. */
+  /** The state before the change; undefined or left out if there is none yet. */
   read?(): Promise<object | undefined>;
   make(): Promise<T>;
-  /** The state after the change. Undefined if nothing was changed. */
+  /** The state after the change; undefined if nothing was changed. */
   madeOf(result: T): object | undefined;
-  /** Whether an error of `make` means that nothing was changed. Left out: only `QuotaReached` does, as it always does. */
+  /** Whether an error of `make` means that nothing was changed. `QuotaReached` always does. */
   isRefusal?(error: unknown): boolean;
 }
 
 /**
- * Makes a change and records it in the audit: begun before the change, completed after it. Changes of the same thing
- * by the same key or user within a minute share an entry, from the state before the first to the state after the last, so
- * that nobody can fill the audit. A change without effect leaves no entry. Rejects as `make` does. Also rejects when
- * the store cannot write the entry; then nothing was changed.
+ * Makes a change and records it in the audit: begun before the change, completed after it. Changes of the same thing by
+ * the same key or user within a minute share an entry, from the state before the first to the state after the last, so
+ * that nobody can fill the audit. A change without effect leaves no entry. Rejects as `make` does, and when the store
+ * cannot write the entry; in that case nothing was changed.
  */
 export async function changeAudited<T>(
   { db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,
@@ -54,7 +53,7 @@ export async function changeAudited<T>(
   const of = change.account ?? (account && liveAccountOf(account._id));
   const intended = { actor, action, subject, ...(of && { account: of }), ...(before && { before }) };
   await beginEntry(db, id, intended, { now, keptDays: config.auditDays });
-  /** If the store fails now, the entry stays `begun`: the change may have been made. */
+  /** If the store fails now, the entry stays `begun`, because the change may have been made. */
   const ended = (done: Promise<void>): Promise<void> => done.catch(() => {});
   crashPoint('audit:begun');
   let result: T;

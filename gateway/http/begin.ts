@@ -7,10 +7,9 @@ import { sendProblem } from './answer.ts';
 import type { Handler, Reply } from './context.ts';
 import type { GatewayDeps } from './deps.ts';
 
-/** A caller's request id is used if it is safe in a header and in a log line. */
+/** A caller's request id is used if it is safe in headers and log lines. */
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The first handler of every request. Sets its id and its context. */
 export function begin(deps: Pick<GatewayDeps, 'clock' | 'log' | 'metrics' | 'tracer' | 'stopping'>): Handler {
   const { clock, stopping } = deps;
   const answered = accessLog(deps);
@@ -36,19 +35,19 @@ export function begin(deps: Pick<GatewayDeps, 'clock' | 'log' | 'metrics' | 'tra
   };
 }
 
-/** Far below 2,000, Node's own limit: it silently drops the headers after that. */
+/** Far below Node's own limit of 2,000, after which it silently drops headers. */
 const HEADERS_MAX = 200;
 
-/** Finds faults that Node accepts, or would answer itself without a body. */
+/** Faults that Node accepts, or would answer itself without a body. */
 function faultOf({ headers, httpVersion, rawHeaders }: Request): string | undefined {
   if (rawHeaders.length > HEADERS_MAX * 2) return `A request may have at most ${HEADERS_MAX} headers.`;
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'Send HTTP/1.1.';
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')) {
-    // RFC 9112 §6.1. We decode no other coding, and a proxy of HTTP/1.0 does not recognize chunks.
+    // RFC 9112 §6.1. We decode no other coding, and HTTP/1.0 proxies do not recognize chunks.
     return 'The only `Transfer-Encoding` is `chunked`, in HTTP/1.1.';
   }
-  // RFC 9112 §3.2. With two, a proxy may have routed by the other one.
+  // RFC 9112 §3.2. With two Host headers, a proxy may have routed by the other one.
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts++;
@@ -58,15 +57,15 @@ function faultOf({ headers, httpVersion, rawHeaders }: Request): string | undefi
   return undefined;
 }
 
-/** The caller hung up before it was answered. nginx uses this number too. It appears only in logs and metrics. */
+/** The caller hung up before it was answered (nginx's number). Only in logs and metrics. */
 export const CALLER_GONE = 499;
 
-/** Seconds. A send takes a few milliseconds; everything above 5 s counts as equally slow. */
+/** Seconds. A send takes a few milliseconds; above 5 s everything counts as equally slow. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /**
- * Logs one line and counts one request. Routes are named by their pattern and the query is left out, so that nothing
- * a caller wrote (text, numbers, keys in the wrong place) reaches the log.
+ * Logs one line and counts one request. Routes are named by their pattern and the query is left out, so nothing that a
+ * caller wrote (text, numbers, misplaced keys) reaches the log.
  */
 function accessLog({
   clock,
@@ -76,14 +75,14 @@ function accessLog({
 }: Pick<GatewayDeps, 'clock' | 'log' | 'metrics' | 'tracer'>): (res: Reply, status: number) => void {
   const requests = metrics.counter('http_requests_total', 'Requests answered.', ['method', 'route', 'status']);
   const seconds = metrics.histogram('http_request_seconds', 'Time to the answer.', DURATION_BUCKETS, ['route']);
-  /** By method, route and status, which are few. Looking a metric up by its labels costs more than counting. */
+  /** By method, route and status, which are few: looking a metric up by its labels costs more than counting. */
   const kinds = new Map<
     string,
     { readonly requests: Counter.Internal; readonly seconds: Histogram.Internal<'route'> }
   >();
   return ({ req, locals }, status) => {
     const { caller, requestId, messageId, batchId, scheduleId } = locals;
-    // Express types the matched route as `any`. It is undefined when no route matched.
+    // Express types the matched route as `any`; undefined when none matched.
     const pattern: unknown = req.route?.path;
     const route = typeof pattern === 'string' ? pattern : 'none';
     const ms = clock.monotonicMs() - locals.startedMs;
@@ -97,7 +96,7 @@ function accessLog({
     kind.seconds.observe(ms / 1000);
     const account = caller?.account?._id;
     const subject = messageId ?? batchId ?? scheduleId;
-    // What the path names was there before.
+    // What the path names existed before.
     const isMade = (id: string) => req.method === 'POST' && !Object.values(req.params).includes(id);
     if (tracer && subject && isMade(subject) && tracer.records(subject)) {
       const request = { made: subject, method: req.method, route, status, ms, end: clock.now(), account };

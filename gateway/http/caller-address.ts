@@ -3,17 +3,17 @@ import ipaddr from 'ipaddr.js';
 import { inSubnets, parseSubnet } from '../../shared/events/webhooks/address-guard.ts';
 import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 
-/** How many callers' addresses are remembered. Parsing one takes 15 to 60 µs, and every good request needs it. */
+/** How many callers' addresses are remembered. Parsing one takes 15 to 60 µs, and every request needs it. */
 const KNOWN_MAX = 10_000;
 const KNOWN_CHARACTERS = 200;
 
 export type CallerAddress = (req: IncomingMessage) => string;
 
 /**
- * Finds the address that a request came from. Usually that is the socket's address. If that is a proxy of
- * `HARKARA_TRUST_PROXY`, it is the right-most address in X-Forwarded-For that is not such a proxy. The caller wrote
- * everything to the left of it, so that proves nothing. Throws a `StartError` if the setting has an entry that is
- * neither an address nor a subnet. `onIgnored` is told, once, who sent X-Forwarded-For while there is no trusted proxy.
+ * Finds the address that a request came from: usually the socket's. If that is a proxy of `HARKARA_TRUST_PROXY`, it is
+ * the right-most address in X-Forwarded-For that is no such proxy; everything left of it is the caller's own claim.
+ * Throws `StartError` if the setting has an entry that is neither an address nor a subnet. `onIgnored` is told, once,
+ * who sent X-Forwarded-For although no proxy is trusted.
  */
 export function createCallerAddress(
   trustProxy: readonly string[],
@@ -51,7 +51,6 @@ export function createCallerAddress(
     const hops = typeof forwarded === 'string' ? forwarded.split(',') : [];
     for (const hop of hops.reverse()) {
       const named = plainAddress(hop.trim());
-      // If a proxy wrote no address, its own address counts.
       if (named === undefined) return address;
       address = named;
       if (!inSubnets(address, trusted)) return address;
@@ -61,21 +60,21 @@ export function createCallerAddress(
 }
 
 /**
- * The address without the port: from `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1` or `[2001:db8::1]:80`. An IPv4-mapped
- * address becomes IPv4.
+ * The address without the port: of `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1` or `[2001:db8::1]:80`. IPv4-mapped becomes
+ * IPv4.
  */
 export function plainAddress(text: string): string | undefined {
   const [, bracketed] = /^\[([^\]]*)\](?::\d+)?$/.exec(text) ?? [];
   const [, withPort] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text) ?? [];
   const address = bracketed ?? withPort ?? text;
-  // `isValid` also accepts forms like `1` and `0x7f.1`, which no proxy writes.
+  // `isValid` also accepts `1` and `0x7f.1`, which no proxy writes.
   if (!ipaddr.IPv4.isValidFourPartDecimal(address) && !ipaddr.IPv6.isValid(address)) return undefined;
   return ipaddr.process(address).toString();
 }
 
 /**
- * The network that is responsible for an address. An IPv6 customer has a /64 (RFC 6177) and could use a new address
- * for each request.
+ * The network that is counted for an address: an IPv6 customer has a /64 (RFC 6177) and could use a new address for
+ * each request.
  */
 export function callerNetwork(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;

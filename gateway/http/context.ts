@@ -14,10 +14,10 @@ import type {
   UserId,
 } from '../../shared/platform/runtime/ids.ts';
 
-/** What a request may do: the scopes of a key, and `owner`, which only users with that role have. */
+/** The scopes of a key, and `owner`, which only users with that role have. */
 export type Permission = KeyScope | 'owner';
 
-/** Who makes a request: a program with a key, somebody who signed in, or an operator on this machine (`asha@vm-1`). */
+/** A program with a key, a user who signed in, or an operator on this machine (`asha@vm-1`). */
 export type Who =
   | { readonly kind: 'key'; readonly id: string; readonly test?: boolean }
   | { readonly kind: 'ops'; readonly id: string }
@@ -27,13 +27,13 @@ export type Who =
       readonly name: string;
       readonly role: Role;
       readonly session: SessionId;
-      /** The session needs a second factor and has none, so it may do nothing but set one up. */
+      /** The session lacks a needed second factor, so it may only set one up. */
       readonly incomplete: boolean;
       /** The password was shown within the last minutes (access/sessions.ts). */
       readonly confirmed: boolean;
     };
 
-/** The account of a caller. It can be 4 s old; the store decides what must be exact. */
+/** The account of a caller. Up to 4 s old; what must be exact is decided in the store. */
 export type CallerAccount = Pick<
   AccountDocument,
   | '_id'
@@ -57,49 +57,44 @@ export type CallerAccount = Pick<
   | 'prices'
 >;
 
-/** A session with its user and the user's account. */
 export interface SignedIn {
   readonly session: SessionDocument;
   readonly user: UserDocument;
   readonly account: CallerAccount | undefined;
 }
 
-/** Who makes a request, and what it may do, as authenticate.ts found it. */
 export interface Requester {
   readonly who: Who;
   /** Undefined for operators. */
   readonly account: CallerAccount | undefined;
-  /** The address that the request came from. */
   readonly address: string;
-  /** How many requests a minute the key or user may make. */
+  /** Requests a minute that the key or user may make. */
   readonly perMinute: number;
-  /** The keys that made the key, nearest first: what it asks for is counted for each of them too, up to `perMinute` of all. */
+  /** The keys that made this key, nearest first. Its requests count for each of them too, up to their `perMinute`. */
   readonly makers: readonly { readonly id: string; readonly perMinute: number }[];
   readonly scopes: readonly Permission[];
-  /** Of the key, and of those that made it: what they may spend. */
+  /** What the key, and the keys that made it, may spend. */
   readonly caps: readonly KeyCaps[];
-  /** Of people, as they were when the request was let in. */
+  /** People only; as they were when the request was let in. */
   readonly signedIn?: SignedIn;
 }
 
-/** A requester of an account. */
 export interface Caller extends Requester {
   readonly account: CallerAccount;
 }
 
-/** What is known of one request, in `res.locals`. The handlers from `begin` to the endpoint fill it. */
+/** What is known of one request, in `res.locals`. Filled by the handlers from `begin` to the endpoint. */
 export interface RequestContext {
   readonly requestId: string;
   /** By the monotonic clock. */
   readonly startedMs: number;
   readonly stopping: AbortSignal;
-  /** Called once, when the answer is written or when the caller has gone. */
+  /** Called once, when the answer is written or the caller has gone. */
   readonly answered: (res: Reply, status: number) => void;
   caller: Requester | undefined;
   /** `RateLimit` and `RateLimit-Policy`, names and values in turn. Empty until the request is counted. */
   rateHeaders: readonly string[];
   body: JsonObject | undefined;
-  /** The id of the message, for the access log. */
   messageId: MessageId | undefined;
   batchId: BatchId | undefined;
   scheduleId: ScheduleId | undefined;
@@ -110,26 +105,23 @@ export type Reply = Response<unknown, RequestContext>;
 export type Handler = (req: Request, res: Reply, next: NextFunction) => void | Promise<void>;
 
 /**
- * Counts this request as `cost` requests of its key, at least 1. False when the key has fewer left: 429 has been
- * answered.
+ * Counts this request as `cost` requests of its key, at least 1. False when the key has fewer left; 429 was answered.
  */
 export type Charge = (res: Reply, cost: number) => Promise<boolean>;
 
-/** Whoever makes the request. Only for routes that authenticate. */
 export function requesterOf(res: Reply): Requester {
   const { caller } = res.locals;
   assert(caller !== undefined, 'the route does not authenticate');
   return caller;
 }
 
-/** The caller. Only for routes whose scopes no operator has. */
 export function callerOf(res: Reply): Caller {
   const { account, ...caller } = requesterOf(res);
   assert(account !== undefined, 'operators have no account');
   return { account, ...caller };
 }
 
-/** Whose idempotency keys and queue of reads a request uses: the account's, or those of an operator, who has none. */
+/** Whose idempotency keys and read queue a request uses: the account's, or an operator's own. */
 export function ownerOf(res: Reply): AccountId {
   const { account, who } = requesterOf(res);
   return account?._id ?? `acc_${who.id}`;
@@ -139,7 +131,6 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The body. Only for routes that parse one. */
 export function bodyOf(res: Reply): JsonObject {
   const { body } = res.locals;
   assert(body !== undefined, 'the route does not parse a body');

@@ -12,7 +12,7 @@ import type { Tracer } from '../../shared/platform/runtime/tracer.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Threads } from './threads.ts';
 
-/** What the gateway is built from. Every file declares the part that it needs. */
+/** What the gateway is built from. Each file declares the part that it needs. */
 export interface GatewayDeps {
   readonly db: Db;
   readonly clock: Clock;
@@ -50,21 +50,19 @@ export interface GatewayDeps {
   >;
   readonly accepter: Accepter;
   readonly chatAccepter: ChatAccepter;
-  /** Encrypts and decrypts secrets of providers and webhooks. */
   readonly box: SecretBox;
-  /** Looks up the hosts of addresses that callers give. */
   readonly resolveHost: ResolveHost;
   readonly keyUses: Pick<KeyUses, 'note'>;
   readonly metrics: Metrics;
   readonly tracer?: Tracer | undefined;
-  /** What the process has noticed for operators; each of its reports tells it. */
+  /** What this process has noticed for operators; its reports tell it. */
   readonly notes: ProcessNotes;
   /** For work that would hold the event loop. */
   readonly threads: Pick<Threads, 'readTemplates'>;
-  /** Milliseconds between two comment lines of a stream (endpoints/live/). Absent: 15 s, which tests shorten. */
+  /** Milliseconds between two comment lines of a stream (endpoints/live/). Default 15 s; tests shorten it. */
   readonly beatMs?: number;
-  /** Limits of one file of a customer (endpoints/chatapp/get-media.ts). Absent: the usual ones, which tests shorten. */
+  /** Limits for one file of a customer (endpoints/chatapp/get-media.ts). Tests shorten the defaults. */
   readonly fileTimes?: { readonly idleMs: number; readonly wholeMs: number };
-  /** Aborted when the process begins to stop. From then on answers close their connection. */
+  /** Aborted when the process begins to stop. From then on every answer closes its connection. */
   readonly stopping: AbortSignal;
 }

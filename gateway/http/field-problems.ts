@@ -3,12 +3,11 @@ import { type ProblemAnswer, sendProblem } from './answer.ts';
 import type { Handler, Reply } from './context.ts';
 import { type FieldProblem, PROBLEMS, type ProblemSlug } from './problem.ts';
 
-/** How much of an unknown name is told back. */
+/** How much of an unknown name is repeated. */
 const SHOWN_NAME_MAX = 64;
-/** The most problems that an answer lists. Further ones are only counted, so that the answer stays small. */
+/** The most problems that an answer lists; further ones are only counted. */
 const LISTED_MAX = 100;
 
-/** Collects all problems of a body. */
 export class FieldProblems {
   readonly listed: FieldProblem[] = [];
   #count = 0;
@@ -17,12 +16,11 @@ export class FieldProblems {
     return this.#count;
   }
 
-  /** Whether further problems are only counted. Then their detail is not needed. */
   get full(): boolean {
     return this.listed.length >= LISTED_MAX;
   }
 
-  /** Returns undefined, which stands for a field with a problem. */
+  /** Returns undefined, the value of a field with a problem. */
   add(field: string, code: FieldProblem['code'], detail: string): undefined {
     this.#count++;
     if (!this.full) this.listed.push({ field, code, detail });
@@ -30,7 +28,6 @@ export class FieldProblems {
   }
 }
 
-/** The 400 with all problems. */
 export function invalidRequest({ listed, count }: FieldProblems): readonly [ProblemSlug, ProblemAnswer] {
   const [only] = listed;
   const detail =
@@ -42,7 +39,6 @@ export function invalidRequest({ listed, count }: FieldProblems): readonly [Prob
   return ['invalid_request', { detail, errors: listed, extra: { errors_count: count } }];
 }
 
-/** A refusal for which one field is the reason. `errors` names the field. */
 export function fieldRefusal(
   slug: ProblemSlug & FieldProblem['code'],
   field: string,
@@ -51,15 +47,12 @@ export function fieldRefusal(
   return [slug, { detail, errors: [{ field, code: slug, detail }] }];
 }
 
-/**
- * Reports every field that the endpoint does not know, with the name that was perhaps meant. A request with a typo
- * must not be sent.
- */
+/** Reports every unknown field, with the name that was perhaps meant: a request with a typo must not be sent. */
 export function refuseUnknown(
   names: Iterable<string>,
   known: readonly string[],
   problems: FieldProblems,
-  /** The prefix of the names in this object, such as `recipients[3].`. */
+  /** Prefix of the names in this object: `recipients[3].`. */
   place = '',
 ): void {
   for (const field of names) {
@@ -76,14 +69,13 @@ export function refuseUnknown(
   }
 }
 
-/** The JSON type of a wrong value, for people. */
 export function wrongType(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** The known name that differs by at most two edits, and by at most half of its length. */
+/** The known name that differs by at most two edits and half of its length. */
 function nearest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestEdits = 3;
@@ -98,7 +90,6 @@ function nearest(name: string, known: readonly string[]): string | undefined {
   return best;
 }
 
-/** Levenshtein distance. Both names are short. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
@@ -115,7 +106,7 @@ function editDistance(a: string, b: string): number {
 const NO_PARAMETERS = 'There is no such parameter. This request takes none.';
 const IN_THE_BODY = 'The address takes no parameters. What the request says belongs into its JSON body.';
 
-/** For requests that take no parameters. False when there is a query; then the refusal has been answered. */
+/** False when there is a query; the refusal was answered then. */
 export function readNoQuery(req: Request, res: Reply): boolean {
   const start = req.url.indexOf('?');
   if (start === -1) return true;

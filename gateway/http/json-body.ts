@@ -9,16 +9,15 @@ import { type Charge, type Handler, isObject, type JsonObject, ownerOf, type Rep
 import { readNoQuery } from './field-problems.ts';
 import type { ProblemSlug } from './problem.ts';
 
-/** A body counts as one request for each of these bytes: docs/decisions/0023. What is sent with one message is smaller. */
+/** A body counts as one request for each of these bytes (docs/decisions/0023). A single message is smaller. */
 export const BYTES_PER_REQUEST = 16_384;
 
 /**
- * Reads a body of at most `limitBytes` that must be one JSON object in UTF-8. `express.json` does not do this: it
- * silently replaces broken UTF-8 (which would alter the message), accepts UTF-16, and reads an oversized body to its
- * end before it refuses it. Comes after authentication, so that no stranger's body is read. Such a request takes no query: with
- * `?dry_run=true` a message would be sent.
+ * Reads a body of at most `limitBytes` that must be one JSON object in UTF-8. `express.json` would silently replace
+ * broken UTF-8 (which alters the message), accept UTF-16, and read an oversized body to its end. Comes after
+ * authentication, so that no stranger's body is read. Takes no query: a misplaced `?dry_run=true` would send a message.
  *
- * The body is charged before anything is done with it, whatever turns out to be wrong with it. A large one then waits for its place.
+ * The body is charged before anything is done with it, even if it is invalid. A large body then waits for its place.
  */
 export function jsonBody(limitBytes: number, charge: Charge, large: LargeBodies): Handler {
   return async (req, res: Reply, next) => {
@@ -52,7 +51,7 @@ function costOf(bytes: number): number {
 
 /** `gone`: the connection broke before the body was complete, so nobody can be answered. */
 async function read(req: Request, limitBytes: number): Promise<readonly Buffer[] | 'too_large' | 'gone'> {
-  // A small body arrives with its headers. Waiting for it would cost three listeners and a turn of the event loop.
+  // A small body arrives with its headers. Waiting would cost three listeners and a turn of the event loop.
   if (req.complete) {
     const body: Buffer | null = req.read();
     if (body === null) return [];
@@ -61,8 +60,8 @@ async function read(req: Request, limitBytes: number): Promise<readonly Buffer[]
   if (req.destroyed) return 'gone';
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // Reads everything that has arrived in a turn of the event loop as one buffer. A 'data' event would come for each
-  // chunk of a chunked body. A chunk of one byte would then take some 400 bytes until the body's end.
+  // Reads all that arrived in a turn of the event loop as one buffer. A 'data' event would come for each chunk, and
+  // one-byte chunks would hold some 400 bytes each until the body's end.
   let planned = false;
   return new Promise((resolve) => {
     const onReadable = (): void => {
@@ -77,12 +76,11 @@ async function read(req: Request, limitBytes: number): Promise<readonly Buffer[]
       chunks.push(piece);
       bytes += piece.length;
       if (bytes <= limitBytes) return;
-      // Stops listening. The rest of the body is dropped.
       req.off('readable', onReadable).off('end', onEnd).resume();
       resolve('too_large');
     };
     const onEnd = (): void => resolve(chunks);
-    // Stays: the connection can still break while the rest is dropped.
+    // Stays registered: the connection can still break while the rest is dropped.
     const onError = (): void => resolve('gone');
     req.on('readable', onReadable).once('end', onEnd).once('error', onError);
   });
@@ -93,7 +91,6 @@ interface Refusal {
   readonly detail: string;
 }
 
-/** Refusals that need only the headers. */
 function refusalByHeaders({ headers }: Request, limitBytes: number): Refusal | undefined {
   const length = Number(headers['content-length'] ?? 0);
   if (length === 0 && headers['transfer-encoding'] === undefined) {
@@ -149,7 +146,7 @@ async function parseLargeObject(chunks: readonly Buffer[], bytes: number): Promi
   const whole = await joinChunks(chunks, bytes);
   const unreadable = unreadableText(whole);
   if (unreadable !== undefined) return unreadable;
-  // Its entries would be refused for their size, which is not what is wrong.
+  // Otherwise an array would be refused for the size of its entries.
   if (/^\s*\[/.test(whole.toString('latin1', 0, 64))) return objectOf([]);
   try {
     return objectOf(await parseLargeJson(whole));
@@ -161,7 +158,7 @@ async function parseLargeObject(chunks: readonly Buffer[], bytes: number): Promi
   }
 }
 
-/** A byte order mark is named, because it would be quoted as a character that nobody sees. */
+/** A byte order mark is named in the problem, because quoting it would show nothing. */
 function unreadableText(bytes: Buffer): Parsed | undefined {
   if (!isUtf8(bytes)) return { kind: 'malformed', detail: 'The body is not valid UTF-8.' };
   if (!bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)) return undefined;
@@ -184,19 +181,19 @@ function objectOf(value: unknown): Parsed {
   return { kind: 'malformed', detail: `The body must be one JSON object, not ${what}.` };
 }
 
-/** A body above this is parsed in pieces, and counts here. Parsing 256 KB of brackets in one go held the event loop for up to 64 ms. */
+/** Larger bodies are parsed in pieces and count here: parsing 256 KB of brackets at once took up to 64 ms. */
 export const LARGE_BYTES = 65_536;
-/** How many large bodies of one account a process has in memory. */
+/** How many large bodies of one account a process holds in memory. */
 const TOGETHER_MAX = 4;
 
 /**
- * Bounds the memory of large bodies, and the work that one account has going on: a further one is not read until an earlier one is
- * answered. Its bytes wait in the caller's and the kernel's buffers.
+ * Bounds memory and work for large bodies of one account: a further body is not read until an earlier one is answered.
+ * Its bytes wait in the caller's and the kernel's buffers.
  */
 export class LargeBodies {
   readonly #accounts = new Map<AccountId, { open: number; readonly waiting: (() => void)[] }>();
 
-  /** Resolves when the body may be read. The place is free again when the request is answered, or its connection is lost. */
+  /** Resolves when the body may be read. The place is freed when the request is answered or its connection is lost. */
   async enter(account: AccountId, res: Reply): Promise<void> {
     const mine = this.#accounts.get(account) ?? { open: 0, waiting: [] };
     this.#accounts.set(account, mine);
@@ -210,7 +207,6 @@ export class LargeBodies {
     const mine = this.#accounts.get(account);
     if (mine === undefined) return;
     const next = mine.waiting.shift();
-    // Its place goes to the one that waits longest.
     if (next !== undefined) next();
     else mine.open -= 1;
     if (mine.open === 0) this.#accounts.delete(account);
@@ -220,10 +216,9 @@ export class LargeBodies {
 export type RawBody =
   | { readonly kind: 'whole'; readonly bytes: Buffer }
   | { readonly kind: 'too_large' }
-  /** The connection broke before the body was complete, so nobody can be answered. */
   | { readonly kind: 'gone' };
 
-/** Reads a body as it came. `onChunk` sees each part of it while it comes. */
+/** `onChunk` sees each part of the body as it comes. */
 export function readRawBody(
   req: Request,
   limitBytes: number,
@@ -247,7 +242,6 @@ export function readRawBody(
       onChunk(chunk);
     };
     const onEnd = (): void => end({ kind: 'whole', bytes: Buffer.concat(chunks) });
-    // The connection can still break while the rest of the body is dropped.
     req.on('error', () => end({ kind: 'gone' }));
     req.on('data', onData).once('end', onEnd);
   });

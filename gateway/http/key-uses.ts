@@ -4,10 +4,10 @@ import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 
 const TELL_MS = 60_000;
-/** How many keys are remembered between two reports. Uses of further keys are not noted. */
+/** How many keys are remembered between two reports. Uses of further keys are dropped. */
 const KEYS_MAX = 20_000;
 /**
- * The most keys in one command. Each command takes some 12 ms of the store; pauses between them keep 20,000 keys from
+ * The most keys in one command, which takes the store some 12 ms. Pauses between commands keep 20,000 keys from
  * blocking it.
  */
 const GROUP_MAX = 500;
@@ -43,9 +43,9 @@ export class KeyUses {
     }
   }
 
-  /** Starts the reports. Returns a function that ends them and sends the last one. */
+  /** Returns a function that ends the reports and sends the last one. */
   start(): () => Promise<void> {
-    // A random delay, so that processes that started together do not report together.
+    // Random, so that processes that started together do not report together.
     let timer = setTimeout(() => void tell(), TELL_MS * (0.5 + Math.random() / 2));
     let telling: Promise<void> | undefined;
     const tell = async (): Promise<void> => {
@@ -61,7 +61,7 @@ export class KeyUses {
     };
   }
 
-  /** Uses that the store does not accept are lost. The key's next use is reported a minute later. */
+  /** Uses that the store does not accept are lost; the key's next use is reported a minute later. */
   async tell(pauseMs = 0): Promise<void> {
     const told: KeyUse[] = [...this.#uses].map(([key, use]) => ({ key, ...use }));
     this.#uses = new Map();

@@ -11,12 +11,9 @@ import { PROBLEMS, type ProblemSlug } from './problem.ts';
 
 type NotAccepted = Exclude<AcceptOutcome, { readonly kind: 'accepted' }> | { readonly kind: 'too_much_unpaid' };
 
-/** The id of what a request creates. */
 export type ResultId = MessageId | BatchId | ScheduleId;
 
-/**
- * The problem of messages that were not accepted, or of which that is unknown. Every kind is the slug of its problem.
- */
+/** The problem when messages were not accepted, or nobody knows whether they were. Every kind is its slug. */
 export function refusal(outcome: NotAccepted, id: ResultId): readonly [ProblemSlug, ProblemAnswer] {
   const { kind } = outcome;
   switch (kind) {

@@ -1,21 +1,21 @@
 export interface ProblemRule {
   /**
-   * `status_code`, in the same series as "1000" of the send result. 4xxx: the caller can correct it. 5xxx: we must.
-   * Never used twice.
+   * `status_code`, in the same series as "1000" of the send result. 4xxx: the caller can correct it; 5xxx: we must.
+   * Numbers are never reused.
    */
   readonly number: string;
   /** HTTP status ("Errors"). 405, 408, 409, 410, 413, 415, 422, 431, 502 and 503 are our additions. */
   readonly status: number;
   readonly title: string;
-  /** What to do. It is the `detail` of an answer that has nothing more precise to say. */
+  /** What to do. The answer's `detail` if there is nothing more precise to say. */
   readonly advice: string;
-  /** Whether the same request can succeed when it is sent again unchanged. */
+  /** Whether the unchanged request can succeed later. */
   readonly retryable: boolean;
 }
 
 /**
- * The catalogue of all answers that are not a success (RFC 9457, application/problem+json). The documentation's error
- * pages are made from it. Spec gap: the body of errors is not specified; see docs/specification/decisions.md, Errors.
+ * All answers that are not a success (RFC 9457, application/problem+json). The documentation's error pages are made
+ * from this. The spec does not define error bodies; see docs/specification/decisions.md, Errors.
  */
 export const PROBLEMS = withTitles({
   invalid_request: fault('4000', 400, 'Correct the fields listed in `errors`, then send the request again.'),
@@ -68,7 +68,7 @@ export const PROBLEMS = withTitles({
     'Sign what this address expects: a provider of the chat app signs the body with the app secret, in the header `X-Hub-Signature-256`; a carrier signs as its settings say (`--callback-signature`, `--callback-header`).',
   ),
 
-  // What can go wrong with people's sign-in, sessions and profiles.
+  // Sign-in, sessions and profiles of people.
   session_missing: fault('4015', 401, 'Sign in: `POST /v2/session`. An API key cannot do this.', 'Not signed in'),
   session_ended: fault('4016', 401, 'Sign in again. Nothing was done.'),
   other_user: fault(
@@ -170,7 +170,7 @@ export const PROBLEMS = withTitles({
     'Too many sign-ins at once',
   ),
 
-  // What requests about an account's keys, webhooks and senders may be told.
+  // An account's keys, webhooks and senders.
   too_many_keys: fault(
     '4610',
     403,
@@ -256,7 +256,7 @@ export const PROBLEMS = withTitles({
     'Stored secret unreadable',
   ),
 
-  // What can go wrong with what operators do: `/v2/admin/…`.
+  // What operators do: `/v2/admin/…`.
   account_not_found: fault('4070', 404, 'Check the account_id: `GET /v2/admin/accounts` lists them.'),
   account_not_named: fault(
     '4115',
@@ -295,7 +295,7 @@ export const PROBLEMS = withTitles({
   opt_in_not_found: fault('4079', 404, 'Check the customer: the list of opt-ins has who is on it.', 'Not on the list'),
   chain_not_found: fault('4081', 404, 'Check the carrier_id: the account has no telemarketers of its own there.'),
 
-  // What requests about the chat-app channel's provider, and about customers' files, may be told.
+  // The chat-app channel's provider, and customers' files.
   marketing_opted_out: fault(
     '4120',
     403,
@@ -338,7 +338,7 @@ export const PROBLEMS = withTitles({
     'The chat-app provider did not answer in time, or has an error. Send it again after the seconds in the header `Retry-After`.',
   ),
 
-  // Sends beyond a limit that is set for the account or the key. Nothing is charged. The member `limit` names it.
+  // Sends beyond a limit of the account or the key. Nothing is charged. The member `limit` names it.
   spend_limit_reached: fault(
     '4111',
     403,
@@ -377,7 +377,7 @@ export const PROBLEMS = withTitles({
     'Messages to numbers that begin like this one are held, because they look like fraud: see `GET /v2/account/limits`. If they are right, release them there.',
   ),
 
-  // Money, and what else every request may be told.
+  // Money, and problems of every request.
   insufficient_credits: fault('4030', 403, 'Buy credits, then send the request again.'),
   account_suspended: fault('4031', 403, 'Ask your service provider for the reason.'),
   credits_expired: fault('4032', 403, 'Ask your service provider to extend the expiry date.'),
@@ -574,12 +574,11 @@ export const PROBLEMS = withTitles({
 
 type Untitled = Omit<ProblemRule, 'title'> & Partial<Pick<ProblemRule, 'title'>>;
 
-/** Its title is its name in words, unless another is given. */
 function fault(number: string, status: number, advice: string, title?: string): Untitled {
   return { number, status, advice, retryable: false, ...(title !== undefined && { title }) };
 }
 
-/** What can succeed when it is sent again unchanged. */
+/** A problem that a retry of the unchanged request can overcome. */
 function passing(...told: Parameters<typeof fault>): Untitled {
   return { ...fault(...told), retryable: true };
 }
@@ -589,7 +588,7 @@ function withTitles<Slug extends string>(untitled: Readonly<Record<Slug, Untitle
     const words = slug.replaceAll('_', ' ');
     return [slug, { title: words.charAt(0).toUpperCase() + words.slice(1), ...rule }];
   });
-  return Object.fromEntries(titled) as Readonly<Record<Slug, ProblemRule>>; // one for each
+  return Object.fromEntries(titled) as Readonly<Record<Slug, ProblemRule>>;
 }
 
 export type ProblemSlug = keyof typeof PROBLEMS;
@@ -597,11 +596,11 @@ export type ProblemSlug = keyof typeof PROBLEMS;
 export interface ProblemDetails {
   readonly detail?: string;
   readonly errors?: readonly FieldProblem[];
-  /** Members beyond those that every problem has. */
+  /** Members that not every problem has. */
   readonly extra?: Readonly<Record<string, string | number | object | null>>;
 }
 
-/** The body: first the members of RFC 9457, then ours. `type` is a path below the address of the documentation. */
+/** First the members of RFC 9457, then ours. `type` is a path below the documentation's address. */
 export function problemBody(slug: ProblemSlug, requestId: string, more: ProblemDetails = {}): object {
   const rule = PROBLEMS[slug];
   return {
@@ -618,7 +617,7 @@ export function problemBody(slug: ProblemSlug, requestId: string, more: ProblemD
   };
 }
 
-/** What can be wrong with one field: `code` of the entries in `errors`. */
+/** What can be wrong with one field: the `code` of entries in `errors`. */
 export const FIELD_CODES = {
   missing_field: 'A required field is missing.',
   unknown_field: 'The endpoint does not know this field.',
@@ -656,7 +655,7 @@ export const FIELD_CODES = {
 } as const;
 
 export interface FieldProblem {
-  /** The name that the caller used. Entries of lists are written as `to[3]`, members as `buttons[0].title`. */
+  /** The caller's name for it. Entries of lists are written `to[3]`, members `buttons[0].title`. */
   readonly field: string;
   readonly code: keyof typeof FIELD_CODES;
   readonly detail: string;

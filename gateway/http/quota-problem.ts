@@ -1,7 +1,6 @@
 import { QUOTAS, type Quota, QuotaReached } from '../../shared/money/accounts/quotas.ts';
 import type { ProblemAnswer } from './answer.ts';
 
-/** What is counted, and how to have fewer of it or do without. */
 const WORDS: Readonly<Record<Quota, { readonly what: string; readonly todo: string }>> = {
   senders: {
     what: 'senders that are not approved',
@@ -33,7 +32,7 @@ const WORDS: Readonly<Record<Quota, { readonly what: string; readonly todo: stri
   },
 };
 
-/** For `catch`: an account that has no place for a thing is refused, and nothing is stored. Everything else is thrown on. */
+/** For `catch`: turns `QuotaReached` into a refusal (nothing was stored) and throws every other error on. */
 export function quotaRefusal(error: unknown): {
   readonly kind: 'refused';
   readonly problem: readonly ['quota_reached', ProblemAnswer];

@@ -9,22 +9,18 @@ import { PROBLEMS, type ProblemSlug, problemBody } from './problem.ts';
 
 /** Milliseconds. */
 interface ServerTimes {
-  /** How long an idle connection is kept. */
   readonly keepAliveMs: number;
-  /**
-   * From a request's first byte to the end of its headers, and to the end of its body. Then it is answered with 408.
-   */
+  /** From a request's first byte to the end of its headers, and to the end of its body; then the answer is 408. */
   readonly headersMs: number;
   readonly requestMs: number;
-  /** How often the limits above are checked. */
   readonly checkMs: number;
-  /** How long an answer is kept if the caller reads nothing of it. */
+  /** How long an answer is kept while the caller reads nothing of it. */
   readonly unreadMs: number;
 }
 
 /**
- * Longer than the 60 s of common proxies, so that the proxy closes an idle connection first. Otherwise it could send
- * a request to a connection that we are closing.
+ * Longer than the 60 s of common proxies, so that the proxy closes idle connections first and never sends a request to
+ * one that we are closing.
  */
 const TIMES: ServerTimes = {
   keepAliveMs: 65_000,
@@ -34,13 +30,12 @@ const TIMES: ServerTimes = {
   unreadMs: 30_000,
 };
 
-/** How long a stop waits for answers, and how long for a request on connections that have none yet. */
+/** How long a stop waits for answers, and for the first request of connections that have sent none. */
 const DRAIN_MS = 10_000;
 const SILENT_MS = 1_000;
 
 /**
- * The HTTP server around the app: its time limits, its end, and its answers to bytes that are not HTTP. Does not
- * listen yet.
+ * The HTTP server around the app: time limits, shutdown, and answers to bytes that are not HTTP. Does not listen yet.
  */
 export class GatewayServer {
   readonly http: Server;
@@ -61,13 +56,13 @@ export class GatewayServer {
       connectionsCheckingInterval: times.checkMs,
       // Small answers must not wait for the peer's delayed acknowledgement.
       noDelay: true,
-      // `begin` answers such requests, with a body.
+      // `begin` answers requests without `Host`, with a body.
       requireHostHeader: false,
     });
     const handle = (req: IncomingMessage, res: ServerResponse): void => this.#handle(req, res);
     this.http
       .on('request', handle)
-      // Such a request is answered like any other. The body parser writes "100 Continue" when it wants the body.
+      // Handled like any request. The body parser writes "100 Continue" when it wants the body.
       .on('checkContinue', handle)
       .on('checkExpectation', handle)
       .on('connection', (socket) => {
@@ -75,16 +70,13 @@ export class GatewayServer {
         socket.once('close', () => this.#connections.delete(socket));
       })
       .on('clientError', (error, socket) => this.#refuse(error, socket))
-      // Nothing was sent or received for this time. A caller that waits for our answer may wait longer.
+      // Nothing was sent or received for this time. Callers who wait for our answer may wait longer.
       .setTimeout(times.unreadMs, (socket) => {
         if (socket.writableLength > 0 || this.#awaited(socket) === undefined) socket.destroy();
       });
   }
 
-  /**
-   * Resolves with the port when connections are accepted; port 0 means any free one. Otherwise rejects with a
-   * `StartError` that says why.
-   */
+  /** Resolves with the port when connections are accepted; port 0 takes any free one. Rejects with a `StartError`. */
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
       this.http.once('error', (error) => reject(listenError(error, host, port)));
@@ -100,8 +92,8 @@ export class GatewayServer {
    * connections). Cuts off what is not answered after `DRAIN_MS`.
    */
   async drain(): Promise<void> {
-    // Node's `close` treats a connection as idle when its answer is written but not sent yet. While there are such
-    // connections, those without a request wait too.
+    // Node's `close` treats a connection as idle when its answer is written but not sent yet. While there is such a
+    // connection, connections without a request wait too.
     const areSending = [...this.#connections].some(({ writableLength }) => writableLength > 0);
     if (areSending) this.http.closeIdleConnections = () => {};
     const closed = new Promise<void>((resolve) => this.http.close(() => resolve()));
@@ -125,10 +117,7 @@ export class GatewayServer {
     return newest?.writableFinished === false ? newest : undefined;
   }
 
-  /**
-   * Node treats a connection that never sent anything as active. A client that keeps one ready would delay every
-   * stop.
-   */
+  /** Node counts a connection that never sent anything as active, so an unused one would delay every stop. */
   #closeSilent(): void {
     for (const connection of this.#connections) {
       if (this.#awaited(connection) === undefined) connection.destroy();
@@ -136,7 +125,7 @@ export class GatewayServer {
   }
 
   #refuse(error: Error, socket: Duplex): void {
-    // The parser reports each further piece of the bytes that it refused.
+    // The parser reports every further piece of the bytes that it refused.
     if (this.#refused.has(socket)) return;
     this.#refused.add(socket);
     refuse(error, socket, this.#awaited(socket));
@@ -144,8 +133,8 @@ export class GatewayServer {
 }
 
 /**
- * The path and query of an absolute-form target (RFC 9112 §3.2.2), after whatever host it names. Other targets are
- * returned unchanged. The router would parse the host, and would answer `http://[::1/` with a page of its own.
+ * The path and query of an absolute-form target (RFC 9112 §3.2.2), whatever host it names. Other targets stay
+ * unchanged. The router would parse the host, and answer `http://[::1/` with a page of its own.
  */
 function originForm(target: string): string {
   const [scheme] = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(target) ?? [];
@@ -168,17 +157,15 @@ function listenError(error: Error, host: string, port: number): Error {
   return error;
 }
 
-/** The prototypes that an Express app gives its requests and answers. */
 interface Prototypes {
   request: object;
   response: object;
 }
 
 /**
- * Classes for `createServer` whose objects have Express's prototypes from the start. Express changes the prototype of
- * each request and answer. V8 has no hidden class for such an object, so every property is then looked up slowly:
- * half of a small request's CPU. Express does not change an object that already has the app's prototype. So the app
- * takes its prototypes from these classes, and they inherit the app's own behavior.
+ * Classes for `createServer` whose objects have Express's prototypes from the start; the app takes its prototypes from
+ * them. Otherwise Express changes the prototype of every request and answer, and V8 looks up all their properties
+ * slowly: half of a small request's CPU.
  */
 function expressObjects(app: RequestListener | (RequestListener & Prototypes)): {
   IncomingMessage?: typeof IncomingMessage;
@@ -198,19 +185,17 @@ function expressObjects(app: RequestListener | (RequestListener & Prototypes)): 
 const REFUSED_MS = 1_000;
 
 /**
- * Ends a connection whose bytes Node's parser refused, or that took too long to send a request. Such bytes never
- * become a request, but they are answered in the same form as everything else. `pending`: the answer that the
- * connection waits for.
+ * Ends, with an answer in the usual form, a connection whose bytes Node's parser refused or that sent its request too
+ * slowly. `pending`: the answer that the connection waits for.
  */
 function refuse(error: Error, connection: Duplex, pending: ServerResponse | undefined): void {
   if (pending?.req.complete) {
-    // An earlier request of this connection is still being answered. An answer now would be taken for the answer to
-    // that one.
+    // An earlier request is still being answered. The caller would take an answer now for that one's.
     pending.once('close', () => connection.destroy());
   } else if (!connection.writable || isReset(error)) {
     connection.destroy();
   } else if (pending?.headersSent) {
-    // The headers were refused, and that answer is written but may not be sent yet. The broken body does not matter any more.
+    // A refusal of the headers is written but may not be sent yet. The broken body no longer matters.
     pending.end();
     destroyAfterAnswer(connection);
   } else {
@@ -219,15 +204,11 @@ function refuse(error: Error, connection: Duplex, pending: ServerResponse | unde
   }
 }
 
-/**
- * Closing at once, with the rest of the broken request unread, would reset the connection before the caller sees the
- * answer.
- */
+/** Closing at once, with unread bytes of the request, would reset the connection before the caller sees the answer. */
 function destroyAfterAnswer(connection: Duplex): void {
   setTimeout(() => connection.destroy(), REFUSED_MS).unref();
 }
 
-/** The headers of a request that was counted before its body broke or came too late. */
 function rateHeadersOf(pending: (ServerResponse & Partial<Pick<Reply, 'locals'>>) | undefined): readonly string[] {
   return pending?.locals?.rateHeaders ?? [];
 }

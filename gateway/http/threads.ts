@@ -5,17 +5,16 @@ import type { ReadFile, ReadFileJob } from '../../shared/templates/sms/csv.ts';
 
 /** The event loop and the store need the other cores. */
 const THREADS_MAX = Math.max(1, Math.min(2, availableParallelism() - 1));
-/** A thread costs some 30 MB, so it ends when nobody has needed it for this time. */
+/** An idle thread ends after this time, because it takes some 30 MB. */
 const IDLE_MS = 30_000;
-/** The worst file takes a second, on a busy machine some, and waits for no more than the files of two other accounts (ReadQueue). */
+/** The worst file takes a second or more, and waits for two other accounts' files at most (ReadQueue). */
 const JOB_MAX_MS = 60_000;
 
-/** Threads for work that would hold the event loop, and with it every other account. */
 export class Threads {
   readonly #pool: Piscina;
   #started = new AbortController();
 
-  /** `file`: the compiled in-thread.ts. Tests of a gateway from its sources name another one than that beside this file. */
+  /** `file`: the compiled in-thread.ts. Tests that run the sources name another one. */
   constructor(log: Log, file = new URL('./in-thread.js', import.meta.url)) {
     this.#pool = new Piscina({
       filename: file.href,
@@ -23,7 +22,7 @@ export class Threads {
       maxThreads: THREADS_MAX,
       idleTimeout: IDLE_MS,
     });
-    // A thread that could not start (no memory, the build is being replaced). Nobody would listen otherwise, and the process would end.
+    // Without a listener, a thread that cannot start (no memory, the build is being replaced) would end the process.
     this.#pool.on('error', (error: unknown) => {
       log.error('thread_failed', unexpectedErrorFields(error));
       const failed = this.#started;

@@ -7,16 +7,15 @@ import { type FieldProblems, refuseUnknown, wrongType } from '../field-problems.
 import type { FieldProblem } from '../problem.ts';
 
 /**
- * A request field is declared once, as a schema of zod. Its kind says how JSON becomes a value and what the API's document shows.
- * `required`, `optional` and `withDefault` say what happens when the field is left out. A table of fields makes a request
+ * A request field is declared once, as a zod schema. Its kind says how JSON becomes a value and what the API's document
+ * shows. `required`, `optional` and `withDefault` say what an absent field means. A table of fields makes a request
  * (request.ts). Codes and texts of all problems are made here.
  */
 export type Kind<Value> = z.ZodType<Value>;
-/** A kind that also says what an absent field is. */
+/** A kind that also says what an absent field means. */
 export type Field<Value> = z.ZodType<Value>;
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** The values that a table of fields is read into. Optional fields may be absent. */
 export type Values<T extends Fields> = {
   readonly [Name in keyof T as undefined extends z.output<T[Name]> ? never : Name]: z.output<T[Name]>;
 } & {
@@ -26,7 +25,7 @@ export type Values<T extends Fields> = {
   >;
 };
 
-/** JSON Schema as OpenAPI 3.1 defines it, limited to what our contract uses. */
+/** The part of JSON Schema, as OpenAPI 3.1 defines it, that our contract uses. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -52,18 +51,17 @@ export interface Schema {
   readonly allOf?: readonly Schema[];
 }
 
-/** What the values of one request depend on. */
+/** What reading the fields of a request depends on. */
 export interface Reading {
-  /** The account's rules for recipients. */
   readonly account: NumberRules;
   readonly now: Date;
   readonly config: Pick<Config, 'maxSegments' | 'validityHours'>;
 }
 
-/** Of the value that is being parsed. zod hands nothing down to its schemas, and one parse ends before another begins. */
+/** For the value being parsed. zod hands nothing down to its schemas, and parses never overlap. */
 let reading: Reading;
 
-/** Parses a value, undefined for an absent one. Undefined for a wrong one: then the reasons are added to `problems`. */
+/** `value` is undefined when absent. A wrong value gives undefined, and its reasons are added to `problems`. */
 export function readField<Value>(
   field: Field<Value>,
   value: unknown,
@@ -76,11 +74,11 @@ export function readField<Value>(
   if (success) return data;
   for (const issue of error.issues) {
     let place = name;
-    // What the issue is about. zod tells it too if `reportInput` asks for it, but then each parse takes 0.5 µs more.
+    // The wrong part of the value. zod's `reportInput` would tell it, but costs each parse 0.5 µs.
     let input = value;
     for (const step of issue.path) {
       place += typeof step === 'number' ? `[${step}]` : `.${String(step)}`;
-      input = (input as Record<PropertyKey, unknown>)[step]; // zod came this way
+      input = (input as Record<PropertyKey, unknown>)[step];
     }
     if (issue.code === 'unrecognized_keys') {
       const { known } = issue as UnknownMembers; // only `object` makes such issues
@@ -97,14 +95,13 @@ interface UnknownMembers extends z.core.$ZodIssueUnrecognizedKeys {
   readonly known: readonly string[];
 }
 
-/** A kind's message is the form that it demands: `It must be a string`. */
+/** zod's message is the form that the kind demands: `It must be a string`. */
 function faultOf(issue: z.core.$ZodIssue, input: unknown): Fault {
   if (issue.code === 'custom' && issue.params instanceof Fault) return issue.params;
   if (input === undefined) return new Fault('missing_field', 'It is required.');
   return new Fault('wrong_type', `${issue.message}, not ${wrongType(input)}.`);
 }
 
-/** Why a value is not a valid one of the field. */
 export class Fault {
   readonly code: FieldProblem['code'];
   readonly detail: string;
@@ -115,7 +112,7 @@ export class Fault {
   }
 }
 
-/** An issue whose text zod need not look for. */
+/** An issue with its text, which zod then need not look for. */
 export function custom(fault: Fault, input: unknown, path: PropertyKey[] = []) {
   return { code: 'custom' as const, input, path, params: fault, message: fault.detail };
 }
@@ -132,14 +129,14 @@ export function withDefault<Value>(kind: Kind<Value>, preset: Value): Field<Valu
   return notNull(kind).prefault(preset);
 }
 
-/** For a default that depends on the request, or that the contract does not show. */
+/** For a default that depends on the request or that the contract does not show. */
 export function otherwise<Value>(kind: Kind<Value>, absent: (reading: Reading) => Value): Field<Value> {
   return optional(kind).transform((value) => value ?? absent(reading));
 }
 
 const NULL = new Fault('wrong_type', 'It must not be null: leave out what you do not set.');
 
-/** Many programs write null for what they do not set. */
+/** Many programs write null for fields that they do not set. */
 function notNull<Value>(kind: Kind<Value>) {
   return z.preprocess((value, { issues }) => {
     if (value === null) issues.push(custom(NULL, value));
@@ -147,7 +144,6 @@ function notNull<Value>(kind: Kind<Value>) {
   }, kind);
 }
 
-/** A string, converted by `parse`. Strict about types: null, numbers and objects are problems. */
 export function string<Value>(schema: Schema, parse: (text: string, reading: Reading) => Value | Fault): Kind<Value> {
   return z
     .string('It must be a string')
@@ -186,8 +182,8 @@ export function boolean(description: string): Kind<boolean> {
 const NOT_WHOLE = new Fault('wrong_type', 'It must be a whole number.');
 
 /**
- * A JSON number of the schema's type and limits that `refuse` finds nothing wrong with. Not `z.number()`, which calls 1e400 no
- * number: to JSON.parse it is Infinity.
+ * A JSON number within the schema's limits that `refuse` accepts. Not `z.number()`, to which 1e400 is no number:
+ * JSON.parse makes it Infinity.
  */
 export function number(
   schema: Required<Pick<Schema, 'description' | 'minimum' | 'maximum'>> & Pick<Schema, 'type'>,
@@ -208,10 +204,9 @@ export function number(
 
 type ListSchema = Pick<Schema, 'description' | 'minItems' | 'maxItems'>;
 
-/** Says what is wrong with a member of an entry. */
 export type AddFault = (index: number, member: string, fault: Fault) => void;
 
-/** `compare` gets all entries (undefined for bad ones) and reports problems that concern several of them. */
+/** `compare` gets all entries (undefined for bad ones) and reports problems between them. */
 export function list<Value>(
   item: Kind<Value>,
   limits: ListSchema,
@@ -236,11 +231,11 @@ export function longList<Value>(item: Kind<Value>, limits: ListSchema): Kind<rea
     .array(z.unknown(), listForm(item))
     .meta({ ...limits, items: schemaOf(item) })
     .transform((values) => new Unread(item, values));
-  // Nobody sees an `Unread` but `readRequest`, which puts the values in its place.
+  // Only `readRequest` sees an `Unread`, and puts the values in its place.
   return counted(z.array(item), limits, entries) as Kind<unknown> as Kind<readonly Value[]>;
 }
 
-/** The entries of a long list. They are read with pauses between slices, so that the event loop can do other work. */
+/** Read in slices with pauses for other work of the event loop. */
 export class Unread<Value> {
   readonly #item: Kind<Value>;
   readonly #entries: readonly unknown[];
@@ -261,7 +256,7 @@ export class Unread<Value> {
   }
 }
 
-/** How many entries of a list that is too long are still checked, so that the caller learns of more problems at once. */
+/** How many entries of a list that is too long are still checked, to report more problems at once. */
 const READ_OF_TOO_MANY = 10;
 
 function counted<Value>(
@@ -284,12 +279,12 @@ function listForm(item: Kind<unknown>): string {
   return `It must be an array of ${schemaOf(item).type}s`;
 }
 
-/** A value that has members of its own: an entry of a list, or a field with a description. */
+/** An entry of a list, or a field with a description. */
 export function object<T extends Fields>(fields: T, description?: string): Kind<Values<T>> {
   const known = Object.keys(fields);
   const form = `It must be an object with ${known.map((name) => `\`${name}\``).join(' and ')}`;
   const members = z.object(fields, form).meta({ ...(description && { description }), additionalProperties: false });
-  // Unknown members are reported before what is wrong with the known ones. zod goes on after `unrecognized_keys`.
+  // Unknown members are reported before problems of known ones. zod goes on after `unrecognized_keys`.
   const strict = z.preprocess((value, { issues }) => {
     if (!isObject(value)) return value;
     const keys = Object.keys(value).filter((key) => !known.includes(key));
@@ -299,7 +294,6 @@ export function object<T extends Fields>(fields: T, description?: string): Kind<
   return strict as Kind<unknown> as Kind<Values<T>>;
 }
 
-/** JSON Schema 2020-12, as OpenAPI 3.1 has it. */
 export function schemaOf(kind: Kind<unknown>): Schema {
   const { $schema, ...schema } = z.toJSONSchema(kind, {
     io: 'input',
@@ -311,7 +305,7 @@ export function schemaOf(kind: Kind<unknown>): Schema {
   return schema as Schema;
 }
 
-/** The first `most` UTF-16 code units of a text, without half a surrogate pair at their end: half of an emoji is no text. */
+/** The first `most` UTF-16 code units of a text, without half a surrogate pair (half an emoji) at the end. */
 export function beginning(text: string, most: number): string {
   return text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, '');
 }

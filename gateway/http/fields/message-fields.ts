@@ -13,7 +13,7 @@ import type { FieldProblems } from '../field-problems.ts';
 import { boolean, choice, Fault, type Kind, list, optional, string, withDefault } from './field.ts';
 import type { Given, Rule } from './request.ts';
 
-/** The fields that several requests share: those of "SMS message (request to send)", and our extensions. */
+/** Fields that several requests share: those of "SMS message (request to send)", and our extensions. */
 
 const NUMBER = {
   description: 'Recipient: digits, country code first, no plus sign.',
@@ -26,7 +26,7 @@ const CUSTOMER = {
   pattern: CUSTOMER_FORM.source,
 };
 
-/** A recipient. The account's settings and the channel can require more than the form of a number: docs/decisions/0007. */
+/** Account settings and channel can demand more than the form of a number: docs/decisions/0007. */
 export function recipient(channel: 'sms' | 'chatapp'): Kind<string> {
   const [schema, problemOf] = channel === 'sms' ? [NUMBER, recipientProblem] : [CUSTOMER, customerProblem];
   return string(schema, (to, { account }) => {
@@ -50,7 +50,7 @@ export const messageText: Kind<PlannedText> = string(
 function plannedText(text: string, maxSegments: number): PlannedText | Fault {
   if (hasHalfCharacter(text)) return new Fault('invalid_text', HALF_CHARACTER);
   const plan = planText(text);
-  // A byte order mark alone is no character either, nor is what a template becomes with empty params.
+  // A text of only a byte order mark, and a template with empty params, have no character either.
   if (plan.units === 0) return new Fault('too_short', 'The text must have at least one character.');
   if (plan.segments <= maxSegments) return { text, plan };
   const needed = `It needs ${plan.segments} segments (${plan.encoding})`;
@@ -62,7 +62,7 @@ export function hasHalfCharacter(text: string): boolean {
   return /\p{Surrogate}/u.test(text);
 }
 
-/** Patterns of texts without control characters, and of one line: without U+2028 and U+2029, and not blank. */
+/** Texts without control characters; and texts of one line, without U+2028 and U+2029, and not blank. */
 export const NO_CONTROLS = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
 const IN_LINE = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029';
 export const ONE_LINE = `^[^${IN_LINE}]*[^${IN_LINE}\\s][^${IN_LINE}]*$`;
@@ -70,7 +70,7 @@ export const ONE_LINE = `^[^${IN_LINE}]*[^${IN_LINE}\\s][^${IN_LINE}]*$`;
 export const HALF_CHARACTER = 'It contains half of a character, perhaps of an emoji that was cut.';
 
 /**
- * Fills a template's slots. Reports every param that does not fit, and a text that becomes too long, as problems of `field` or its
+ * Fills a template's slots. Params that do not fit, and a text that becomes too long, are problems of `field` or its
  * entries.
  */
 export function renderText(

@@ -14,26 +14,24 @@ import { type FieldProblems, invalidRequest } from '../field-problems.ts';
 import type { ProblemSlug } from '../problem.ts';
 import { type Kind, string } from './field.ts';
 
-/**
- * How long the result for a host is used again. No connection relies on it, because each connection checks the address itself.
- */
+/** How long a host's result is used again. Safe, because every connection checks the address itself. */
 const BELIEVED_MS = 10_000;
 const HOSTS_MAX = 10_000;
-/** Names of one account that are looked up at the same time. Each occupies the name server for seconds if nobody answers for it. */
+/** Look-ups of one account at a time. Each occupies the name server for seconds if nobody answers for it. */
 const LOOK_UPS_MAX = 16;
 
-/** An address. What it points to is checked by a `UrlCheck`, because that needs the operator's settings. */
+/** A URL. A `UrlCheck` checks where it points, because that needs the operator's settings. */
 export function address(description: string): Kind<string> {
   return string({ description, format: 'uri', minLength: 1, maxLength: 2_048 }, (url) => url);
 }
 
-/** Checks what an address of an account points to. Adds to `problems` what is wrong with it, for the field `field`. */
+/** Checks where a URL of an account points. Adds what is wrong to `problems`, for the field `field`. */
 export interface UrlCheck {
-  /** Makes the checks that need no network. True when they find nothing. */
+  /** The checks that need no network. True when they find nothing. */
   form(account: AccountId, url: string, field: string, problems: FieldProblems): boolean;
   /**
-   * Looks up the host of an address that passed `form`. Each host is looked up at most once in some seconds. An account whose look-ups
-   * take long gets no further ones meanwhile: as if it had waited for them in vain.
+   * Looks up the host of a URL that passed `form`, at most once in some seconds per host. An account with too many slow
+   * look-ups gets the result of a look-up that timed out.
    */
   host(account: AccountId, url: string, field: string, problems: FieldProblems): Promise<void>;
 }
@@ -42,8 +40,8 @@ interface UrlCheckOptions extends GuardOptions {
   /** How long a request waits for a slow name server. */
   readonly withinMs: number;
   /**
-   * Whether to refuse a host that our DNS does not know. False for addresses that only the provider connects to,
-   * because the provider's DNS may know them.
+   * Whether to refuse a host that our DNS does not know. False for URLs that only the provider connects to, because its
+   * DNS may know them.
    */
   readonly mustResolve: boolean;
 }
@@ -51,7 +49,7 @@ interface UrlCheckOptions extends GuardOptions {
 /** Throws `StartError` when a subnet of the allow-list is malformed. */
 export function createUrlCheck({ withinMs, mustResolve, ...options }: UrlCheckOptions, clock: Clock): UrlCheck {
   const guard = new AddressGuard(options);
-  /** Look-ups that have not ended, also those that nobody waits for any more. */
+  /** Running look-ups, including those that nobody waits for any more. */
   const lookUps = new Map<string, number>();
   const count = (account: string, by: 1 | -1): void => {
     const running = (lookUps.get(account) ?? 0) + by;
@@ -64,7 +62,7 @@ export function createUrlCheck({ withinMs, mustResolve, ...options }: UrlCheckOp
     maxEntries: HOSTS_MAX,
     clock,
     read: async (key) => {
-      const [account, origin] = key.split(' ') as [AccountId, string]; // a key is made of these two
+      const [account, origin] = key.split(' ') as [AccountId, string];
       const url = new URL(origin);
       const unknown = (problem: string) => (mustResolve ? { problem } : {});
       const tooSlow = unknown(`The host name ${url.hostname} could not be resolved in time.`);
@@ -100,18 +98,17 @@ export function createUrlCheck({ withinMs, mustResolve, ...options }: UrlCheckOp
   };
 }
 
-/** The origin of an address, for the account that gave it. */
 type OwnOrigin = `${AccountId} ${string}`;
 
 interface Found {
   readonly problem?: string;
-  /** True when the host was not looked up because too many look-ups were waiting. */
+  /** Not looked up, because too many look-ups were running. */
   readonly isBusy?: true;
 }
 
 const LEADS_INSIDE = 'The url leads to a private or reserved address.';
 
-/** The 400 for such an address. It has a slug of its own if nothing else is wrong with the request. */
+/** The 400 for such a URL. It has its own slug if nothing else is wrong with the request. */
 export function invalidUrlRequest(problems: FieldProblems): readonly [ProblemSlug, ProblemAnswer] {
   const [only] = problems.listed;
   if (problems.count !== 1 || only?.code !== 'url_not_allowed') return invalidRequest(problems);

@@ -16,8 +16,8 @@ import type { Given, ReadRequest, Rule } from './request.ts';
 import { TIME_WITH_OFFSET } from './times.ts';
 
 /**
- * The only reader of query strings; Express's own is off. As strict as bodies: unknown parameters, repeated
- * parameters and invalid UTF-8 are problems. A misspelt filter would otherwise show everything.
+ * The only reader of query strings; Express's own is off. As strict as for bodies: unknown and repeated parameters and
+ * invalid UTF-8 are problems. Otherwise a misspelt filter would show everything.
  */
 export function readQuery<T extends Fields>(
   table: T,
@@ -44,7 +44,6 @@ export function readQuery<T extends Fields>(
       if (read !== undefined) values[name] = read;
     }
   }
-  // Each value was read by its own field.
   const read = values as Given<T>;
   for (const rule of rules) rule(read, (name) => given.has(name), problems);
   return { given: read, problems };
@@ -53,20 +52,18 @@ export function readQuery<T extends Fields>(
 const LIMIT_MAX = 500;
 export const LIMIT_DEFAULT = 50;
 
-/** For `reads` of a list: so many entries of a page count as one request. */
+/** For `reads` of a list: this many entries of a page count as one request. */
 export function readsPer(entriesPerRequest: number): (query: { readonly limit: number }) => number {
   return ({ limit: asked }) => Math.ceil(asked / entriesPerRequest);
 }
 
-/** The number of entries on a page. */
 export const limit: Field<number> = otherwise(entries('Entries of a page.', LIMIT_DEFAULT), () => LIMIT_DEFAULT);
 
-/** `shown`: the default that the contract shows. */
 export function entries(description: string, shown?: number): Kind<number> {
   return wholeOf(description, 1, LIMIT_MAX, shown);
 }
 
-/** A whole number in a query, 0 or more. `shown`: the default that the contract shows. */
+/** `shown`: the default that the contract shows. */
 export function wholeOf(description: string, minimum: number, maximum: number, shown?: number): Kind<number> {
   const preset = shown === undefined ? {} : { default: shown };
   return string({ type: 'integer', description, minimum, maximum, ...preset }, (text) => {
@@ -78,8 +75,8 @@ export function wholeOf(description: string, minimum: number, maximum: number, s
 }
 
 /**
- * A page's `next_cursor`: the place of its last entry in the list named by `list`. It is opaque to callers, but neither secret nor
- * signed. A made-up cursor either has the wrong form and is refused, or shows the caller's own data.
+ * A page's `next_cursor`: the place of its last entry in the list named by `list`. Opaque, but neither secret nor
+ * signed: a made-up cursor either has the wrong form and is refused, or shows the caller's own data.
  */
 export function cursorOf<Place extends string>(list: string, isPlace: (value: string) => value is Place) {
   return optional(
@@ -93,7 +90,7 @@ export function cursorOf<Place extends string>(list: string, isPlace: (value: st
   );
 }
 
-/** An ISO 8601 time with an offset, since 1970. Ids have no earlier times, and nothing of ours is older. */
+/** Not before 1970: ids have no earlier times, and nothing of ours is older. */
 export function queryTime(description: string): Kind<Date> {
   return string({ description, format: 'date-time', pattern: TIME_WITH_OFFSET }, (text) => {
     const time = parseOffsetTime(text);
@@ -108,7 +105,6 @@ export function queryTime(description: string): Kind<Date> {
 
 const CHANGE_ID = /^[A-Za-z0-9_-]{5,80}$/;
 
-/** The id of a change of the balance: `change_id` of the statement. */
 export function changeId(description: string): Kind<string> {
   return string({ description, pattern: CHANGE_ID.source }, (text) =>
     CHANGE_ID.test(text) ? text : new Fault('invalid_value', 'It must be the id of a change.'),
@@ -117,12 +113,12 @@ export function changeId(description: string): Kind<string> {
 
 /** Lists are answered in pages, newest first: `{data, next_cursor, has_more}`. */
 
-/** `next`: the place of the last entry. Undefined when nothing can follow. */
+/** `next`: the place of the last entry, undefined when nothing can follow. */
 export function pageOf<Entry>(list: string, data: readonly Entry[], next: string | undefined) {
   return { data, next_cursor: next === undefined ? null : cursorText(list, next), has_more: next !== undefined };
 }
 
-/** A page of what was found: at most `limit` entries. One more was found when something follows. */
+/** One more entry than `limit` was found if something follows. */
 export function pageOfFound<Found extends { readonly _id: string }, Entry>(
   list: string,
   found: readonly Found[],
@@ -136,8 +132,8 @@ export function pageOfFound<Found extends { readonly _id: string }, Entry>(
 }
 
 /**
- * Puts what is paid for and not stored yet into a page of what is stored, which has `limit` entries unless the list ends. Of what
- * is in both the stored entry is taken: it was stored in between, and may have moved on since.
+ * Merges messages that are paid for and not stored yet into a page of stored ones, which has `limit` entries unless the
+ * list ends. Of an entry in both the stored one is taken: it was stored in between and may have moved on.
  */
 export function mergePage<Entry extends { readonly _id: string }>(
   stored: readonly Entry[],
@@ -149,7 +145,6 @@ export function mergePage<Entry extends { readonly _id: string }>(
   return [...stored, ...unstored.filter(({ _id }) => !ids.has(_id))].sort(order).slice(0, limit);
 }
 
-/** The cursor of what comes behind a place of a list. */
 export function cursorText(list: string, place: string): string {
   return Buffer.from(`${list}:${place}`, 'utf8').toString('base64url');
 }

@@ -16,15 +16,11 @@ import {
   type Values,
 } from './field.ts';
 
-/**
- * The fields that an endpoint accepts. The list of known names, the checks and the schema in the API's document follow
- * from this table. A new field is one entry here, and its use.
- */
+/** The fields that an endpoint accepts. Known names, checks and the schema in the API's document all follow from it. */
 export interface RequestTable<T extends Fields> {
   readonly fields: T;
   /** Pairs of fields; a request must have exactly one of each pair. */
   readonly either: readonly Either[];
-  /** Rules that concern several fields. */
   readonly rules: readonly Rule<T>[];
 }
 
@@ -35,13 +31,12 @@ interface Either {
   readonly surplus: string;
 }
 
-/** Adds problems to `problems`. A field that could not be read is undefined; `has` knows whether it was given. */
+/** `given` lacks fields that could not be read; `has` knows whether they were given. */
 export type Rule<T extends Fields> = (given: Given<T>, has: (name: string) => boolean, problems: FieldProblems) => void;
 
-/** The values that could be read. A required field that is absent here has been reported as a problem. */
+/** The values that could be read. A required field that is absent has been reported as a problem. */
 export type Given<T extends Fields> = Partial<Values<T>>;
 
-/** A request whose fields were read. The endpoint may add further problems. */
 export interface ReadRequest<T extends Fields> {
   readonly given: Given<T>;
   readonly problems: FieldProblems;
@@ -55,7 +50,6 @@ export function request<T extends Fields>(
   return { fields, either, rules };
 }
 
-/** Reads all fields and reports every problem of the body at once. */
 export async function readRequest<T extends Fields>(
   { fields, either, rules }: RequestTable<T>,
   body: JsonObject,
@@ -72,13 +66,12 @@ export async function readRequest<T extends Fields>(
     const value = read instanceof Unread ? await read.read(name, context, problems) : read;
     if (value !== undefined) values[name] = value;
   }
-  // Each value was read by its own field.
   const given = values as Given<T>;
   for (const rule of rules) rule(given, has, problems);
   return { given, problems };
 }
 
-/** A field that is a request in itself: an object with fields, either of some, and rules. Its problems are named below it. */
+/** A field that is a request in itself: an object with fields, pairs and rules. Its problems are named below it. */
 export function nested<T extends Fields>(table: RequestTable<T>): Kind<Values<T>> {
   const { fields, either, rules } = table;
   const members = object(fields);
@@ -115,15 +108,14 @@ function surplusOf({ names, surplus }: Either, has: (name: string) => boolean, p
   return undefined;
 }
 
-/** The values of a request without problems. Call it only after a request with problems was refused. */
+/** Call it only after a request with problems was refused. */
 export function whole<T extends Fields>({ given, problems }: ReadRequest<T>): Values<T> {
   assert(problems.count === 0, 'a request with problems is not refused');
-  // A required field that is absent would be a problem.
   return given as Values<T>;
 }
 
 export function requestSchema({ fields, either }: RequestTable<Fields>): Schema {
   const choices = either.map(({ names }) => ({ oneOf: names.map((name) => ({ required: [name] })) }));
-  // Always in `allOf`: beside `properties`, generators of clients take `oneOf` for a union of types without a name.
+  // Always in `allOf`: beside `properties`, generators of clients take `oneOf` for a union of unnamed types.
   return { ...schemaOf(z.strictObject(fields)), ...(choices.length > 0 && { allOf: choices }) };
 }

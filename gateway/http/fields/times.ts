@@ -7,7 +7,6 @@ import type { Rule } from './request.ts';
 export const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const VALID_DAYS_MAX = 7;
-/** How far ahead a message may be booked. */
 const AHEAD_DAYS_MAX = 35;
 export const AHEAD_MAX_MS = AHEAD_DAYS_MAX * DAY_MS;
 
@@ -31,7 +30,7 @@ function dateTime<Value>(description: string, parse: (time: OffsetTime, now: Dat
   });
 }
 
-/** A time later than now, and at most `days` ahead if there is a limit. */
+/** A time later than now and, if `days` is given, at most that far ahead. */
 export function laterTime(description: string, days?: number): Kind<Date> {
   return dateTime(description, ({ at }, now) => {
     const aheadMs = at.getTime() - now.getTime();
@@ -50,7 +49,7 @@ export function earlierTime(description: string): Kind<Date> {
 const VALID_UNTIL =
   'Extension: when the message expires if it is not delivered by then, at most 7 days ahead. Default: 48 hours (setting).';
 
-/** For a message that is sent now. The field always has a value. */
+/** For a message sent now. Always has a value. */
 export const validUntilFromNow: Field<Date> = otherwise(
   dateTime(VALID_UNTIL, ({ at }, now) => validityFault(at, now, 'now') ?? at),
   ({ now, config }) => new Date(now.getTime() + config.validityHours * HOUR_MS),
@@ -63,14 +62,13 @@ function validityFault(at: Date, from: Date, fromName: string): Fault | undefine
   return new Fault('out_of_range', `It may be at most ${VALID_DAYS_MAX} days after ${fromName}.`);
 }
 
-/** A valid `schedule_time`. */
 interface ScheduleTime {
   readonly at: Date;
-  /** The same instant with the caller's offset, in the specification's form: `2026-11-21T10:00:00+05:30`. */
+  /** The instant with the caller's offset, in the specification's form: `2026-11-21T10:00:00+05:30`. */
   readonly scheduledFor: string;
 }
 
-/** The offset determines the instant, so no rule is needed for changes to and from summer time. */
+/** The offset determines the instant, so changes to and from summer time need no rule. */
 const scheduleTime: Kind<ScheduleTime> = dateTime(
   'When to send: later than now, at most 35 days ahead. The example needs a time that is still ahead.',
   ({ at, offsetMinutes }, now) => {
@@ -81,7 +79,7 @@ const scheduleTime: Kind<ScheduleTime> = dateTime(
   },
 );
 
-/** Milliseconds are shown only if there are any, because the specification's form has none. */
+/** Milliseconds are shown only if there are any: the specification's form has none. */
 function inOffset(at: Date, offsetMinutes: number): string {
   const local = new Date(at.getTime() + offsetMinutes * 60_000).toISOString();
   const fraction = at.getUTCMilliseconds() === 0 ? '' : local.slice(19, 23);
@@ -94,13 +92,13 @@ function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** For a message that is sent later. Its validity begins at `schedule_time`. */
+/** For a message sent later. Its validity begins at `schedule_time`. */
 export const SCHEDULE_FIELDS = {
   schedule_time: required(scheduleTime),
   valid_until: optional(dateTime(VALID_UNTIL, ({ at }) => at)),
 };
 
-/** When `schedule_time` is wrong, only the form of `valid_until` is checked. */
+/** If `schedule_time` is wrong, only the form of `valid_until` is checked. */
 export const validAfterSchedule: Rule<typeof SCHEDULE_FIELDS> = (given, _has, problems) => {
   const { schedule_time: time, valid_until: until } = given;
   const fault = time && until && validityFault(until, time.at, '`schedule_time`');

@@ -8,44 +8,39 @@ import type { GatewayDeps } from '../deps.ts';
 import type { Accepted, Action, Problem } from './action.ts';
 
 /**
- * An Idempotency-Key in use (draft-ietf-httpapi-idempotency-key-header). It is stored before anything is done for the
- * request, with the id that the result will get. It is kept only if the request is accepted.
+ * An Idempotency-Key in use (draft-ietf-httpapi-idempotency-key-header). Stored before anything is done for the
+ * request, with the id that the result will get. Kept only if the request is accepted.
  *
- * `payBy` makes it safe to take over a claim when its process may have died: the account pays for the request before
- * that moment of the store's time, or never (shared/money/payment/debit.ts). If no result has the id by then, none will ever have
- * it.
+ * `payBy` makes it safe to take over a claim whose process may have died: the account pays before that moment of the
+ * store's time or never (shared/money/payment/debit.ts). If no result has the id by then, none ever will.
  */
 export interface KeyClaimDocument {
   readonly _id: KeyClaimId;
-  /** SHA-256 of method, path and body. A key may be used for this request only. */
+  /** SHA-256 of method, path and body: the only request that the key may be used for. */
   readonly fingerprint: string;
-  /** Name of the action. It knows how to find the result. */
   readonly action: string;
-  /** The id that the result gets, `msg_…`. It also tells this claim from a later one of the same key. */
+  /** The result's future id (`msg_…`). It also tells this claim from a later one of the same key. */
   readonly result: string;
   readonly payBy: Date;
   readonly expiresAt: Date;
-  /** Present after the request was accepted. */
   readonly answer?: KeptAnswer;
 }
 
 export interface KeptAnswer {
   readonly status: number;
-  /** The JSON text of the answer. */
   readonly body: string;
-  /** The body has a secret and is encrypted with the secret box. */
   readonly sealed?: true;
 }
 
 /** `<account>:<SHA-256 of the key>`: keys are per account, and the id has a fixed length. */
 type KeyClaimId = `${AccountId}:${string}`;
 
-/** How long an accepted request is remembered. A scheduled one is remembered from its time on. */
+/** How long an accepted request is remembered; a scheduled one from its time on. */
 const KEPT_MS = 24 * 3_600_000;
 
 /**
  * Time from the claim to the latest debit. Far longer than a request takes, so that clocks of machines may differ by
- * seconds. Short, because a repeated request after a crash gets 409 until it is over.
+ * seconds; short, because a repeated request after a crash gets 409 until it is over.
  */
 export const PAY_WITHIN_MS = 15_000;
 
@@ -60,9 +55,8 @@ export const PAY_WITHIN_MS = 15_000;
  */
 type KeyState = { readonly kind: 'free' | 'in_flight' } | { readonly kind: 'answered'; readonly answer: KeptAnswer };
 
-/** What a request with a key has to do. */
 type Held =
-  /** The key is claimed for this request, which must be done now. */
+  /** Claimed for this request, which must be done now. */
   | { readonly kind: 'mine'; readonly claim: KeyClaimDocument }
   | { readonly kind: 'answered'; readonly claim: KeyClaimDocument; readonly answer: KeptAnswer }
   | { readonly kind: 'refused'; readonly problem: Problem };
@@ -72,7 +66,7 @@ type Recover = Pick<Action<string>, 'end' | 'recover'>;
 /** Another request can free the claim between two looks. After this many tries the key counts as in use. */
 const TRIES = 3;
 
-/** The id of a key's claim. `key` is the caller's text. */
+/** `key`: the caller's text. */
 export function claimId(account: AccountId, key: string): KeyClaimId {
   return `${account}:${createHash('sha256').update(key).digest('base64url')}`;
 }
@@ -83,12 +77,12 @@ const GROUP_MAX = 200;
 interface Completion {
   readonly claim: KeyClaimDocument;
   readonly answer: KeptAnswer;
-  /** If set, replaces the claim's own time. */
+  /** Replaces the claim's own time. */
   readonly expiresAt: Date | undefined;
 }
 
 /**
- * Claims Idempotency-Keys, and finds out what became of claims that nobody completed. Claims and completions that arrive while others
+ * Claims Idempotency-Keys, and finds out what became of claims that nobody completed. Writes that arrive while others
  * are in flight share a command.
  */
 export class KeyHolder {
@@ -112,10 +106,10 @@ export class KeyHolder {
     });
   }
 
-  /** Registers an action, so that this process can look into its claims. */
+  /** Lets this process look into the action's claims. */
   add<Id extends string>(action: Action<Id>): void {
     const { end } = action;
-    // A claim of this action has an id that the action's own `newId` made.
+    // The id was made by the action's own `newId`.
     this.#recoveries.set(action.name, {
       recover: (account, id) => action.recover(account, id as Id),
       ...(end === undefined ? {} : { end: (account, id, payBy) => end(account, id as Id, payBy) }),
@@ -151,7 +145,6 @@ export class KeyHolder {
     return { kind: 'refused', problem: ['idempotency_in_flight', { headers: ['Retry-After', '1'] }] };
   }
 
-  /** Called when the request was accepted. */
   async complete(claim: KeyClaimDocument, accepted: Accepted): Promise<KeptAnswer> {
     const text = JSON.stringify(accepted.body);
     const answer: KeptAnswer = accepted.sealed
@@ -162,12 +155,11 @@ export class KeyHolder {
     return answer;
   }
 
-  /** Called when the request was refused. The key can be claimed again; a later claim of it stays. Idempotent. */
+  /** For a refused request. The key can be claimed again; a later claim of it stays. Idempotent. */
   async free({ _id, result }: KeyClaimDocument): Promise<void> {
     await this.#claims.deleteOne({ _id, result });
   }
 
-  /** Decrypts the body if it is encrypted. */
   open({ _id }: KeyClaimDocument, answer: KeptAnswer): KeptAnswer {
     if (answer.sealed !== true) return answer;
     return { ...answer, body: this.#box.open(answer.body, ['idempotency', _id, 'answer.body']) };
@@ -177,7 +169,7 @@ export class KeyHolder {
     if (claim.expiresAt.getTime() <= nowMs) return { kind: 'free' };
     if (claim.answer !== undefined) return { kind: 'answered', answer: claim.answer };
     const action = this.#recoveries.get(claim.action);
-    // The action belongs to a newer version. Its own processes look into such claims.
+    // The action belongs to a newer version, whose processes look into it.
     if (action === undefined) return { kind: 'in_flight' };
     // Before the result is looked for: a request that was not paid for by then never will be.
     let over = await this.#isOver(claim);
@@ -188,7 +180,7 @@ export class KeyHolder {
   }
 
   /**
-   * Whether the time to pay is over, by the store's clock, which may go back at a failover: see `Action.end`. Ask this
+   * Whether the time to pay is over by the store's clock, which may go back at a failover (see `Action.end`). Ask
    * *before* looking for the result.
    */
   async #isOver({ _id, result }: KeyClaimDocument): Promise<boolean> {

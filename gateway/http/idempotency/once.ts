@@ -14,10 +14,9 @@ import { claimId, type KeptAnswer, type KeyClaimDocument, KeyHolder } from './ke
 type Once = <Id extends string>(action: Action<Id>) => Handler;
 
 /**
- * Makes the handlers of POSTs. A request with an Idempotency-Key is done once: the key is claimed in the store before
- * anything else, an accepted request is remembered for a day, and a refused one frees the key. A request without a
- * key is just done. The process may die at any point: the next request with the key finds out what was done. Every action is made
- * known before the first request.
+ * Makes the handlers of POSTs. A request with an Idempotency-Key is done once: the key is claimed in the store first,
+ * an accepted request is remembered for a day, a refused one frees the key. After a crash at any point the next request
+ * with the key finds out what was done. All actions must be added before the first request.
  */
 export function createOnce(deps: Pick<GatewayDeps, 'db' | 'clock' | 'log' | 'box'>): Once {
   const keys = new KeyHolder(deps);
@@ -34,7 +33,6 @@ export function createOnce(deps: Pick<GatewayDeps, 'db' | 'clock' | 'log' | 'box
     const held = await keys.take(account, wanted, action.aheadMs);
     if (held.kind === 'refused') return sendProblem(res, ...held.problem);
     if (held.kind === 'answered') {
-      // The same request has the same path, so the same action made the id.
       const refusal = await action.refuseReplay?.(res, held.claim.result as Id);
       if (refusal !== undefined) return sendProblem(res, ...refusal);
       return replay(res, held.claim, keys.open(held.claim, held.answer));
@@ -69,7 +67,6 @@ function answer(res: Reply, verdict: Verdict): void {
   else sendProblem(res, ...verdict.problem);
 }
 
-/** Repeats the answer that the key got before. */
 function replay(res: Reply, { result }: KeyClaimDocument, { status, body }: KeptAnswer): void {
   if (isMessageId(result)) res.locals.messageId = result;
   if (isBatchId(result)) res.locals.batchId = result;
@@ -83,13 +80,12 @@ function malformedKey(): Problem {
   return invalidRequest(problems);
 }
 
-/** Longest key, without its quotes. */
+/** Without its quotes. */
 const CHARACTERS_MAX = 255;
 
 /**
- * Parses the header `Idempotency-Key`: a structured-field string (RFC 9651 §3.3.3, `"8e03…"`) or, as many clients
- * send it, the bare text. Both forms of a key are the same key: 1 to 255 visible ASCII characters. Undefined for
- * anything else.
+ * Parses the header `Idempotency-Key`: a structured-field string (RFC 9651 §3.3.3, `"8e03…"`) or, as many clients send
+ * it, bare text. Both name the same key: 1 to 255 visible ASCII characters. Undefined for anything else.
  */
 export function parseIdempotencyKey(header: string): string | undefined {
   const key = header.startsWith('"') ? unquoted(header) : header;
@@ -103,18 +99,15 @@ function unquoted(text: string): string | undefined {
   return inner?.replaceAll(/\\(["\\])/g, '$1');
 }
 
-/**
- * SHA-256 of the method, the path and the body with sorted members. Requests are the same if they differ only in the
- * order of members, in white space or in how characters are escaped.
- */
+/** SHA-256 of the method, the path and the body: order of members, white space and escapes make no difference. */
 function fingerprintOf(method: string, path: string, body: JsonObject): string {
   return hash('sha256', `${method}\n${path}\n${canonical(body, 0)}`, 'base64url');
 }
 
-/** This many characters are written before a pause, or one whole entry if it is longer. It takes a few milliseconds. */
+/** This many characters, or one longer entry, are written before a pause. That takes a few milliseconds. */
 const SLICE_LENGTH = 65_536;
 
-/** The same fingerprint for large bodies, computed with pauses, so that it does not hold the event loop. */
+/** The same fingerprint, computed with pauses so that a large body does not hold the event loop. */
 export async function fingerprintInSlices(method: string, path: string, body: JsonObject): Promise<string> {
   if (!Object.values(body).some(Array.isArray)) return fingerprintOf(method, path, body);
   const digest = createHash('sha256').update(`${method}\n${path}\n`);
@@ -138,7 +131,7 @@ export async function fingerprintInSlices(method: string, path: string, body: Js
   return digest.update(`${text}}`).digest('base64url');
 }
 
-/** No endpoint accepts a body this deep, so bodies that differ only below this depth need no different fingerprints. */
+/** No endpoint accepts deeper bodies, so members below this need not affect the fingerprint. */
 const DEPTH_MAX = 32;
 
 function canonical(value: unknown, depth: number): string {
