@@ -6,10 +6,10 @@ import type { Examples, Tag } from './endpoint.ts';
 import { EVENT_SHAPES, examplesOf } from './event-shapes.ts';
 import { capitalised, flag, text, whole } from './shapes.ts';
 
-/** What the OpenAPI document says once, of the whole API. */
+/** What the OpenAPI document says once for the whole API. */
 
-const PROBLEM_SLUGS = Object.keys(PROBLEMS) as ProblemSlug[]; // its own keys
-const FIELD_CODE_NAMES = Object.keys(FIELD_CODES) as (keyof typeof FIELD_CODES)[]; // its own keys
+const PROBLEM_SLUGS = Object.keys(PROBLEMS) as ProblemSlug[];
+const FIELD_CODE_NAMES = Object.keys(FIELD_CODES) as (keyof typeof FIELD_CODES)[];
 
 const FieldProblem = z
   .strictObject({
@@ -63,7 +63,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   'Running it': 'Without a key.',
 };
 
-/** Those that belong to no endpoint. */
+/** Problems that belong to no endpoint. */
 const OTHER_PROBLEMS = [
   'malformed_request',
   'not_found',
@@ -83,7 +83,6 @@ const OTHER_PROBLEMS = [
   'secret_unreadable',
 ] as const satisfies readonly ProblemSlug[];
 
-/** Everything of the document but the endpoints. */
 export const API = {
   openapi: '3.1.1',
   info: {
@@ -113,7 +112,6 @@ function webhookOf(name: EventName) {
   };
 }
 
-/** Shapes that no endpoint answers with. */
 export const COMMON_SHAPES: readonly z.ZodType[] = [Problem, ...Object.values(EVENT_SHAPES)];
 
 /** Bare, or as a structured-field string (RFC 9651 §3.3.3). */
@@ -191,7 +189,7 @@ export const COMPONENTS = {
   },
 };
 
-/** A named shape with its examples: those given, or the one that its fields make. */
+/** A named shape with its examples; by default the one made of its fields' examples. */
 export function contentOf(shape: z.ZodType, examples: Examples | undefined) {
   const name = z.globalRegistry.get(shape)?.id;
   if (name === undefined) throw new Error('a shape of the API has no name');

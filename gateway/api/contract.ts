@@ -12,9 +12,8 @@ export interface Contract {
     readonly parameters: Readonly<Record<string, Parameter>>;
     readonly responses: Readonly<Record<string, Response>>;
   };
-  /** By the event's name: what is posted to the customer. */
+  /** By event name: what is posted to the customer. */
   readonly webhooks: Readonly<Record<string, { readonly post: Webhook }>>;
-  /** Slugs of the problems that belong to no operation. */
   readonly 'x-problems': readonly string[];
 }
 
@@ -26,17 +25,13 @@ export interface Operation {
   readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: Response;
   readonly responses: Readonly<Record<string, Response | Reference>>;
-  /** How the clients of customers call it (scripts/clients): `messages.get`. */
+  /** The method's name in the clients of customers (scripts/clients): `messages.get`. */
   readonly 'x-call'?: string;
-  /** The scope that the key needs. Absent where no key is needed. */
   readonly 'x-scope'?: string;
-  /** A test key may do it. */
   readonly 'x-test'?: true;
   /** In a session, the password must have been shown within the last minutes. */
   readonly 'x-confirmed'?: true;
-  /** Fields that need another scope too. */
   readonly 'x-field-scopes'?: Readonly<Record<string, string>>;
-  /** Slugs of the problems that the operation can answer (http/problem.ts). */
   readonly 'x-problems': readonly string[];
 }
 
@@ -58,7 +53,7 @@ export interface Response {
   readonly description?: string;
   readonly headers?: Readonly<Record<string, Reference>>;
   readonly content?: Readonly<Record<string, MediaType>>;
-  /** What may be done next with it, by operation: `$response.body#/message_id`. */
+  /** What can be done next with the answer, by operation: `$response.body#/message_id`. */
   readonly links?: Readonly<Record<string, { readonly operationId: string; readonly parameters: object }>>;
 }
 
@@ -71,20 +66,16 @@ export interface Reference {
   readonly $ref: string;
 }
 
-/**
- * The JSON Schemas of shapes that have a name, and of all named ones inside them, by name: `components.schemas` of
- * OpenAPI 3.1. Named shapes are referred to.
- */
+/** `components.schemas` of OpenAPI 3.1: named shapes, and all named ones inside them, by name. */
 export function componentsOf(named: readonly z.ZodType[]): Readonly<Record<string, Schema>> {
   const { $defs = {} } = z.toJSONSchema(z.union(named), { io: 'input' });
   // zod writes the keywords of `Written` for the shapes that answers use.
   return { ...eachOf($defs as Record<string, Written>), Nothing: { description: 'No value.', type: 'null' } };
 }
 
-/** The JSON Schema of one shape without a name. */
 export function schemaOf(shape: z.ZodType): Schema {
   const { $schema, ...written } = z.toJSONSchema(shape, { io: 'input' });
-  return asContract(written as Written); // as above
+  return asContract(written as Written);
 }
 
 /** JSON Schema as zod writes it. */
@@ -98,7 +89,7 @@ function eachOf(written: Readonly<Record<string, Written>>): Readonly<Record<str
   return Object.fromEntries(Object.entries(written).map(([name, one]) => [name, asContract(one)]));
 }
 
-/** The same schema in the contract's words, without what zod adds for itself. */
+/** The same schema in the contract's form, without what zod adds for itself. */
 function asContract(written: Written): Schema {
   const { $ref, type, description, anyOf, oneOf = anyOf, properties, items, additionalProperties, ...more } = written;
   const { example, propertyNames, minimum, maximum, ...rules } = more;
@@ -116,15 +107,15 @@ function asContract(written: Written): Schema {
   return oneOf === undefined ? own : { ...alternatives(oneOf.map(asContract)), ...own };
 }
 
-/** What fields without a name may be. zod writes `{}` where anything is allowed. */
+/** zod writes `{}` where anything is allowed. */
 function others(written: Written['additionalProperties']): Schema['additionalProperties'] {
   if (typeof written !== 'object') return written;
   return Object.keys(written).length === 0 || asContract(written);
 }
 
 /**
- * Values of different types are one schema with a list of types: a keyword of one type says nothing of the others.
- * Otherwise null is a schema with a name, as generators of clients give types to named ones only.
+ * Values of different types become one schema with a list of types, because keywords of one type do not affect others.
+ * Otherwise null is a named schema: generators of clients give types only to named ones.
  */
 function alternatives(members: readonly Schema[]): Schema {
   const types = members.flatMap(({ type }) => type ?? []);
@@ -136,9 +127,9 @@ function alternatives(members: readonly Schema[]): Schema {
 }
 
 /**
- * The value that examples show for a shape: its `example`, or else what its parts show. Objects have their required
- * fields, and those optional ones that show an example. Lists of objects have one entry, other lists none. What may be
- * null is null, unless an example stands at that very place: those inside a named shape do not count there.
+ * The value that examples show for a shape: its `example`, or what its parts show. Objects have their required fields
+ * and optional ones with an example; lists of objects have one entry, other lists none. A nullable value is null unless
+ * an example stands at this very place, not inside a named shape.
  */
 export function exampleOf(shape: z.core.$ZodType): unknown {
   const example = ownExample(shape);
@@ -157,7 +148,7 @@ export function exampleOf(shape: z.core.$ZodType): unknown {
   );
 }
 
-/** The example that stands at the place of a shape, or inside it before a shape with a name begins. */
+/** The example at this place, or inside the shape before a named shape begins. */
 function ownExample(shape: z.core.$ZodType): unknown {
   const { example } = z.globalRegistry.get(shape) ?? {};
   if (example !== undefined) return example;

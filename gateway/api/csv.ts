@@ -5,18 +5,15 @@ import { beginStream, sendProblem } from '../http/answer.ts';
 import { callerOf, type Reply } from '../http/context.ts';
 import { type Gateway, perProcess } from './endpoint.ts';
 
-/** The value of a cell: undefined and null are empty. */
 type Cell = string | number | null | undefined;
 
-/** The columns of a CSV document, with what is in them. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
-/** A CSV document (RFC 4180) with a column for each entry of `columns`. Works in slices, so that long lists hold nobody up. */
+/** A CSV document (RFC 4180). Works in slices, so that long lists do not hold the event loop. */
 export async function csvText<Row>(columns: Columns<Row>, rows: readonly Row[]): Promise<string> {
   return csvHead(columns) + (await csvLines(columns, rows));
 }
 
-/** The first line, for a document that is sent piece by piece. */
 export function csvHead<Row>(columns: Columns<Row>): string {
   return `${Object.keys(columns).map(csvCell).join(',')}\r\n`;
 }
@@ -30,7 +27,7 @@ export async function csvLines<Row>(columns: Columns<Row>, rows: readonly Row[])
   return lines;
 }
 
-/** A spreadsheet takes these for the beginning of a formula (OWASP, CSV Injection). Numbers of ours may be negative. */
+/** Spreadsheets take these for the start of a formula (OWASP, CSV Injection). Negative numbers of ours are exempt. */
 const FORMULA = /^[=+\-@\t\r\n]/;
 
 function csvCell(value: Cell): string {
@@ -40,25 +37,24 @@ function csvCell(value: Cell): string {
   return /[",\r\n\t]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** CSV files as answers: what the contract says of them, and how long ones are sent. */
+/** CSV files as answers. */
 
 export const CSV_TYPE = 'text/csv; charset=utf-8';
 
-/** What the contract says of an endpoint that answers a CSV file, at least when it is asked to. */
 export function csvAnswer(example: string) {
   const content = { 'text/csv': { schema: { type: 'string' }, examples: { file: { value: example } } } };
   return { responses: { 200: { content } } };
 }
 
 export const CSV_COST = 20;
-/** Each reads the store for as long as its caller takes to read it. */
+/** Each file reads the store for as long as its caller takes. */
 const slotsOf = perProcess(() => new FileSlots({ account: 4, process: 16 }));
-/** Seconds after which a slot is probably free. */
+/** Seconds. */
 const RETRY_AFTER = ['Retry-After', '5'] as const;
 
 export const CSV_PROBLEMS = ['too_many_files', 'files_busy'] as const;
 
-/** Sends a file piece by piece, so that a long one holds nobody up. It counts as `CSV_COST` requests. */
+/** Sends a file in pieces. It counts as `CSV_COST` requests. */
 export async function sendCsv(
   gateway: Gateway,
   res: Reply,
@@ -75,7 +71,7 @@ export async function sendCsv(
     if (res.req.method === 'HEAD') return void res.end();
     const closed = once(res, 'close');
     for await (const piece of pieces()) {
-      // Cut off, so that nobody takes a part for the whole.
+      // Cut off, so that nobody takes a part for the whole file.
       if (res.destroyed || res.locals.stopping.aborted) return void res.destroy();
       if (piece !== '' && !res.write(piece)) await Promise.race([once(res, 'drain'), closed]);
     }
@@ -85,7 +81,7 @@ export async function sendCsv(
   }
 }
 
-/** The files of one kind that are being sent in this process: so many of one account at once, and of all. */
+/** Limits the files of one kind that this process sends at a time: per account, and in all. */
 export class FileSlots {
   readonly #most: { readonly account: number; readonly process: number };
   readonly #taken = new Map<AccountId, number>();
@@ -99,7 +95,7 @@ export class FileSlots {
     return this.#all;
   }
 
-  /** Takes a slot. Returns a function that gives it back, to be called once, or who has no room. */
+  /** Returns a function that frees the slot, to be called once; or whose slots are all taken. */
   take(account: AccountId): (() => void) | 'account' | 'process' {
     const own = this.#taken.get(account) ?? 0;
     if (own >= this.#most.account) return 'account';

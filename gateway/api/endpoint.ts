@@ -13,9 +13,8 @@ import type { ProblemSlug } from '../http/problem.ts';
 import type { Parts } from './parts.ts';
 
 /**
- * An endpoint is declared once, in the file of its subject. From the list of all declarations (endpoints/list.ts) follow: the routes of
- * Express with their checks (mount.ts), the OpenAPI document and the pages of /docs (openapi.ts), docs/roles.md, and the walks of the
- * tests.
+ * An endpoint is declared once, in the file of its subject. From all declarations (endpoints/list.ts) follow the routes
+ * of Express with their checks (mount.ts), the OpenAPI document and /docs (openapi.ts), docs/roles.md, and tests.
  */
 export interface Endpoint<
   Query extends Fields = Fields,
@@ -27,48 +26,42 @@ export interface Endpoint<
   /** In OpenAPI's form: `/v2/account/webhooks/{webhook_id}`. */
   readonly path: string;
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** Who may ask: one of these permissions, or all of one set. */
   readonly scopes?: readonly (Permission | ScopeSet)[];
-  /** Only people: with what they need (`whole`), or also while their second factor is missing (`incomplete`). */
+  /** For people only: `incomplete` also while they still have to set up a second factor. */
   readonly signedIn?: 'whole' | 'incomplete';
-  /** A user must have shown the password within the last minutes (access/scopes.ts). */
+  /** Users must have shown the password within the last minutes (access/scopes.ts). */
   readonly confirmed?: true;
-  /** Not for operators who look at the account (access/looking.ts): texts as they came, files of customers. */
+  /** Not for operators who look at the account (access/looking.ts): unmasked texts, files of customers. */
   readonly ownOnly?: true;
-  /**
-   * For test keys, and people who look at tests: `apart` is about the test account, `same` about the live one. Absent: not for test
-   * keys (access/account.ts).
-   */
+  /** For tests: `apart` uses the test account, `same` the live one. Absent: no test keys (access/account.ts). */
   readonly test?: 'apart' | 'same';
   readonly costs?: number;
-  /** An expensive read: counts as this many requests, and waits for the account's earlier ones (access/costly-reads.ts). */
+  /** Expensive: counts as this many requests, waits for the account's earlier ones (access/costly-reads.ts). */
   readonly reads?: number | ((query: Values<Query>) => number);
   readonly params?: Params;
   /** Absent: no parameter is accepted. */
   readonly query?: Query;
-  /** Rules that concern several parameters. */
   readonly queryRules?: readonly Rule<Query>[];
-  /** Absent: a POST may have an empty object, other methods have no body. */
+  /** Absent: a POST may have an empty object, other methods no body. */
   readonly body?: RequestTable<Body>;
-  /** In place of `body`, where it may have one of these forms, by their names in the contract. The endpoint reads it (`call.json`). */
+  /** In place of `body`: forms of the body, by their names in the contract. The endpoint reads `call.json`. */
   readonly forms?: Readonly<Record<string, Pick<RequestTable<Fields>, 'fields' | 'either'>>>;
-  /** It adds problems to those of the body, so it refuses them itself. */
+  /** The endpoint adds problems to those of the body, so it refuses them itself. */
   readonly ownProblems?: true;
-  /** It reads the header Idempotency-Key itself. Those with an `action` do not. */
+  /** The endpoint reads the header Idempotency-Key itself. Not needed with an `action`. */
   readonly ownIdempotency?: true;
   /** `small` 16 KB, `bulk` 10 MB. Absent: 64 KB. */
   readonly bodyMax?: 'small' | 'bulk';
-  /** The shape of the answer 200. Absent where `respond` answers with something else than JSON. */
+  /** Absent where the answer is not JSON. */
   readonly answer?: Answer;
-  /** Of an `action`: the id of what it makes. Stands before it. */
+  /** The id of what `action` makes. */
   newId?(gateway: Gateway, account: AccountId): Id;
-  /** Made once per process. Its POST is done once for each Idempotency-Key. */
+  /** Made once per process. The POST is done once per Idempotency-Key. */
   action?(gateway: Gateway): OnceAction<Id, Call<Query, Body, Params>>;
-  /** Answers a request that has no problems. */
   handle?(gateway: Gateway, call: Call<Query, Body, Params>): Promise<Result<Answer>> | Result<Answer>;
-  /** Writes an answer that is no JSON. The query has been read. */
+  /** Writes an answer that is not JSON. The query has been read. */
   stream?(gateway: Gateway, call: Call<Query, Body, Params>, res: Reply): Promise<void>;
-  /** For what is no JSON: streams, files, pages. Made once per process; checks of access have been made, the rest is its own. */
+  /** For streams, files and pages. Made once per process. Access has been checked; the rest is up to the handler. */
   respond?(gateway: Gateway): Handler;
 }
 
@@ -82,20 +75,19 @@ export interface OnceAction<Id extends string, Asked = Call>
 interface Described {
   /** The `operationId`: names of methods in generated clients. */
   readonly id: string;
-  /** How the clients of customers call it (scripts/clients): `messages.get`. Absent where no key can ask, and for streams. */
+  /** The method in clients of customers (scripts/clients): `messages.get`. Absent without keys, and for streams. */
   readonly call?: `${string}.${string}`;
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
-  /** Of an endpoint without scopes: what the caller needs instead. */
+  /** For an endpoint without scopes: what the caller needs instead. */
   readonly needs?: string;
-  /** Fields that need another scope too. */
   readonly fieldScopes?: Readonly<Record<string, Permission>>;
-  /** Problems of its own. Those of keys, scopes, bodies, limits and the store follow from the rest. */
+  /** Its own problems. Those of keys, scopes, bodies, limits and the store follow from the rest. */
   readonly problems?: readonly ProblemSlug[];
-  /** By name. Absent: one example, made of the examples of the fields. */
+  /** By name. By default one example, made of the fields' examples. */
   readonly examples?: { readonly body?: Examples; readonly answer?: Examples };
-  /** What OpenAPI says beside or in place of what follows from the declaration: headers, media types, further answers. */
+  /** Added to, or replacing, what OpenAPI derives from the declaration: headers, media types, further answers. */
   readonly openapi?: object;
 }
 
@@ -105,29 +97,25 @@ export type Tag = 'SMS' | 'Chat-app' | 'Reading back' | 'Account' | 'Users' | 'S
 
 type Shapes = Readonly<Record<string, z.ZodString>>;
 
-/** What handlers work with: what the process is built from, and what endpoints share. */
+/** What handlers work with: the process's parts, and what endpoints share. */
 export type Gateway = GatewayDeps & Parts;
 
 export interface Call<Query extends Fields = Fields, Body extends Fields = Fields, Params extends Shapes = Shapes> {
   readonly requester: Requester;
-  /** The requester with its account. Operators have none. */
   readonly caller: Caller;
-  /** The parts of the path, decoded. */
+  /** Decoded. */
   readonly params: Readonly<Record<keyof Params, string>>;
   readonly query: Values<Query>;
-  /** The body's values. Some may be missing while `read` has problems. */
+  /** Some values may be missing while `read` has problems. */
   readonly body: Values<Body>;
-  /** The body as far as it could be read, with its problems. */
   readonly read: ReadRequest<Body>;
   readonly json: JsonObject;
-  /** For what is about the connection: the cookie, the address, the origin. */
+  /** For the connection's cookie, address and origin. */
   readonly req: IncomingMessage;
-  /** The header; undefined when there is none. */
   header(name: string): string | undefined;
   readonly told: Pick<RequestContext, 'requestId' | 'messageId' | 'batchId' | 'scheduleId'>;
 }
 
-/** What a handler returns. Records of the store may be read-only, so the answer may be. */
 export type Result<Answer extends z.ZodType<object>> =
   | Shown<Answer>
   | Refused
@@ -135,7 +123,6 @@ export type Result<Answer extends z.ZodType<object>> =
   | CostlyRead<Shown<Answer>>
   | Charged<Shown<Answer>>;
 
-/** What a shape describes, read-only. */
 export type Shown<Shape extends z.ZodType> = ReadonlyDeep<z.infer<Shape>>;
 
 type ReadonlyDeep<T> = T extends readonly (infer Item)[]
@@ -144,7 +131,7 @@ type ReadonlyDeep<T> = T extends readonly (infer Item)[]
     ? { readonly [Name in keyof T]: ReadonlyDeep<T[Name]> }
     : T;
 
-/** An answer with further headers, names and values in turn. */
+/** Headers: names and values in turn. */
 export class WithHeaders<Body> {
   readonly body: Body;
   readonly headers: readonly string[];
@@ -155,12 +142,12 @@ export class WithHeaders<Body> {
   }
 }
 
-/** As `reads`, where the handler finds out what it costs. */
+/** Like `reads`, where the handler finds out the cost. */
 export class CostlyRead<Body> {
   readonly cost: number;
   /** A text is JSON already, or the content of `file`. */
   readonly read: () => Promise<Body | Refused | string>;
-  /** The answer is a file that a browser stores, not JSON. */
+  /** If set, the answer is a file to download, not JSON. */
   readonly file: { readonly name: string; readonly contentType: string } | undefined;
 
   constructor(cost: number, read: CostlyRead<Body>['read'], file?: CostlyRead<Body>['file']) {
@@ -170,7 +157,7 @@ export class CostlyRead<Body> {
   }
 }
 
-/** What is done only after the request was counted as `cost` requests. A key with fewer left gets 429, and nothing is done. */
+/** `act` runs only after the request was counted as `cost` requests. A key with fewer left gets 429. */
 export class Charged<Body> {
   readonly cost: number;
   readonly act: () => Promise<Body | Refused>;
@@ -192,13 +179,13 @@ export function endpoint<
   Id extends string = string,
 >(declared: Endpoint<Query, Body, Answer, Params, Id>): Endpoint & Typed<Answer> {
   places.set(declared, places.size);
-  return declared as Endpoint; // Its own handlers get what its own tables read.
+  return declared as Endpoint; // its own handlers get what its own tables read
 }
 
-/** Every endpoint that was declared, with its place: those of a file come in the order in which they stand there. */
+/** Every declared endpoint, with its place in the order of declaration. */
 const places = new Map<unknown, number>();
 
-/** The endpoints of a file (`import * as`), in the order in which they stand there. */
+/** The endpoints of a file (`import * as`), in their order there. */
 export function endpointsOf(file: object): readonly Endpoint[] {
   const placeOf = (one: unknown): number => places.get(one) ?? 0;
   return Object.values(file)
@@ -206,14 +193,14 @@ export function endpointsOf(file: object): readonly Endpoint[] {
     .sort((a, b) => placeOf(a) - placeOf(b));
 }
 
-/** Tells the types of an endpoint to who asks it: the dashboard's client. There is no such value. */
+/** Carries the answer's type to the dashboard's client. No value has this member. */
 interface Typed<Answer extends z.ZodType<object>> {
   readonly answers?: Shown<Answer>;
 }
 
 export type AnswerOf<Declared extends { readonly answers?: unknown }> = NonNullable<Declared['answers']>;
 
-/** An entry of a list that is read page by page. */
+/** The type of an entry of a paged list. */
 export type EntryOf<Declared extends { readonly answers?: unknown }> =
   AnswerOf<Declared> extends { readonly data: readonly (infer Entry)[] } ? Entry : never;
 
@@ -221,7 +208,7 @@ export function done<Told extends object>(told: Told): { readonly status: 'succe
   return { status: 'success', ...told };
 }
 
-/** The answer is a problem, and nothing was done. */
+/** Nothing was done. */
 export function refused(slug: ProblemSlug, more: ProblemAnswer = {}): Refused {
   return { kind: 'refused', problem: [slug, more] };
 }
@@ -234,7 +221,7 @@ export function hasBody({ body, forms }: Endpoint): boolean {
   return body !== undefined || forms !== undefined;
 }
 
-/** What the endpoints of a subject share in a process, such as a cache: made at its first use, once for each gateway. */
+/** Something that endpoints share in a process, such as a cache. Made at its first use, once per gateway. */
 export function perProcess<Shared>(make: (gateway: Gateway) => Shared): (gateway: Gateway) => Shared {
   const made = new WeakMap<Gateway, Shared>();
   return (gateway) => {

@@ -9,7 +9,6 @@ import { capitalised, decimal, id, named, text, time, whole } from './shapes.ts'
 
 /** What is posted to customers ("Event kinds"); shared/events/catalogue.ts makes the bodies. */
 
-/** A person whom the account met on the chat-app channel. */
 export const Customer = named(
   'Customer',
   'A person on the chat-app channel. A person with a user name may show no number.',
@@ -30,7 +29,6 @@ export const Customer = named(
   },
 );
 
-/** Of events of messages. */
 const test = z
   .literal(true)
   .meta({ description: 'The message is a test: it was sent with a test key, or from the dashboard in test mode.' })
@@ -109,12 +107,10 @@ export const MessageReceivedEvent = z
       "An SMS has `channel` too. On the chat-app channel, types other than `text` have one more member, named like the type, with the details. The file of an `image`, `video`, `audio`, `document` or `sticker` is at `GET /v2/chatapp/media/{message_id}`, for some days. A quick reply of a template has the type `button`: `body` and `button.text` are its label, `button.payload` is the payload that you gave it. A button of `send-buttons` has the type `interactive`, with `interactive.button_reply.id`. Answers also have `reply_to`, your message that they answer, and a `context`, whose `id` is the provider's id of it.",
   });
 
-/** Why an SMS goes in place of a chat-app message. */
 export const FALLBACK_BECAUSE = z
   .enum(['failed', 'not_delivered'])
   .meta({ description: '`not_delivered`: its time was over. It may still arrive; that is told, and costs nothing.' });
 
-/** Of a receipt. */
 export const OTHER_TLVS = z
   .array(
     z.strictObject({
@@ -127,7 +123,7 @@ export const OTHER_TLVS = z
   })
   .optional();
 
-/** Of SMS, for webhooks with `raw`. */
+/** Only for SMS, and webhooks with `raw`. */
 const raw = named('RawReceipt', 'The receipt as the carrier wrote it. Its codes are the carrier’s own.', {
   receipt: text('Its text, cut before the words of the message; empty of a carrier over HTTPS.', {
     example: 'id:7f3a1c sub:001 dlvrd:001 submit date:2611210430 done date:2611210430 stat:DELIVRD err:000',
@@ -138,7 +134,7 @@ const raw = named('RawReceipt', 'The receipt as the carrier wrote it. Its codes 
   other_tlvs: OTHER_TLVS,
 }).optional();
 
-/** `more`: what events of this status have besides, or in place of what the others have. */
+/** `more`: further members of this status, or replacements of the common ones. */
 function statusEvent(component: string, status: string, more: z.ZodRawShape) {
   return named(component, {
     event: z.literal(`message.${status}`),
@@ -159,7 +155,7 @@ function deliveredBy(example: string) {
   return text('Network or carrier that delivered; `chatapp` on the chat-app channel.', { example });
 }
 
-/** Why a message did not arrive. The example has no reason where none is given here. */
+/** Why a message did not arrive. Without arguments the example has no reason. */
 function why(example: { readonly code?: string; readonly reason?: string } = {}) {
   const { code, reason } = example;
   return {
@@ -231,7 +227,6 @@ const TemplateStoppedEvent = named('TemplateStoppedEvent', {
   channel: z.literal('chatapp'),
 });
 
-/** The events whose members the catalogue says. */
 type ListedName = {
   [Name in EventName]: (typeof EVENTS)[Name] extends { readonly members: object } ? Name : never;
 }[EventName];
@@ -240,7 +235,6 @@ function isListed(name: EventName): name is ListedName {
   return 'members' in EVENTS[name];
 }
 
-/** As its entry of the catalogue says. */
 function listedShape(name: ListedName): z.ZodType<object> {
   const { members, channels } = EVENTS[name];
   const shapes = Object.entries<Member>(members).map(([member, { about, example, nullable, id: kind }]) => {
@@ -264,7 +258,7 @@ function listedShape(name: ListedName): z.ZodType<object> {
 
 const LISTED_SHAPES = Object.fromEntries(
   EVENT_NAMES.filter(isListed).map((name) => [name, listedShape(name)]),
-) as Readonly<Record<ListedName, z.ZodType<object>>>; // one for each name
+) as Readonly<Record<ListedName, z.ZodType<object>>>;
 
 export const EVENT_SHAPES: Readonly<Record<EventName, z.ZodType<object>>> = {
   'message.received': MessageReceivedEvent,
@@ -309,7 +303,7 @@ const CHAT_TEMPLATE = {
   ...{ business_id: '102290129340398', channel: 'chatapp' },
 };
 
-/** Of those that differ by channel: what differs from the example that the fields make. */
+/** For events that differ by channel: the differences from the example that the fields make. */
 const DIFFERENCES: Readonly<Partial<Record<EventName, Readonly<Record<string, object>>>>> = {
   'message.received': {
     SMS: { to: '56161', reply_to: undefined },
@@ -334,7 +328,7 @@ const DIFFERENCES: Readonly<Partial<Record<EventName, Readonly<Record<string, ob
   },
 };
 
-/** Undefined where one example shows it all. */
+/** Undefined where one example suffices. */
 export function examplesOf(name: EventName): Examples | undefined {
   const examples = DIFFERENCES[name];
   const whole = exampleOf(EVENT_SHAPES[name]) as object; // events are objects

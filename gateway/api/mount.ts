@@ -27,8 +27,8 @@ import {
 const METHODS = ['get', 'delete', 'patch', 'post', 'put'] as const;
 
 /**
- * Registers the endpoints with their checks, in this order: who asks, how often, whether they may, what it costs, the body or the
- * query. Then the endpoint itself. A path answers every other method with 405.
+ * Registers the endpoints. Checks run in this order: who asks, how often, whether they may, what it costs, the body or
+ * the query; then the endpoint itself. A path answers all other methods with 405.
  */
 export function mount(app: Express, endpoints: readonly Endpoint[], gateway: Gateway): void {
   for (const path of new Set(endpoints.map((one) => one.path))) {
@@ -39,7 +39,7 @@ export function mount(app: Express, endpoints: readonly Endpoint[], gateway: Gat
   }
 }
 
-/** The value of the header `Allow`. Every path that answers GET also answers HEAD. */
+/** The header `Allow`. Every path that answers GET also answers HEAD. */
 function allowOf(declared: readonly Endpoint[]): string {
   return METHODS.filter((method) => declared.some((one) => one.method === method))
     .map((method) => (method === 'get' ? 'GET, HEAD' : method.toUpperCase()))
@@ -73,7 +73,6 @@ function checksOf(one: Endpoint, gateway: Gateway): readonly Handler[] {
   return checks;
 }
 
-/** Its callers have no account. */
 function isOfOperators({ path }: Pick<Endpoint, 'path'>): boolean {
   return path.startsWith('/v2/admin/');
 }
@@ -113,7 +112,7 @@ function actionHandler(one: Endpoint, action: OnceAction<string>, gateway: Gatew
     async act(res, attempt) {
       const call = await readCall(one, gateway, askedBy(res.req, res));
       if ('problem' in call) return call;
-      // Who pays is asked by the payment itself.
+      // Actions that an account pays for check the time when they pay.
       const late = action.end === undefined ? refusedLate(gateway.clock, attempt.payBy) : undefined;
       return late ?? action.act(call, attempt).catch(quotaRefusal);
     },
@@ -139,19 +138,17 @@ async function send(res: Reply, result: Result<z.ZodType<object>>, gateway: Gate
   else sendJson(res, result);
 }
 
-/** What was asked: over HTTP, or by `ops` in its own process. */
+/** A request over HTTP, or by `ops` in its own process. */
 interface Asked {
-  /** Undefined where the endpoint asks nobody who they are. */
+  /** Undefined where nobody has to authenticate. */
   readonly requester: Requester | undefined;
   readonly params: Readonly<Record<string, string>>;
-  /** Absent where the endpoint has no body. */
   readonly json: JsonObject | undefined;
-  /** Its address has the query. */
   readonly req: IncomingMessage & { readonly url: string };
   readonly told: Call['told'];
 }
 
-/** Reads the query and the body. Their problems refuse the request, unless the endpoint adds some of its own. */
+/** Reads the query and the body. Problems refuse the request, unless the endpoint has `ownProblems`. */
 export async function readCall(
   one: Endpoint,
   { clock, config }: Pick<Gateway, 'clock' | 'config'>,
@@ -163,7 +160,7 @@ export async function readCall(
   const read = one.body === undefined ? nothing() : await readRequest(one.body, json, context);
   if (read.problems.count > 0 && !one.ownProblems) return { kind: 'refused', problem: invalidRequest(read.problems) };
   return {
-    // Both are there in every endpoint that authenticates, and only operators have no account.
+    // Endpoints that authenticate have both; only operators have no account.
     requester: requester as Call['requester'],
     caller: requester as Call['caller'],
     params,
@@ -180,7 +177,7 @@ export async function readCall(
   };
 }
 
-/** Where no field is accepted; the checks have refused a request that has any. */
+/** For endpoints without fields; a request with any was refused before. */
 function nothing(): ReadRequest<Fields> {
   return { given: {}, problems: new FieldProblems() };
 }

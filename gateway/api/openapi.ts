@@ -18,7 +18,7 @@ import { type Endpoint, hasBody } from './endpoint.ts';
 import { EVENT_SHAPES } from './event-shapes.ts';
 import { capitalised } from './shapes.ts';
 
-/** The OpenAPI document: what is said once of the whole API (about.ts), and what the declarations of the endpoints say. */
+/** The OpenAPI document: what holds for the whole API (about.ts), and the declarations of the endpoints. */
 export function openapiOf(endpoints: readonly Endpoint[]): Contract {
   const shapes = [...COMMON_SHAPES, ...endpoints.flatMap(({ answer }) => answer ?? [])];
   const requests = endpoints.flatMap(formsOf).map(([name, table]) => [name, requestSchema({ ...table, rules: [] })]);
@@ -31,7 +31,7 @@ export function openapiOf(endpoints: readonly Endpoint[]): Contract {
   return { ...API, paths: withLinks(paths, schemas), components: { ...COMPONENTS, schemas } };
 }
 
-/** Schemas that do not say themselves what they are say whose body, answer or event they are. */
+/** Schemas without a description get one: whose body, answer or event they are. */
 function withMeanings(schemas: Readonly<Record<string, Schema>>, endpoints: readonly Endpoint[]) {
   const meanings = new Map<string | undefined, string>();
   for (const one of endpoints) {
@@ -46,7 +46,7 @@ function withMeanings(schemas: Readonly<Record<string, Schema>>, endpoints: read
   });
 }
 
-/** How what a POST made is read back: each GET whose path takes nothing but ids of that answer. */
+/** Links from a POST to the GETs whose path takes only ids of that POST's answer. */
 function withLinks(paths: Contract['paths'], schemas: Readonly<Record<string, Schema>>): Contract['paths'] {
   const targets = Object.entries(paths).flatMap(([path, methods]) => {
     const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
@@ -119,7 +119,7 @@ function merged<T extends object>(base: T, more: object): T {
     if (Array.isArray(before) && Array.isArray(value)) all[name] = [...before, ...value];
     else all[name] = isPlain(before) && isPlain(value) ? merged(before, value) : value;
   }
-  return all as T; // `more` only adds to it
+  return all as T;
 }
 
 function isPlain(value: unknown): value is object {
@@ -181,7 +181,6 @@ function successOf(one: Endpoint): Response {
   return { description: 'Success', ...(content && { content }), headers };
 }
 
-/** The problems of an endpoint: its own, and those of what it goes through. */
 function problemsOf(one: Endpoint): readonly ProblemSlug[] {
   const { path, problems = [], scopes, signedIn, confirmed, action, test } = one;
   const takesBody = hasBody(one) || (one.method === 'post' && one.respond === undefined);

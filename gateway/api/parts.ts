@@ -23,18 +23,15 @@ import { BYTES_PER_REQUEST, jsonBody, LargeBodies } from '../http/json-body.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 import type { Contract } from './contract.ts';
 
-/** Bodies of those who have not signed in yet, and of requests that say little. They count as one request, so nobody is charged. */
+/** For callers who have not signed in yet, and short requests. It counts as one request, so nobody is charged. */
 const SMALL_BYTES_MAX = BYTES_PER_REQUEST;
 const MESSAGE_BYTES_MAX = 65_536;
-/** Room for 10,000 entries with ten params of 30 characters each, three bytes a character. */
+/** Room for 10,000 entries with ten params of 30 characters, three bytes each. */
 const BULK_BYTES_MAX = 10_485_760;
 
 export type Parts = ReturnType<typeof createParts>;
 
-/**
- * Makes what several endpoints share, once per process. Requests do not pass through this file: app.ts puts the handlers in
- * order. `contract` makes the OpenAPI document.
- */
+/** Makes what several endpoints share, once per process. `contract` makes the OpenAPI document. */
 export function createParts(deps: GatewayDeps, contract: () => Contract) {
   const { clock, config } = deps;
   const counter = new RateCounter(deps);
@@ -84,12 +81,12 @@ export function createParts(deps: GatewayDeps, contract: () => Contract) {
     contract,
     identify,
     webhookUrl: createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock),
-    // The provider fetches the file, so our own view of the host is only a hint. A send does not wait long for it.
+    // The provider fetches the file, so our own look-up is only a hint, for which a send does not wait long.
     mediaUrl: createUrlCheck({ ...guard, allowHttp, withinMs: 500, mustResolve: false }, clock),
   };
 }
 
-/** For a POST without fields: it may have no body, or an empty object. What else it says is refused, not passed over. */
+/** For a POST without fields: it may have no body or an empty object. Anything else is refused. */
 function createNoFields(parse: Handler): Handler {
   return (req, res: Reply, next) => {
     const { 'content-length': length = '0', 'transfer-encoding': chunked } = req.headers;
@@ -112,19 +109,18 @@ type ErrorHandler = (error: unknown, req: Request, res: Reply, next: NextFunctio
 
 interface Unrouted {
   readonly notFound: Handler;
-  /** `allow`: the value of the header, `GET, HEAD`. */
   methodNotAllowed(allow: string): Handler;
-  /** The router could not decode the path (`/v2/status/%ff`). No resource has such a name. */
+  /** The router could not decode the path (`/v2/status/%ff`), so no resource has it. */
   readonly undecodable: ErrorHandler;
 }
 
 /**
- * Answers unknown paths and wrong methods. They need no key. A request with a good key counts like any other, and its
- * answer tells what is left of the limit. A bad key counts as a failed authentication.
+ * Answers unknown paths and wrong methods, which need no key. A request with a valid key counts like any other and is
+ * told what is left of the limit; an invalid key counts as a failed authentication.
  */
 function createUnrouted(identify: Identify, unauthorized: Unauthorized, rateLimit: Handler): Unrouted {
   const refuse = async (slug: ProblemSlug, more: ProblemAnswer, ...[req, res, next]: Parameters<Handler>) => {
-    // The router can fail after an endpoint's own handlers. They have already counted the request then.
+    // The router can fail after an endpoint's handlers, which have counted the request already.
     const who = res.locals.caller === undefined ? await identify(req) : 'key_missing';
     if (who === 'key_missing') sendProblem(res, slug, more);
     else if (typeof who === 'string') await unauthorized(req, res, slug, more);
@@ -146,7 +142,7 @@ function createUnrouted(identify: Identify, unauthorized: Unauthorized, rateLimi
   };
 }
 
-/** Answers errors that no handler expected. Express recognizes an error handler by its four parameters. */
+/** For errors that no handler expected. Express recognizes an error handler by its four parameters. */
 export function answerError(log: Log): ErrorHandler {
   return (error, _req, res, _next) => {
     if (res.headersSent) {

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The words in which answers are declared. Each shape is a zod schema: the types of the code, the schemas of the API
- * contract and its examples follow from it (contract.ts). What has a name of its own in the contract has it as
- * `.meta({ id })`. `example` is the value that examples show at this place.
+ * Builders of answer shapes. A shape is a zod schema, from which types, the contract's schemas and examples follow
+ * (contract.ts). Shapes named in the contract have `.meta({ id })`. `example` is the value that examples show.
  */
 interface TextRules {
   readonly example?: string;
@@ -19,7 +18,7 @@ interface NumberRules {
   readonly example?: number;
 }
 
-/** `pattern` is of JSON Schema: it may match anywhere in the text, unless it has `^` and `$`. */
+/** `pattern` is JSON Schema's: without `^` and `$` it may match anywhere. */
 export function text(description?: string, { pattern, minLength, maxLength, ...more }: TextRules = {}): z.ZodString {
   let shape = z.string();
   if (pattern !== undefined) shape = shape.regex(new RegExp(pattern));
@@ -28,7 +27,7 @@ export function text(description?: string, { pattern, minLength, maxLength, ...m
   return shape.meta({ description, ...more });
 }
 
-/** A time in UTC, to the second. */
+/** UTC, to the second. */
 export function time(description?: string, example?: string): z.ZodString {
   const pattern = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\+00:00$';
   return text(description, { format: 'date-time', pattern, ...(example !== undefined && { example }) });
@@ -60,16 +59,14 @@ export function flag(description?: string, example?: boolean): z.ZodBoolean {
   return z.boolean().meta({ description, example });
 }
 
-/** Its description, if its name needs one, and its fields. */
 type Told<Fields> = readonly [fields: Fields] | readonly [description: string, fields: Fields];
 
-/** `Webhook` is a shape of this name in the contract. */
 export function named<Fields extends z.ZodRawShape>(name: string, ...told: Told<Fields>) {
   const [description, fields] = told.length === 1 ? [undefined, told[0]] : told;
   return z.strictObject(fields).meta({ id: name, ...(description !== undefined && { description }) });
 }
 
-/** What a change answers: `status` and what was changed. */
+/** The answer to a change: `status` and what was changed. */
 export function success<Fields extends z.ZodRawShape>(name: string, ...told: Told<Fields>) {
   const [description, fields] = told.length === 1 ? [undefined, told[0]] : told;
   const all = { status: z.literal('success'), ...fields };

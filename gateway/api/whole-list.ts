@@ -6,13 +6,13 @@ import { CostlyRead } from './endpoint.ts';
 
 const ENTRIES_PER_REQUEST = 500;
 
-/** A list that the specification answers whole: `{"templates": [ … ]}`. With `limit` or `cursor` a page of it (extension). */
+/** The specification answers this list whole: `{"templates": [ … ]}`. `limit` or `cursor`: a page (extension). */
 interface WholeList<Entry extends object> {
   readonly list: string;
   readonly placeOf: (entry: Entry) => string;
-  /** How many entries it has: a whole list counts as many requests as it is long. */
+  /** The number of entries. A whole list counts as many requests as it is long. */
   readonly count: (account: AccountId) => Promise<number>;
-  /** The entries behind a place, in chunks; all when there is no `limit`. */
+  /** The entries after a place, in chunks; all when there is no `limit`. */
   readonly read: (account: AccountId, after: string | undefined, limit: number | undefined) => AsyncIterable<Entry>;
 }
 
@@ -32,7 +32,7 @@ export async function readWhole<Entry extends object>(
   return new CostlyRead<never>(cost, () => listJson(whole, whole.read(account, cursor, most && most + 1), most));
 }
 
-/** The list as text, because it may have thousands of entries. Built in slices as the entries are read. */
+/** Text, because the list may have thousands of entries. Built in slices as they are read. */
 async function listJson<Entry extends object>(
   { list, placeOf }: WholeList<Entry>,
   entries: AsyncIterable<Entry>,
