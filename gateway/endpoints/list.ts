@@ -81,8 +81,8 @@ import * as testEvent from './webhooks/test-event.ts';
 import * as webhooks from './webhooks/webhooks.ts';
 
 /**
- * The files of all endpoints, in the order of the document. The router tries them in this order too, so the busiest come first, and a
- * path comes before one that has a parameter in its place.
+ * The files of all endpoints, in the document's order. The router tries them in this order, so the busiest come first,
+ * and fixed paths come before ones with a parameter in the same place.
  */
 const FILES = [
   send,

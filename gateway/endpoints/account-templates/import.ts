@@ -13,18 +13,17 @@ import { boolean, choice, Fault, list, optional, required, string, withDefault }
 import { request } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
 
-/** The import of an operators' export. Whatever the file says of a template's state, an operator of ours approves it. */
+/** Imports an export of the operators' portals. Whatever state the file gives, our operators must approve. */
 
 /** Some 3,000 templates. */
 const FILE_BYTES_MAX = 1_048_576;
-/** Most templates that an answer lists, and most headers. */
 const LISTED_MAX = 500;
 const SENDERS_LISTED_MAX = 100;
 const AUDITED_MAX = 100;
 
 type Imported = Extract<ImportedCsv, { readonly kind: 'imported' }>;
 
-/** A text of JSON is read in one go and must be short, so a file comes in pieces. */
+/** The file comes in pieces, because one JSON text is parsed in one go and must be short. */
 const PIECE_MAX = 32_768;
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
@@ -139,7 +138,7 @@ export const importTemplates = endpoint({
   newId: ({ clock }) => newId('req', clock.now().getTime()),
   action(deps) {
     const { db, clock, threads } = deps;
-    // One file of an account at a time: whoever imports much waits for himself.
+    // One file of an account at a time: an account with many imports delays only itself.
     const queue = new ReadQueue<ImportedCsv>();
     return {
       async act({ caller, body }, { id }) {
@@ -165,7 +164,7 @@ export const importTemplates = endpoint({
         if (imported.kind === 'refused') return badRows(imported);
         return { kind: dryRun ? 'dry_run' : 'accepted', body: shown(imported, dryRun) };
       },
-      /** Importing once more registers nothing twice. */
+      /** Importing again registers nothing twice. */
       async recover() {
         return undefined;
       },
@@ -215,7 +214,6 @@ function badFile(code: 'too_long' | 'invalid_value', detail: string): Refused {
   return invalid(problems);
 }
 
-/** The problems beyond the first ones are only counted. */
 function badRows({ problems: rows, badRows: count }: Pick<Imported, 'problems' | 'badRows'>): Refused {
   const problems = new FieldProblems();
   for (const { line, detail } of rows) problems.add('file', 'invalid_value', `Line ${line}: ${detail}`);

@@ -17,22 +17,22 @@ import type { WithText } from '../messages/texts.ts';
 import { findCtas } from '../sms/ctas/check.ts';
 import { captureSlots } from '../sms/matching/match.ts';
 
-/** Which tag each `{#var#}` of a template should have, by the values that were sent in it. */
+/** Proposes a tag for each `{#var#}` of a template, from the values that were sent. */
 
 /** The narrowest first. */
 export const TAGS = ['email', 'urlott', 'url', 'numeric', 'cbn', 'alphanumeric'] as const satisfies readonly SlotType[];
 export type Tag = (typeof TAGS)[number];
 
 interface TagOfValues {
-  /** Undefined when no tag takes as many as are wanted. */
+  /** Undefined when no tag takes as many values as wanted. */
   readonly tag: Tag | undefined;
   readonly takes: Readonly<Record<Tag, number>>;
 }
 
 /**
- * The narrowest tag that takes at least `wanted` (0 to 1) of the values. `{#url#}` takes any words with a full stop between them, and
- * `{#cbn#}` any digits: so these two, and `{#urlott#}`, must also look like what they hold. Digits are a callback number when they are a
- * number to call that comes again and again: it is the sender's own. `home`: the country of numbers without a code.
+ * The narrowest tag that takes at least `wanted` (0 to 1) of the values. `{#url#}` takes any words joined by a full
+ * stop and `{#cbn#}` any digits, so the values of these two and of `{#urlott#}` must also look right: a callback number
+ * is one that can be called and is repeated (the sender's own). `home`: the country of numbers without a code.
  */
 async function tagOfValues(values: readonly string[], wanted: number, home: string): Promise<TagOfValues> {
   const counts = new Map<string, number>();
@@ -91,25 +91,25 @@ interface SentText extends Pick<WithText, 'verification'> {
 interface SlotProposal extends TagOfValues {
   /** Counts all slots of the template from 0. */
   readonly index: number;
-  /** Another slot touches it: the DLT platforms want text between slots, and nobody can say where its value ends. */
+  /** Next to another slot: DLT platforms require text between slots, and nobody can tell where the value ends. */
   readonly touches: boolean;
 }
 
 export interface Proposal {
-  /** The content with the proposed tags; what has no proposal stays `{#var#}`. */
+  /** The content with the proposed tags; slots without a proposal stay `{#var#}`. */
   readonly content: string;
   readonly slots: readonly SlotProposal[];
   readonly messages: number;
-  /** Those that the proposed content would not match, the newest first, with the slots (from 0) whose value the tag does not take. */
+  /** Messages that the proposed content would not match, newest first, with the slots (from 0) that differ. */
   readonly refused: readonly (SentText & { readonly slots: readonly number[] })[];
 }
 
 type Examined = Pick<TemplateDocument, 'content' | 'slots'>;
 
-/** Values that are looked at: of templates with many slots fewer messages are read, because each takes as much longer. */
+/** The most values that are examined: of templates with many slots fewer messages are read. */
 const VALUES_MAX = 20_000;
 
-/** `sent`: messages that left with the template, the newest first. */
+/** `sent`: messages of the template, newest first. */
 export async function propose(
   template: Examined,
   by: ComparedBy,
@@ -141,7 +141,6 @@ export async function propose(
   return { content, slots, messages: read.length, refused };
 }
 
-/** The slots that take any text. */
 export function openSlots(
   pattern: Pattern | undefined,
 ): readonly { readonly index: number; readonly touches: boolean }[] {
@@ -155,7 +154,7 @@ export function openSlots(
 
 const SLOT = /\{#([A-Za-z0-9_]{1,20})#\}/g;
 
-/** Slots whose type stood in a table beside the text have it in the text. */
+/** Slot types that are stored beside the content are written into it. */
 function taggedContent({ content, slots: rules = [] }: Examined, slots: readonly SlotProposal[]): string {
   let index = -1;
   return content.replaceAll(SLOT, (token, word: string) => {
@@ -165,34 +164,34 @@ function taggedContent({ content, slots: rules = [] }: Examined, slots: readonly
   });
 }
 
-/** The same for a content and for each that differs from it in nothing but the types of its slots. */
+/** The same for contents that differ only in the types of their slots. */
 export function fixedText(content: string, by: ComparedBy): string {
   return comparedText(content, by).replaceAll(SLOT, '{#var#}');
 }
 
 /**
- * Messages of templates, found without an index of templates: one would cost a write per message. The newest messages of the account are
- * looked at, and before them those of the hours in which the hourly counts have the template.
+ * Messages of templates are found without an index, which would cost a write per message: in the account's newest
+ * messages, then in those of the hours in which the hourly counts have the template.
  */
 
 const PAGE = 1_000;
-/** Messages that are looked at: of all, of the newest, and of one hour. */
+/** Messages that are read: in all, of the newest, and of one hour. */
 const LOOKED_MAX = 20_000;
 const NEWEST_MAX = 5_000;
 const HOUR_MAX = 3_000;
-/** Hours that are parsed at once: with the most rows of an account each some 20 KB. All that fit in 16 MB held the loop for 0.2 s. */
+/** Hours parsed at once: some 20 KB each for the busiest account. 16 MB at once held the event loop for 0.2 s. */
 const HOURS_AT_ONCE = 20;
 const HOUR_MS = 3_600_000;
 
 interface Sample {
-  /** By DLT id, the newest first. */
+  /** By DLT id, newest first. */
   readonly texts: ReadonlyMap<string, readonly SentText[]>;
-  /** By DLT id: the messages of the hourly counts, which are some minutes old. */
+  /** By DLT id: messages in the hourly counts, which lag by some minutes. */
   readonly counted: ReadonlyMap<string, number>;
   readonly looked: number;
 }
 
-/** Messages from `from` on, `enough` of each template at most. */
+/** Messages since `from`, at most `enough` of each template. */
 export async function sampleTexts(
   db: Db,
   account: AccountId,
@@ -206,7 +205,7 @@ export async function sampleTexts(
   const first = lowestId('msg', from);
   let looked = 0;
 
-  /** The messages below `before`, the newest first. The lowest id that was looked at; undefined when there are no more. */
+  /** Reads messages below `before`, newest first. Returns the lowest id read; undefined when there are no more. */
   async function look(lowest: string, before: string | undefined, most: number, wanted: readonly string[]) {
     let below = before;
     for (const end = Math.min(LOOKED_MAX, looked + most); looked < end && wanted.some(lacks); ) {
@@ -220,7 +219,7 @@ export async function sampleTexts(
         .toArray();
       looked += page.length;
       for (const found of page) {
-        // A text that is kept no longer is gone from its message.
+        // The text was deleted when its time was over.
         if (!('template' in found) || !('text' in found) || typeof found.template !== 'string' || !found.text) continue;
         const { _id: id, template, text, verification } = found;
         if (lacks(template)) texts.get(template)?.push({ id, text, ...defined({ verification }) });

@@ -35,7 +35,7 @@ import { request } from '../../http/fields/request.ts';
 import type { Accepted, Refused } from '../../http/idempotency/action.ts';
 import { AccountTemplate, contentFaults, type FoundTemplate, findOwnTemplate, templateRecord } from './templates.ts';
 
-/** DLT templates that an account asks for, changes and takes back. Nothing that it can say here makes a text sendable. */
+/** DLT templates that an account asks for, changes and withdraws. Nothing here makes a text sendable. */
 
 const SENDER_FAULT = new Fault(
   'invalid_sender',
@@ -77,7 +77,6 @@ const content = string(
 const dltId = (description: string) =>
   matching(description, /^[0-9]{10,20}$/, '10 to 20 digits, as the DLT platform shows it');
 
-/** Each fault of the text is a problem of its own, with its place. */
 function wellFormed({ content: text }: { readonly content?: string }, _has: unknown, problems: FieldProblems): void {
   for (const { detail } of text === undefined ? [] : contentFaults(text))
     problems.add('content', 'invalid_text', detail);
@@ -164,7 +163,7 @@ export const requestTemplate = endpoint({
         return other.request === id ? asked(other) : exists(other);
       }
     },
-    /** One with a DLT id is found when the request is done again. */
+    /** A request that has a DLT id already is found again. */
     async recover(account, id) {
       const found = await findTemplateRequest(deps.db, deps.clock, account, id);
       return found && asked(found);
@@ -276,8 +275,8 @@ const WITHDRAWN = 'Withdrawn by the account.';
 const BEING_TOLD = 'It was just approved or rejected, and webhooks are being told of it. Try again in a minute.';
 
 /**
- * Takes a request back. A template that an operator made or approved stays listed, as rejected: its id must not get another text
- * while messages wait that have this one.
+ * Withdraws a request. A template that an operator made or approved stays listed as rejected: its id must get no other
+ * text while messages wait that have this one.
  */
 export const removeTemplate = endpoint({
   id: 'removeTemplate',
@@ -329,14 +328,14 @@ export const removeTemplate = endpoint({
 });
 
 /**
- * An account may change or remove only what it asked for itself and nobody ever approved. Messages with the text of any other
- * template may be waiting: after a change they would leave with the id of a template that has another text.
+ * An account may change or remove only what it asked for itself and nobody ever approved. Messages of other templates
+ * may be waiting, and would leave with the id of a template that has another text.
  */
 const OWN = { requested: true, approvedAt: { $exists: false } } as const;
 
 type Text = Partial<Pick<TemplateDocument, 'name' | 'senders' | 'routes' | 'category' | 'content'>>;
 
-/** Gives a rejected one of the account's own another text; it waits for an operator again. False when it is none. */
+/** Gives an own rejected template another text; an operator must approve it again. False: there is none. */
 async function resubmit(
   { db, clock }: Pick<Gateway, 'db' | 'clock'>,
   account: AccountId,
@@ -351,7 +350,7 @@ async function resubmit(
   return matchedCount === 1;
 }
 
-/** Removes a template of the account's own that nobody ever approved. False when it is none, or webhooks are to be told of it. */
+/** Removes an own template that was never approved. False: there is none, or webhooks must still learn of it. */
 export async function removeUnapproved(db: Db, account: AccountId, dltId: string): Promise<boolean> {
   const { deletedCount } = await templates(db).deleteOne({
     _id: templateKey(account, dltId),

@@ -29,7 +29,7 @@ import { request } from '../../http/fields/request.ts';
 import { ctaCheckOf, ctaWords } from '../sms/ctas/check.ts';
 import { PredictedRefusal } from '../sms/scrubbing/facts.ts';
 
-/** An account's DLT templates, and the check of a text as it is typed. How they are asked for: requests.ts, import.ts. */
+/** An account's DLT templates, and the check of a text while it is typed. New ones: requests.ts, import.ts. */
 
 const STATES = ['requested', 'submitted', 'approved', 'rejected'] as const;
 type State = (typeof STATES)[number];
@@ -123,7 +123,7 @@ function placeOf(listed: Listed): string {
   return isTemplateRequestId(listed._id) ? listed._id : (listed.dltId ?? '');
 }
 
-/** Longer than any content may be, so that a text that is too long is explained and not refused. */
+/** Longer than any content may be, so that a text that is too long is explained instead of refused. */
 const CHECKED_MAX = 10_000;
 
 const Lengths = (shortest: number, longest: number) =>
@@ -197,7 +197,7 @@ export const checkTemplate = endpoint({
   },
 });
 
-/** Segments are counted with every slot as short, and as long, as it may be, filled with characters of the GSM alphabet. */
+/** Segments are counted with all slots at their shortest and at their longest, filled with GSM characters. */
 function checked(content: string): Shown<typeof TemplateCheck> {
   const problems = contentFaults(content);
   const parsed = parseContent(content);
@@ -234,7 +234,7 @@ export type FoundTemplate =
   | { readonly kind: 'template'; readonly found: TemplateDocument }
   | { readonly kind: 'request'; readonly found: TemplateRequestDocument };
 
-/** `id` comes from the path: a DLT id, or a request's. Undefined when the account has neither. */
+/** `id`: a DLT id or a request's. */
 export async function findOwnTemplate(
   db: Db,
   clock: Clock,
@@ -250,7 +250,7 @@ export async function findOwnTemplate(
   return found && { kind: 'template', found };
 }
 
-/** A template as its account sees it. `template_id` is its DLT id, or `tpr_…` while it has none. */
+/** `template_id` is the DLT id, or `tpr_…` while there is none. */
 export function templateRecord(template: TemplateDocument | TemplateRequestDocument): Shown<typeof AccountTemplate> {
   const { name, senders, routes, category, entityId, content, status, reason, createdAt, decidedAt } = template;
   const dltId = 'slots' in template || !template._id.startsWith('tpr_') ? template.dltId : undefined;
@@ -278,13 +278,13 @@ interface TemplateRefusal {
   readonly advice: string;
 }
 
-/** Kept with a recorded reason by some portals; others take more. */
+/** Some portals accept more with a recorded reason; others accept more anyway. */
 const SLOTS_MAX = 3;
 
 /**
- * What DLT platforms refuse a new template for. Pure. Sources: TRAI's direction of 18-11-2025 on tagged variables, in force for new
- * templates since 14-01-2026 (Fast2SMS), with its rules about the number and place of variables (BSE's copy); Kaleyra's "Promotional" and
- * "Service Explicit Message Content Type" (articles 3000105308, 3000105307).
+ * What DLT platforms refuse in a new template. Pure. Sources: TRAI's direction of 18-11-2025 on tagged variables, in
+ * force for new templates since 14-01-2026 (Fast2SMS), with its rules about number and place of variables (BSE's copy);
+ * Kaleyra's "Promotional" and "Service Explicit Message Content Type" (articles 3000105308, 3000105307).
  */
 export function templateRefusals(
   { parts, slots }: Pattern,

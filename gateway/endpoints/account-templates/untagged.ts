@@ -19,8 +19,8 @@ import { saidOf, type TextRules, textRulesFor } from '../messages/texts.ts';
 import { fixedText, openSlots, type Proposal, propose, sampleTexts, TAGS } from './propose-tags.ts';
 
 /**
- * DLT templates that still have `{#var#}`, which operators are closing. What replaces one is found by its fixed text, so nothing is stored
- * and nothing has to be switched over: of two templates that match a text the tagged one is sent (sms/matching/match.ts).
+ * DLT templates that still have `{#var#}`, which operators phase out. A tagged successor is found by its fixed text, so
+ * nothing is stored or switched over: of two matching templates the tagged one is used (sms/matching/match.ts).
  */
 
 const STATES = ['open', 'in_review', 'replaced'] as const;
@@ -33,15 +33,14 @@ interface Untagged {
   readonly template: TemplateDocument;
   readonly slots: number;
   readonly state: (typeof STATES)[number];
-  /** The tagged one that counts: an approved one before those in review. */
+  /** The tagged template: an approved one before those in review. */
   readonly successor: TemplateDocument | undefined;
-  /** Senders of the template that no approved successor has. */
+  /** Senders that no approved successor has. */
   readonly missing: readonly string[];
 }
 
 type Owner = Pick<AccountDocument, '_id' | 'lineBreaks'>;
 
-/** The approved templates of an account with a slot that takes any text, by id. */
 async function findUntagged(db: Db, account: Owner): Promise<readonly Untagged[]> {
   const open: { readonly template: TemplateDocument; readonly slots: number }[] = [];
   const byText = new Map<string, { readonly template: TemplateDocument; readonly slots: number }[]>();
@@ -124,14 +123,14 @@ const percent = otherwise(
   () => PERCENT,
 );
 
-/** Messages of a template that are read, for one and for a file of many. */
+/** Messages read of a template: for one, and for each of a file. */
 const ENOUGH = 2_000;
 const ENOUGH_OF_MANY = 300;
 const EXAMPLES_MAX = 10;
-/** More templates are left out of a file; it has those that are not replaced yet. */
+/** The most templates in a file. It has those that are not replaced yet. */
 const FILE_MAX = 200;
 
-/** For how many of the last 90 days texts of the account are kept, and since when. */
+/** For how many of the last 90 days the account's texts are kept, and since when. */
 async function knownSince({ db, clock, config }: Gateway, { _id }: Owner) {
   const { messageDays = DAYS } = (await findAccount(db, _id)) ?? {};
   const days = Math.min(DAYS, config.textDays, config.messageDays, messageDays);
@@ -232,7 +231,7 @@ function examplesOf({ refused: all }: Proposal, rules: TextRules) {
   return { text_shown: rules.sent, examples };
 }
 
-/** A row of the file, with the names that the portals' own exports have: with the id that the portal gives, it can be imported. */
+/** Columns named as in the portals' own exports: with the id that the portal gives, the file can be imported. */
 const COLUMNS = {
   'Template Name': ({ template }: Row) => template.name,
   'Template Type': ({ template: { category, routes } }: Row) =>
@@ -252,7 +251,6 @@ const COLUMNS = {
 };
 type Row = Proposal & Pick<Untagged, 'template'> & { readonly entityId: string | undefined };
 
-/** The templates that are not replaced yet, and of which every slot has a proposal. */
 async function taggedFile(gateway: Gateway, account: CallerAccount, wanted: number): Promise<string> {
   const found = (await findUntagged(gateway.db, account)).filter(({ state }) => state !== 'replaced');
   const some = found.slice(0, FILE_MAX);

@@ -20,7 +20,7 @@ import type { ProblemSlug } from '../../http/problem.ts';
 import { AccountIdText } from '../operators/fields.ts';
 import { BillingShape, billingRecord } from './own-settings.ts';
 
-/** What operators set. An account is closed by an endpoint of its own. */
+/** What operators may set. Closing has its own endpoint. */
 export const SET_STATUSES = ['active', 'paused', 'suspended'] as const;
 export const STATUSES = [...SET_STATUSES, 'closed'] as const;
 
@@ -97,15 +97,13 @@ export const OperatorAccountDetail = named('OperatorAccountDetail', {
     .meta({ description: 'Its chat-app numbers with their states, the default first.' }),
 });
 
-/** The account that a path names, without `pending`. */
 export async function accountOf(db: Db, id: string): Promise<AccountDocument | undefined> {
   return isAccountId(id) ? findAccount(db, id) : undefined;
 }
 
-/** Why operators cannot change an account. */
 export const ACCOUNT_REFUSALS = ['account_not_found', 'account_closed'] as const satisfies readonly ProblemSlug[];
 
-/** The same for whoever changes something of it, or a refusal. A closed account stays as it is. */
+/** The account for a change of it, or a refusal. Closed accounts do not change. */
 export async function openAccountOf(db: Db, id: string): Promise<AccountDocument | Refused> {
   const account = await accountOf(db, id);
   if (account === undefined) return refused('account_not_found');
@@ -156,11 +154,9 @@ function closedRecord({ at, by, reason, remaining, settledAt, erasedAt }: Closed
   };
 }
 
-/** By name; more than an account usually has. */
 const SENDERS_SHOWN = 500;
 const MISSING = { 'PE id': 'entity_id', sender: 'sender', template: 'template' } as const;
 
-/** With counts of what it has. */
 export async function accountDetail(
   db: Db,
   account: AccountDocument,
@@ -187,10 +183,9 @@ export async function accountDetail(
   };
 }
 
-/** Something without which every send of an account is refused. */
 type Missing = 'PE id' | 'sender' | 'template';
 
-/** What the account lacks before it can send anything. Credits are not among it, because they are shown anyway. */
+/** What the account still lacks before it can send. Credits are shown elsewhere. */
 async function missingToSend(db: Db, { _id, dlt, entityId, senders }: AccountDocument): Promise<readonly Missing[]> {
   const underDlt = dlt === 'on';
   if (!underDlt && senders === 'any') return [];

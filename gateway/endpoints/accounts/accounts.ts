@@ -55,7 +55,7 @@ import {
 } from './account.ts';
 import { billing, messageTexts } from './own-settings.ts';
 
-/** All accounts, made and changed by operators. Their credits: credits.ts. */
+/** Accounts, made and changed by operators. Their credits: credits.ts. */
 
 const SEARCH_MAX = 100;
 const IDS_MAX = 100;
@@ -66,7 +66,7 @@ const OF_STATUS = {
   closed: { status: 'closed' },
 } as const satisfies Readonly<Record<(typeof STATUSES)[number], Filter<AccountDocument>>>;
 
-/** It walks the accounts by their ids; an installation has thousands at most. */
+/** Walks the accounts by id; an installation has thousands at most. */
 export const listAccounts = endpoint({
   id: 'operatorAccounts',
   method: 'get',
@@ -79,7 +79,7 @@ export const listAccounts = endpoint({
     search: optional(
       string(
         { description: 'A part of the name, or the beginning of the id.', maxLength: SEARCH_MAX },
-        // No name has a NUL character, and the store's patterns must not have one.
+        // No name has a NUL character, and patterns of the store must not.
         (text) =>
           text.length > SEARCH_MAX
             ? new Fault('too_long', `It must have at most ${SEARCH_MAX} characters.`)
@@ -289,7 +289,7 @@ export const changeAccount = endpoint({
     } = body;
     const { who, scopes } = requester;
     if (expiry_date !== undefined && !scopes.includes('admin:money')) {
-      // Credits that have expired can be spent again.
+      // A later expiry makes expired credits spendable again.
       return { kind: 'refused', problem: scopeMissing(who, scopes, ['admin:support', 'admin:money']) };
     }
     const account = await openAccountOf(db, params.account_id);
@@ -328,7 +328,7 @@ export const changeAccount = endpoint({
   },
 });
 
-/** What sending under DLT needs, where nobody has chosen otherwise. Its country is India by itself (money/accounts/number-check.ts). */
+/** Defaults for sending under DLT. The country is India anyway (money/accounts/number-check.ts). */
 function dltDefaults({ numberCheck }: AccountDocument): AccountChanges {
   return { senders: 'registered', ...(numberCheck === undefined && { numberCheck: 'on' }) };
 }
@@ -360,7 +360,7 @@ export const changeAccountStatus = endpoint({
     const account = await openAccountOf(db, params.account_id);
     if ('kind' in account) return account;
     if (status === 'paused' && account.status === 'suspended') {
-      // Pausing it would change nothing, and resuming it would end both.
+      // Pausing a suspended account would change nothing, and resuming it would end both states.
       problems.add(
         'status',
         'invalid_value',

@@ -17,10 +17,8 @@ import { readLinks } from '../ledger/links.ts';
 import { ACCOUNT_IN_PATH, AccountIdText, line } from '../operators/fields.ts';
 import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from './account.ts';
 
-/** The credits of an account, changed and read by operators. */
-
 const CREDIT_KINDS = ['top_up', 'correction'] as const;
-/** Far above any real top-up; sums stay exact in a double. */
+/** Far above any real top-up, and sums stay exact in a double. */
 const AMOUNT_MAX = 1_000_000_000_000;
 
 const amount = number(
@@ -36,7 +34,7 @@ const amount = number(
       : new Fault('out_of_range', `It must be a whole number, not 0, of at most ${AMOUNT_MAX}.`),
 );
 
-/** The Idempotency-Key is the credit's id, as `--id` of `ops credits` is. */
+/** The Idempotency-Key is the credit's id, like `--id` of `ops credits`. */
 export const creditAccount = endpoint({
   id: 'creditAccount',
   method: 'post',
@@ -91,7 +89,7 @@ export const creditAccount = endpoint({
     const by = `${requester.who.kind} ${requester.who.id}`;
     const apply = () => changeCredits(db, account._id, { kind, amount, id, note: reason, by });
     try {
-      // A repeated request changes nothing, so the audit keeps what it says of the first one.
+      // A repeated request changes nothing, so the audit keeps its entry of the first.
       const isRepeated = await isApplied(db, account._id, creditChange(id));
       const applied = await (isRepeated
         ? apply()
@@ -118,7 +116,7 @@ export const creditAccount = endpoint({
   },
 });
 
-/** It becomes part of a field name in the account document: no dot, no dollar. */
+/** Becomes part of a field name in the account document: no dot, no dollar. */
 const PLAIN_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 function creditId(header: string): string | undefined {

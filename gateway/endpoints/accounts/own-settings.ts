@@ -12,7 +12,7 @@ import { choice, Fault, list, object, optional, string } from '../../http/fields
 import { request } from '../../http/fields/request.ts';
 import { line } from '../operators/fields.ts';
 
-/** What the owners of an account set for it themselves. Operators may set the same (accounts.ts): the last one counts. */
+/** Settings that the owners of an account change. Operators may too (accounts.ts): the last change counts. */
 
 export const BillingShape = named(
   'Billing',

@@ -26,7 +26,7 @@ import {
 import { ACCOUNT_REFUSALS, openAccountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH, AccountIdText, accountId, line } from '../operators/fields.ts';
 
-/** Senders, CTAs and DLT templates that wait for a decision, and the decision of templates. Those of the others: with them. */
+/** Senders, CTAs and DLT templates that wait for a decision, and the decision about templates. */
 
 const Approval = named('Approval', 'What an account asked for and operators have to decide.', {
   kind: z.enum(['sender', 'cta', 'template']).meta({ example: 'template' }),
@@ -64,7 +64,7 @@ export const approvals = endpoint({
   },
 });
 
-/** The last account of a page; for one account the last thing, by its time in milliseconds and its id. */
+/** Where the next page begins: the account, or within one account the thing, by time in milliseconds and id. */
 type Place = AccountId | AgeText;
 type AgeText = `${number}:${string}`;
 

@@ -10,8 +10,6 @@ import { cursorOf, limit, pageOf, pageOfFound, queryTime, readsPer } from '../..
 import { accountId } from '../operators/fields.ts';
 import { AUDIT_KINDS, type AuditActor, listEntries, listOwnEntries, peopleNames, shownKind } from './list-entries.ts';
 
-/** Who changed what: of an account's settings, and for operators of everything. */
-
 const ACTOR_KINDS = ['ops', 'key', 'user'] as const;
 
 const AuditEntry = named('AuditEntry', 'Something that was changed, by whom and when.', {
@@ -110,7 +108,7 @@ export const audit = endpoint({
   },
 });
 
-/** An operator is shown only as `ops`, without name, machine or address. */
+/** Operators are shown as `ops` only, without name, machine or address. */
 function shownActor({ actor }: AuditDocument, names: ReadonlyMap<string, string>): Actor {
   const { id, name = names.get(`key ${id}`) ?? null, address = null } = actor;
   const kind = shownKind(actor);
@@ -134,7 +132,6 @@ const OperatorAuditEntry = named('OperatorAuditEntry', 'Something that was chang
   account_id: text().nullable(),
 });
 
-/** Every filter uses an index: by account, by thing, or by time. */
 const ANY_SUBJECT = /^([a-z-]+):(.{1,200})$/;
 
 export const auditOfAll = endpoint({

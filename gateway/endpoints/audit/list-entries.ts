@@ -8,18 +8,17 @@ import { type AccountId, type AuditId, idTime, lowestId } from '../../../shared/
 export interface AuditQuery {
   readonly account?: AccountId;
   readonly subject?: { readonly kind: string; readonly id: string };
-  /** Changes at or after `since` and before `until`. */
+  /** `since` is included, `until` is not. */
   readonly since?: Date;
   readonly until?: Date;
-  /** Continue after this entry. */
   readonly after?: AuditId;
 }
 
 const MINUTE_MS = 60_000;
 
 /**
- * Newest first, at most `limit`. Walks an index by id. Ids carry the time of the change, but the id of what a key or user changed
- * has only its minute (`minuteAuditId`), and a hash. So minutes are read whole, and sorted here.
+ * Newest first, at most `limit`. Walks an index by id, which carries the time of the change; but ids of changes by keys
+ * and users have only the minute (`minuteAuditId`) and a hash, so minutes are read whole and sorted here.
  */
 export async function listEntries(db: Db, query: AuditQuery, limit: number): Promise<readonly AuditDocument[]> {
   const { after } = query;
@@ -48,7 +47,7 @@ function startOfMinute(id: AuditId): number {
   return Math.floor(idTime(id).getTime() / MINUTE_MS) * MINUTE_MS;
 }
 
-/** What comes after that entry. All of them when it is gone: better once more than not at all. */
+/** What comes after that entry. If it is gone, all entries: better twice than never. */
 function behind(id: AuditId, sorted: readonly AuditDocument[]): readonly AuditDocument[] {
   return sorted.slice(sorted.findIndex(({ _id }) => _id === id) + 1);
 }
@@ -58,7 +57,7 @@ function newestFirst(a: AuditDocument, b: AuditDocument): number {
 }
 
 function filterOf({ account, subject, since, until }: AuditQuery, { $gte, $lt }: IdRange): Filter<AuditDocument> {
-  // The id bounds only make use of the index; the entries' own times decide.
+  // The id bounds only serve the index; the entries' own times decide.
   const from = [$gte, since && lowestId('aud', new Date(Math.max(since.getTime() - MINUTE_MS, 0)))];
   const below = [$lt, until && lowestId('aud', until)];
   const ids = { ...bound('$gte', highest(from)), ...bound('$lt', lowest(below)) };
@@ -86,7 +85,7 @@ function lowest(ids: readonly (AuditId | undefined)[]): AuditId | undefined {
   return ids.filter((id) => id !== undefined).sort()[0];
 }
 
-/** The kinds of things of which an account is shown who changed or looked at them. Others, such as routes, are the operator's own. */
+/** The kinds of things whose changes and views an account sees. Others, such as routes, are the operators'. */
 export const AUDIT_KINDS = [
   'account',
   'message',
@@ -113,18 +112,17 @@ export const AUDIT_KINDS = [
   'provider',
 ] as const;
 
-/** The most entries that one call looks at for those of one actor. A page may then be short and still say where to continue. */
+/** The most entries that one call reads for one actor. A short page may still say where to continue. */
 const AUDIT_WALK_MAX = 1_000;
-/** Entries read at once for those of one actor. All others of a page are shown, but for a few. */
+/** Entries read at once for one actor. Without an actor nearly all entries read are shown. */
 const ACTOR_STEP = 250;
 
 export interface AuditActor {
   readonly kind: Actor['kind'];
-  /** Absent: all of that kind. */
   readonly id?: string | undefined;
 }
 
-/** Up to `limit` entries of an account that it may see, newest first, and where to go on. */
+/** Up to `limit` entries that the account may see, newest first, and where to continue. */
 export async function listOwnEntries(
   db: Db,
   query: AuditQuery,
@@ -149,12 +147,12 @@ function isBy({ actor }: AuditDocument, { kind, id }: AuditActor): boolean {
   return shownKind(actor) === kind && (id === undefined || actor.id === id);
 }
 
-/** An operator is the service provider to an account, whether by command, key or dashboard. */
+/** To an account operators are the service provider, whether by command, key or dashboard. */
 export function shownKind({ kind, operator }: Actor): Actor['kind'] {
   return operator === true ? 'ops' : kind;
 }
 
-/** Not what concerns keys of operators, and not things of the operator. */
+/** Hides keys of operators and things of the operator. */
 function isShown({ subject, before, after }: AuditDocument): boolean {
   const known: readonly string[] = AUDIT_KINDS;
   if (!known.includes(subject.kind)) return false;
@@ -165,7 +163,7 @@ function isOperators(scopes: unknown): boolean {
   return Array.isArray(scopes) && scopes.some(isOperatorScope);
 }
 
-/** How keys and users are called, by `key …` and `user usr_…`, as statement and audit name who acted. Two reads at most. */
+/** Names of keys and users, by `key …` and `user usr_…` as statement and audit write them. Two reads at most. */
 export async function peopleNames(db: Db, people: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const of = (kind: string) => [
     ...new Set(people.filter((who) => who.startsWith(kind)).map((who) => who.slice(kind.length))),

@@ -92,17 +92,13 @@ const BatchSummary = named('BatchSummary', 'A batch, as lists show it.', {
 
 const BatchPage = pageShape('BatchPage', BatchSummary, 'Batches, newest first.');
 
-/** What became of bulk requests, and what ends them. Who got nothing: failures.ts. */
+/** The state of bulk requests, and stopping them. Recipients who got nothing: failures.ts. */
 
-/** Counting this many messages costs as much as one request. */
 const COUNTED_PER_REQUEST = 1_000;
-/** The messages of the newest batches are counted, up to this many on a page. It takes the embedded store some 40 ms. */
+/** A page counts messages of its newest batches up to this many; that takes the embedded store some 40 ms. */
 const COUNTED_MAX = 10_000;
 
-/**
- * How many requests this request counts as. The counts of a batch that ended long ago are stored, so they cost
- * nothing extra.
- */
+/** How many requests a request counts as. The counts of long-ended batches are stored and cost nothing extra. */
 export function countCost({ counts, total }: BatchDocument): number {
   return counts === undefined ? Math.ceil(total / COUNTED_PER_REQUEST) : 1;
 }
@@ -167,7 +163,7 @@ async function readBatches(
   return mergePage(marked, unmarked, (a, b) => (a._id < b._id ? 1 : -1), limit + 1);
 }
 
-/** The newest batches whose counts are not stored yet, as far as the page may count. */
+/** The newest batches without stored counts, as many as the page may count. */
 function toCount(batches: readonly BatchDocument[]): readonly BatchDocument[] {
   let left = COUNTED_MAX;
   return batches.filter(({ counts, total }) => {
@@ -203,7 +199,7 @@ export const batch = endpoint({
   },
 });
 
-/** A batch as lists show it. Without `counts` it has no progress, and a state only while `paid`, `stopping` or `stopped`. */
+/** Without `counts` it has no progress, and a state only while `paid`, `stopping` or `stopped`. */
 function summaryOf(found: BatchDocument, counts: BatchCounts | undefined): Shown<typeof BatchSummary> {
   const { _id, total, credits, duplicates, skipped, reference, stopped, sender, route } = found;
   const { state, progress } =
@@ -240,13 +236,13 @@ function progressOf({ state, total }: BatchDocument, counts: BatchCounts) {
   };
 }
 
-/** How long the answer waits until a worker has cancelled and refunded. 10,000 messages take some seconds. */
+/** How long the answer waits until a worker has cancelled and refunded: 10,000 messages take some seconds. */
 const WAIT_MS = 10_000;
 const LOOK_MS = 25;
 
 /**
- * One update of the batch decides; a worker does the rest. The answer waits for the worker. The state `stopping` says that the
- * worker needs longer and will complete it. A repeated request gets the same answer.
+ * One update of the batch decides; a worker does the rest. The answer waits for it; the state `stopping` says that it
+ * needs longer. A repeated request gets the same answer.
  */
 export const stopBatch = endpoint({
   id: 'stopBatch',
@@ -285,7 +281,7 @@ export const stopBatch = endpoint({
   },
 });
 
-/** Batches that are being stopped: each is counted and looked at once for all who wait. */
+/** Each stopping batch is counted and read once for all waiting requests. */
 const stopsOf = perProcess(() => ({
   counts: new ReadQueue<BatchCounts>(),
   looks: new ReadQueue<BatchDocument | undefined>(),

@@ -21,7 +21,7 @@ import { Explanation, MessageId as MessageIdShape } from '../messages/shapes.ts'
 import { showPaidBatch } from '../sms/paid-batch-store.ts';
 import { countCost, IN_PATH } from './batches.ts';
 
-/** The recipients of a bulk request who got nothing, with the reason. */
+/** Recipients of a bulk request who got nothing, with the reason. */
 
 const FAILED = ['failed', 'expired', 'rejected'] as const;
 
@@ -100,7 +100,7 @@ export const batchFailures = endpoint({
   },
 });
 
-/** In the order of the request's entries. The messages of a batch are a range of `_id`, which has 10,000 entries at most. */
+/** In the request's order. A batch's messages are a range of `_id`, 10,000 at most. */
 function readFailed(db: Db, batch: BatchId, after: MessageId | undefined, limit: number): Promise<Failed[]> {
   const range = batchMessageRange(batch);
   return db

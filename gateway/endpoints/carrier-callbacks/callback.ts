@@ -16,12 +16,12 @@ import { sendJson, sendProblem } from '../../http/answer.ts';
 import { CALLER_GONE } from '../../http/begin.ts';
 import { readRawBody } from '../../http/json-body.ts';
 
-/** A hundred receipts of a carrier that tells much have some 60 KB. */
+/** A hundred detailed receipts have some 60 KB. */
 const BYTES_MAX = 262_144;
 
 /**
- * Receipts of a carrier that is reached over HTTPS. They are stored before they are answered; the SMPP worker that holds the carrier
- * settles them (docs/decisions/0061). Carriers are not limited; who signs wrongly is, as requests without a good key are.
+ * Receipts of a carrier over HTTPS. They are stored before they are answered; the SMPP worker that holds the carrier
+ * settles them (docs/decisions/0061). Carriers are not rate-limited; wrong signatures are, like invalid keys.
  */
 export const carrierCallback = endpoint({
   id: 'carrierCallback',
@@ -53,7 +53,7 @@ export const carrierCallback = endpoint({
       'carrier',
       'fate',
     ]);
-    // There are tens, not thousands, and all are one entry: who guesses addresses costs the store nothing.
+    // All carriers (tens) are one entry, so guessed addresses cost the store nothing.
     const carriers = new FreshCache<'all', readonly CarrierDocument[]>({
       ...{ clock, freshMs: config.keyCacheMs, maxEntries: 1 },
       readMany: async () => new Map([['all', await listCarriers(db)]]),
@@ -92,13 +92,13 @@ export const carrierCallback = endpoint({
 interface Posted {
   readonly bytes: Buffer;
   readonly isForm: boolean;
-  /** Where it was posted to, as the carrier was told. */
+  /** The URL that the carrier was told. */
   readonly url: string;
-  /** The header that the settings name. Undefined when there is none. */
+  /** The header that the settings name, if present. */
   readonly signature: string | undefined;
 }
 
-/** Whether a callback is signed as the carrier's settings say. Compares in constant time. */
+/** Whether a callback is signed as the settings say. Compares in constant time. */
 export function isGenuine(posted: Posted, settings: Partial<HttpSettings> | undefined, password: string): boolean {
   const { callbackSignature } = withDefaults(HTTP, settings);
   if (callbackSignature === 'none') return true;
@@ -111,24 +111,21 @@ export function isGenuine(posted: Posted, settings: Partial<HttpSettings> | unde
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
-/**
- * The URL and then each field with its value, by the names of the fields, without anything between (Twilio, "Webhooks security":
- * validating signatures).
- */
+/** The URL, then names and values of the fields, sorted by name, unseparated (Twilio, "Webhooks security"). */
 function signedForm({ bytes, url }: Posted): string {
   const fields = [...new URLSearchParams(bytes.toString('utf8'))];
   const sorted = fields.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   return url + sorted.map(([name, value]) => name + value).join('');
 }
 
-/** The most receipts of one callback; further ones are cut. Infobip posts 100 unless it is told otherwise. */
+/** The most receipts of one callback; further ones are dropped. Infobip posts 100 by default. */
 const RECEIPTS_MAX = 1_000;
 const MAX_ID = 128;
 const MAX_WORD = 40;
 const MAX_ERROR = 16;
 const MAX_TO = 20;
 
-/** The receipts of a callback, and how many of its entries have no id or no word. Pure. */
+/** The receipts of a callback, and how many of its entries lack an id or a word. Pure. */
 export function toldReceipts(
   { bytes, isForm }: Pick<Posted, 'bytes' | 'isForm'>,
   settings: Partial<HttpSettings> | undefined,

@@ -117,7 +117,7 @@ export const showCarrier = endpoint({
   },
 });
 
-/** The carrier that a path names. There are tens of them, so all are read. */
+/** There are tens of carriers, so all are read. */
 export async function carrierOf(db: Db, id: string, now: Date): Promise<ListedCarrier | undefined> {
   return (await listConditions(db, now)).find(({ carrier }) => carrier._id === id);
 }
@@ -183,7 +183,7 @@ export const changeCarrier = endpoint({
   },
 });
 
-/** The answer when the settings do not go together, or need the password. Other errors are thrown. */
+/** The answer when settings contradict each other or need the password. Throws other errors on. */
 export function refusedSettings(error: unknown, problems: FieldProblems): Refused {
   if (error instanceof PasswordNeeded) problems.add('password', 'missing_field', passwordWords(error.settings));
   else if (error instanceof BadCarrier) {
@@ -296,5 +296,5 @@ function measuredRecord(measured: CarrierMeasured): Shown<typeof Measured> {
   };
 }
 
-/** Beyond this, only "more than" is told: nobody acts differently, and the store counts no further. */
+/** A higher count is told as "more than": nobody acts differently. */
 const UNKNOWNS_SHOWN = 1_000;

@@ -9,7 +9,7 @@ import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from '../accounts/account.
 import { ACCOUNT_IN_PATH, AccountIdText } from '../operators/fields.ts';
 import { CarrierId, carrierOf, IN_PATH } from './carriers.ts';
 
-/** Telemarketers between an account and a carrier, for the chain hash of India's DLT, where they differ from the carrier's own. */
+/** For the chain hash of India's DLT: telemarketers between an account and a carrier, if not the carrier's own. */
 
 const Chain = named('OperatorChain', 'The registered chain of telemarketers of an account at a carrier.', {
   carrier_id: CarrierId,

@@ -60,7 +60,7 @@ export const preset = choice(
   'Settings that the pages of a known carrier ask for. Those of `settings` go before them.',
 );
 
-/** Adds a problem for each setting that a carrier cannot be without, and that its preset does not have. */
+/** Adds a problem for each required setting that is neither given nor in the preset. */
 export function requireSettings(
   given: Readonly<Record<string, unknown>>,
   problems: FieldProblems,
@@ -108,7 +108,7 @@ export const newCarrier = endpoint({
     if (given.settings !== undefined) requireSettings(given.settings, problems, given.preset);
     if (problems.count > 0) return invalid(problems);
     const { carrier_id: id, name = id, password } = body;
-    const wanted = { ...CARRIER_DEFAULTS, ...chosen, _id: id, name, password } as CarrierDocument; // none required is missing
+    const wanted = { ...CARRIER_DEFAULTS, ...chosen, _id: id, name, password } as CarrierDocument;
     try {
       await changeAudited(deps, requester, {
         action: 'carrier.create',
@@ -163,7 +163,7 @@ export const takeCarrier = endpoint({
 
 const NOT_PAUSED = 'It is active. Pause it first; what is under way ends then.';
 
-/** Why a carrier cannot be removed yet. Only the worker that holds it finishes what it claimed, submitted, or received. */
+/** Why a carrier cannot be removed yet: only its worker can finish what it claimed, submitted or received. */
 async function useOf(db: Db, { _id: id, status }: CarrierDocument, now: Date): Promise<string | undefined> {
   if (status !== 'paused') return NOT_PAUSED;
   const route = (await listRoutes(db)).find(({ groups }) => groups.flat().some((one) => one.carrier === id));
@@ -171,7 +171,7 @@ async function useOf(db: Db, { _id: id, status }: CarrierDocument, now: Date): P
   const lease = carrierLease(id);
   const [epochs, reports] = await Promise.all([heldEpochs(db, [lease], now), readBindReports(db)]);
   const [epoch, report] = [epochs.get(lease), reports.get(id)];
-  // Whoever holds a paused carrier has a new epoch, and reports no binds.
+  // A worker that has taken note of the pause has a new epoch and reports no binds.
   if (report !== undefined && (epoch === undefined || report.epoch === epoch)) {
     return 'No SMPP worker has taken note of the pause yet. Try again in some seconds; if that does not help, start the worker.';
   }

@@ -1,15 +1,12 @@
-/**
- * The settings that a carrier's own pages ask for, each as one text (settings-form.ts). Settings that the pages do not mention keep
- * their defaults.
- */
+/** Settings that a carrier's own pages ask for, each as one text (settings-form.ts). All others keep their defaults. */
 interface Preset {
   readonly about: string;
-  /** The page that says it. Carriers change their settings, so what your carrier told you is more reliable than a preset. */
+  /** The page that says it. Carriers change their settings: trust what your carrier told you more than a preset. */
   readonly source: string;
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Where each claim was found: pages of operators. */
+/** Collected from pages of operators. */
 const QUIRKS = 'https://github.com/larvit/larvitsmpp/blob/master/interop-tests/research/operator-quirks.md';
 
 export const PRESETS: Readonly<Record<string, Preset>> = {

@@ -20,13 +20,12 @@ import type { JsonObject } from '../../http/context.ts';
 import { type FieldProblems, refuseUnknown, wrongType } from '../../http/field-problems.ts';
 import { PRESETS } from './presets.ts';
 
-/** The ids of India's DLT as three settings, each one text. A carrier's document has them in one field, because they go together. */
+/** DLT ids as three settings of one text each. The carrier's document has one field, because they go together. */
 
 type Tags = readonly number[];
 
 const hex = (tag: number): string => `0x${tag.toString(16).padStart(4, '0')}`;
 
-/** An empty list is `off`. */
 const tags = {
   value: 'TAGS',
   form: 'off, or tags for entity, template and perhaps hash, like 0x1400,0x1401,0x1402',
@@ -61,7 +60,7 @@ function dltValues(stored: CarrierDlt | 'off' = 'off'): DltValues {
   return { dlt: [entityTag, templateTag, ...(hashTag === undefined ? [] : [hashTag])], dltForm: form, dltChain: chain };
 }
 
-/** What is not given stays as it was. A chain is for the hash, so it ends with the hash's tag. A text says what is wrong. */
+/** Settings not given stay, but the chain goes with the hash's tag. Returns a text if something is wrong. */
 function dltWith(given: Partial<DltValues>, stored: CarrierDlt | 'off' = 'off'): CarrierDlt | 'off' | string {
   const { dlt, dltForm, dltChain } = { ...dltValues(stored), ...given };
   const [entityTag, templateTag, hashTag] = dlt;
@@ -91,17 +90,14 @@ export const CarrierSetting = named('CarrierSetting', 'A setting of carriers: it
   smpp_only: flag('A carrier of the kind `http` has no use for it.'),
 });
 
-/**
- * A carrier's settings as a form: every value is one text, as `ops carrier` takes it. The tables of shared/carriers/settings say
- * what there is, so a new setting appears by itself.
- */
+/** A carrier's settings as a form of texts, as `ops carrier` takes them, made from shared/carriers/settings. */
 interface FormGroup {
   readonly name: string;
   readonly settings: Settings;
   values(carrier: Partial<CarrierDocument>): Readonly<Record<string, unknown>>;
 }
 
-/** Settings without a default are explained here: their tables have only shapes. */
+/** Settings without a default are explained here, because their tables have only shapes. */
 const ABOUT: Readonly<Record<keyof typeof REQUIRED, string>> = {
   host: 'where its SMSC, or its HTTP API, is',
   port: 'its port',
@@ -128,7 +124,7 @@ const FORM: readonly FormGroup[] = [
   })),
 ];
 
-/** Every setting with its value as text. Of certificates and keys only what may be shown. Without a carrier: the form of a new one. */
+/** Every setting as text. Certificates and keys only as far as they may be shown. Without a carrier: an empty form. */
 export function settingsForm(carrier: Partial<CarrierDocument> = {}): readonly Shown<typeof CarrierSetting>[] {
   return FORM.flatMap(({ name: group, settings, values }) => {
     const all = values(carrier);
@@ -155,8 +151,8 @@ function settingRecord(
 type Changes = Partial<Omit<CarrierInput, '_id'>>;
 
 /**
- * Reads changed settings: `{windowSize: '50'}`. Problems name the setting and the right form. What is given goes before what a preset
- * says. `stored` has what a setting that is not given stays, where several make one value.
+ * Reads changed settings: `{windowSize: '50'}`. Problems name the setting and the right form. Given values override the
+ * preset. `stored` supplies the missing ones where several settings make one value.
  */
 export function readSettings(
   given: JsonObject,
@@ -189,7 +185,7 @@ export function readSettings(
       else changes.dlt = dlt;
     } else changes[group] = values;
   }
-  return changes; // each value was read by its own setting
+  return changes;
 }
 
 function readOne(one: Setting<unknown>, text: unknown, name: string, problems: FieldProblems): unknown {

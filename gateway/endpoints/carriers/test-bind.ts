@@ -81,7 +81,7 @@ export const testBind = endpoint({
 interface ToTest {
   readonly carrier: CarrierDocument;
   readonly password: string;
-  /** The worker is bound to it. */
+  /** A worker is bound to the carrier at the same time. */
   readonly isBeside: boolean;
 }
 
@@ -114,7 +114,7 @@ async function toTest(
       return { carrier: tested, password: given.password ?? openedPassword(box, carrier), isBeside };
     }
     const wanted = { ...CARRIER_DEFAULTS, ...changes, _id: 'test', name: 'test', password, createdAt: clock.now() };
-    const carrier = wanted as CarrierDocument; // none required is missing
+    const carrier = wanted as CarrierDocument;
     checkCarrier(carrier);
     return { carrier, password, isBeside: false };
   } catch (error) {

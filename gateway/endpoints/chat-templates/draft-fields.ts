@@ -19,7 +19,7 @@ import { address } from '../../http/fields/public-url.ts';
 import { request } from '../../http/fields/request.ts';
 import { templatesOfNumber } from '../chatapp/numbers.ts';
 
-/** WhatsApp's limits ("Template components"); its documentation counts characters and does not say which. */
+/** WhatsApp's limits ("Template components"), in characters; its documentation does not say which kind. */
 export const LIMITS = {
   name: 512,
   header: 60,
@@ -31,13 +31,13 @@ export const LIMITS = {
   code: 15,
   example: 500,
   offer: 16,
-  /** Of a limited-time offer, and of a card ("Limited-time offer templates", "Media card carousel templates"). */
+  /** With a limited-time offer, and on a card ("Limited-time offer templates", "Media card carousel templates"). */
   offerBody: 600,
   cardBody: 160,
 };
 export const HEADERS = ['text', 'image', 'video', 'document', 'location', 'product'] as const;
 const BUTTONS = ['quick_reply', 'url', 'phone_number', 'copy_code', 'catalog', 'mpm', 'spm'] as const;
-/** Their labels are the provider's. */
+/** Buttons whose labels the provider sets. */
 export const OWN_LABELS: Readonly<Record<string, string>> = {
   ...{ copy_code: 'Copy code', catalog: 'View catalog', mpm: 'View items', spm: 'View' },
 };
@@ -134,7 +134,7 @@ const category = (more: string) =>
 
 const bodyExamples = withDefault(
   list(
-    // An empty one is reported with what is wrong with the text.
+    // An empty example is reported with the problems of the text.
     string({ maxLength: LIMITS.example }, (value) =>
       [...value].length > LIMITS.example
         ? new Fault('too_long', `It may have at most ${LIMITS.example} characters.`)
@@ -200,7 +200,7 @@ export const REQUEST_CHAT_TEMPLATE = request({
   from: templatesOfNumber,
   ...CONTENT,
 });
-/** An edit replaces everything but name, language and business account. */
+/** An edit replaces all but name, language and business account. */
 export const EDIT_CHAT_TEMPLATE = request({
   ...CONTENT,
   category: category('That of an approved template cannot be changed. '),

@@ -19,8 +19,8 @@ import { noteMarketing } from './marketing-draft.ts';
 const URL_BUTTONS_MAX = 2;
 
 /**
- * The template that the fields describe. Adds to `problems` what the provider's review would refuse for its form (WhatsApp,
- * "Template components" and "Template review"), so that nobody waits a day for it. Pure.
+ * The template that the fields describe. Adds to `problems` what the provider's review would refuse for its form
+ * (WhatsApp, "Template components" and "Template review"), so nobody waits a day for it. Pure.
  */
 export function draftOf(given: Given, problems: FieldProblems): TemplateDraft {
   const { category, header, body = '', body_examples: examples, footer, buttons, offer, cards } = given;
@@ -59,7 +59,6 @@ interface Part extends Pick<Given, 'body_examples' | 'buttons'> {
   readonly body?: string | undefined;
 }
 
-/** What a template and a card have alike. */
 function partsOf({ header, body, buttons }: Omit<Part, 'body_examples'>) {
   return {
     ...(header === undefined ? {} : { header: headerOf(header) }),
@@ -75,7 +74,7 @@ function examplesOf({ header, body_examples: body, buttons }: Omit<Part, 'body'>
   };
 }
 
-/** An authentication template: its texts are WhatsApp's, so there is nothing but the code. */
+/** An authentication template: WhatsApp writes the texts, so it has only the code. */
 function codeDraft(given: Given, problems: FieldProblems): TemplateDraft {
   const { header, body, body_examples: examples, footer, buttons, offer, cards, code: asked } = given;
   const others = { header, body, footer, buttons: buttons[0], body_examples: examples[0], offer, cards };
@@ -108,7 +107,7 @@ function codeDraft(given: Given, problems: FieldProblems): TemplateDraft {
   };
 }
 
-/** `at`: the card that it is about, as the beginning of field names. */
+/** `at`: prefix of field names, for a card. */
 function noteBody(body: string, examples: readonly string[], problems: FieldProblems, at = ''): void {
   const variables = variablesIn(body);
   const fault = variableFault(body);
@@ -209,7 +208,7 @@ function noteCounts(types: readonly string[], problems: FieldProblems, field: st
   for (const type of ['phone_number', 'copy_code']) {
     if (count(type) > 1) problems.add(field, 'wrong_count', `At most one may be a ${type} button.`);
   }
-  // Counts changes between quick replies and other buttons. At most one: all quick replies come first, or all come last.
+  // Counts changes between quick replies and other buttons. At most one: quick replies come all first or all last.
   const runs = types.filter((type, i) => (type === 'quick_reply') !== (types[i - 1] === 'quick_reply') && i > 0).length;
   if (runs > 1) problems.add(field, 'conflict', 'Quick replies must stand together.');
 }
@@ -233,7 +232,6 @@ function buttonOf({
 interface Sample {
   readonly format: MediaHeader;
   readonly url: string;
-  /** `header`, or that of a card. */
   readonly field: string;
 }
 
@@ -251,10 +249,7 @@ function samplesOf({ components, examples }: TemplateDraft): readonly Sample[] {
   });
 }
 
-/**
- * Checks the sample files of headers: that the provider can take one at all, and that we may fetch them, by the rules of webhooks'
- * addresses, because we connect to them ourselves.
- */
+/** Whether the provider takes these header samples, and we may fetch them, by the rules for webhooks' URLs. */
 export async function checkSamples(
   account: AccountId,
   draft: TemplateDraft,

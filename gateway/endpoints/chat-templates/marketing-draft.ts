@@ -1,10 +1,7 @@
 import type { FieldProblems } from '../../http/field-problems.ts';
 import { type Given, LIMITS } from './draft-fields.ts';
 
-/**
- * What the provider wants of carousels, limited-time offers and templates with products (WhatsApp, "Marketing templates"): they are
- * for marketing alone, and each has its own parts.
- */
+/** The provider's rules for carousels, limited-time offers and products (WhatsApp, "Marketing templates"). */
 export function noteMarketing(given: Given, problems: FieldProblems): void {
   const { category, header, buttons, offer, cards } = given;
   const shop = buttons.find(({ type }) => isShop(type));

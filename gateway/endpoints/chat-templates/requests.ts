@@ -23,8 +23,8 @@ import {
 } from './templates.ts';
 
 /**
- * Chat-app templates that an account asks for, edits and deletes. What it wants is stored; the chatapp worker asks the provider, and
- * connects to the sample files of headers, so their addresses go by the rules for webhooks (`webhookUrl`).
+ * Chat-app templates that an account asks for, edits and deletes. The chatapp worker sends stored requests to the
+ * provider, and fetches the headers' sample files, whose URLs follow the rules for webhooks (`webhookUrl`).
  */
 
 const OwnChatTemplateResult = success('OwnChatTemplateResult', OwnChatTemplate.shape);
@@ -97,7 +97,7 @@ export const requestChatTemplate = endpoint({
       const { name, language } = whole(read);
       const owner = { account, business: number.businessId };
       const own = await readOwn(db, owner, name, language);
-      // What the provider refused, or has deleted, may be asked for again.
+      // A template that the provider refused or deleted may be requested again.
       const mayAsk = own.listed === undefined && own.asked?.due === undefined;
       const wish = { ...owner, name, language, wants: 'create', draft, request: id, requestedAt: clock.now() } as const;
       const made =
@@ -130,10 +130,9 @@ async function answerOf(
   return done(chatTemplateRecord(await readOwn(db, owner, name, language)));
 }
 
-/** What the provider lets be edited (WhatsApp, "Template management"). */
 const EDITABLE: readonly string[] = ['approved', 'rejected', 'paused'];
 
-/** If the provider does not list the template (not asked yet, or refused), it is requested with the new content. */
+/** If the provider does not list the template (not requested yet, or refused), it is requested with the new content. */
 export const editChatTemplate = endpoint({
   id: 'editChatTemplate',
   call: 'chatTemplates.edit',
@@ -203,7 +202,7 @@ function whyNot({ listed, asked }: OwnTemplate): string | undefined {
   return `The provider lets only approved, rejected and paused templates be edited; it is ${listed.status}.`;
 }
 
-/** If the provider does not have the template yet, only our request for it is removed, at once. */
+/** If the provider does not have the template yet, only our request is removed, at once. */
 export const removeChatTemplate = endpoint({
   id: 'removeChatTemplate',
   call: 'chatTemplates.remove',

@@ -28,7 +28,7 @@ import { numberMeant, templatesOfNumber } from '../chatapp/numbers.ts';
 import { describeParam, paramsOf } from '../chatapp/template-params.ts';
 import { HEADERS } from './draft-fields.ts';
 
-/** An account's chat-app templates, as the provider lists them and as the account asked for them. How they are asked for: requests.ts. */
+/** An account's chat-app templates, listed by the provider or requested. New requests: requests.ts. */
 
 export const Name = text(undefined, { example: 'order_left' });
 export const Language = text(undefined, { example: 'en_US' });
@@ -164,11 +164,11 @@ interface Wanted {
 
 interface Page {
   readonly page: readonly OwnTemplate[];
-  /** The id behind which the next page begins. Undefined when nothing can follow. */
+  /** The last id of the page; undefined when nothing can follow. */
   readonly last: string | undefined;
 }
 
-/** What the provider lists, merged with what it was asked for and does not list (yet). A page may be empty and not the last. */
+/** The provider's list, merged with requests that it does not list (yet). A page may be empty and not the last. */
 async function readPage(db: Db, account: AccountId, wanted: Wanted, limit: number): Promise<Page> {
   const { business, state, language, after } = wanted;
   const most = limit + 1;
@@ -188,8 +188,7 @@ async function readPage(db: Db, account: AccountId, wanted: Wanted, limit: numbe
   ]);
   const known: OwnTemplate[] = listed.map((one) => ({ listed: one, asked: requests.get(one._id) }));
   const waiting: OwnTemplate[] = asked.filter(({ _id }) => !templates.has(_id)).map((one) => ({ asked: one }));
-  // Behind the last request that was read there may be others: what lies behind it is left to the next page, also when none of
-  // those that were read has the state.
+  // Other requests may follow the last one read, so the next page begins there, even if this page is empty.
   const end = asked.length < most ? undefined : asked.at(-1)?._id;
   const found = [...known, ...waiting]
     .filter((one) => state === undefined || stateOf(one) === state)
@@ -212,7 +211,7 @@ function isPlace(text: string): text is string {
   return /^[\w-]{1,64}:[^\s:]{1,512}:[\w-]{1,35}$/.test(text);
 }
 
-/** Reads the request first: if the worker finishes it in between, the template that it asked for is stored by then. */
+/** Reads the request first: if the worker finishes it in between, its template is stored by then. */
 export async function readOwn(db: Db, owner: TemplateOwner, name: string, language: string): Promise<OwnTemplate> {
   const id = chatTemplateId(owner, name, language);
   const asked = (await findChatTemplateRequests(db, [id])).get(id);
@@ -220,8 +219,8 @@ export async function readOwn(db: Db, owner: TemplateOwner, name: string, langua
 }
 
 /**
- * `state` is the provider's status of the template. Until the provider lists it: `requested`, or `rejected` if it refused the
- * request. `deleted`: it had the template and no longer lists it. `change` is what the provider is still to be asked for.
+ * `state`: the provider's status of the template. Until the provider lists it: `requested`, or `rejected` if it refused
+ * the request. `deleted`: the provider no longer lists it. `change`: what the provider has still to be asked for.
  */
 export function chatTemplateRecord({ listed, asked }: OwnTemplate): Shown<typeof OwnChatTemplate> {
   const { name, language, business } = listed ?? asked ?? { name: '', language: '', business: '' };
@@ -256,8 +255,8 @@ export function stateOf({ listed, asked }: OwnTemplate): string {
 }
 
 /**
- * For a template that the provider does not list: whether it had it once. A request ends when its template is stored or refused, so
- * one that ended and was not refused had been stored.
+ * Whether the provider had the unlisted template once. A request ends when its template is stored or refused, so a
+ * request that ended without a refusal had been stored.
  */
 function isGone({ wants, due, refusal }: ChatTemplateRequestDocument): boolean {
   return due === undefined && (refusal === undefined || wants !== 'create');
@@ -289,16 +288,13 @@ function contentOf({ header, body, buttons }: TemplateComponents) {
   };
 }
 
-/**
- * The account's chat-app templates by state, and how many requests the provider is still to be asked for. The dashboard reads its
- * list again when this changes.
- */
+/** Chat-app templates by state, and requests not sent yet. The dashboard reloads its list when they change. */
 export async function countChatTemplates(db: Db, account: AccountId): Promise<object> {
   const [states, waiting] = await Promise.all([
     db
       .collection<ChatTemplateDocument>('chat_templates')
       .aggregate<{ readonly _id: string; readonly count: number }>([
-        // A range of `_id`. The semicolon is the character after the colon.
+        // A range of `_id`: the semicolon follows the colon.
         { $match: { _id: { $gt: `${account}:`, $lt: `${account};` } } },
         { $group: { _id: '$status', count: { $sum: 1 } } },
       ])

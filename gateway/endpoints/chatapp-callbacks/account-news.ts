@@ -5,7 +5,7 @@ import type { JsonObject } from '../../http/context.ts';
 import { beginning } from '../../http/fields/field.ts';
 import { list, object, string } from './loose-json.ts';
 
-/** The fields of a callback that tell of the business account and its numbers (WhatsApp Business Platform, webhooks reference). */
+/** Callback fields about the business account and its numbers (WhatsApp Business Platform, webhooks reference). */
 export const ACCOUNT_FIELDS: ReadonlySet<string> = new Set([
   'account_update',
   'account_alerts',
@@ -17,22 +17,21 @@ export const ACCOUNT_FIELDS: ReadonlySet<string> = new Set([
 const WORD_MAX = 200;
 const NUMBER_MAX = 15;
 
-/** What the provider tells an operator. It has neither texts nor numbers of customers. */
+/** News from the provider for operators, without texts or numbers of customers. */
 export interface Notice {
-  /** The field of the callback; `messages` for an error that concerns no single message. */
+  /** The callback's field; `messages` for an error that concerns no single message. */
   readonly field: string;
   /** `DISABLED_UPDATE`, `FLAGGED`, `REJECTED`. */
   readonly kind?: string;
-  /** What it says more: `SCHEDULE_FOR_DISABLE`, `TIER_10K`. */
+  /** Details: `SCHEDULE_FOR_DISABLE`, `TIER_10K`. */
   readonly detail?: string;
-  /** Which number of the business account it is about, in digits. The log masks it. */
+  /** The business account's number, in digits. The log masks it. */
   readonly number?: string;
   readonly code?: number;
   readonly title?: string;
   readonly tier?: Omit<VolumeTier, 'at'>;
 }
 
-/** Reads a change of one of `ACCOUNT_FIELDS`. Pure. */
 export function readNotice(field: string, value: JsonObject): Notice {
   // Some editions of the documentation show an alert's members without `alert_info`.
   const alert = { ...value, ...object(value.alert_info) };
@@ -56,7 +55,7 @@ export function readNotice(field: string, value: JsonObject): Notice {
   };
 }
 
-/** An error beside the messages and statuses: of the system, the app or the account ("Errors messages webhooks reference"). Pure. */
+/** An error of the system, the app or the account ("Errors messages webhooks reference"). Pure. */
 export function readErrorNotice(error: JsonObject): Notice {
   const { code } = error;
   const title = firstWord(error.title);
@@ -76,7 +75,7 @@ export function noticeWords({ field, kind, detail, code, title }: Notice): strin
   return more.length === 0 ? what : `${what}: ${more.join(', ')}`;
 }
 
-/** Of `VOLUME_BASED_PRICING_TIER_UPDATE`. */
+/** For `VOLUME_BASED_PRICING_TIER_UPDATE`. */
 function tierOf(info: JsonObject): Notice['tier'] {
   const [category, region] = [firstWord(info.pricing_category), firstWord(info.region)];
   const [tier, month] = [firstWord(info.tier), firstWord(info.effective_month)];
@@ -84,7 +83,7 @@ function tierOf(info: JsonObject): Notice['tier'] {
   return { category, region, tier, ...defined({ month }) };
 }
 
-/** `RESTRICTED_BIZ_INITIATED_MESSAGING RESTRICTED_ADD_PHONE_NUMBER_ACTION`. There are three kinds of them. */
+/** `RESTRICTED_BIZ_INITIATED_MESSAGING RESTRICTED_ADD_PHONE_NUMBER_ACTION`. Three kinds exist. */
 function restrictions({ restriction_info: listed }: JsonObject): string {
   const types = list(listed).slice(0, 3);
   return types.map((restriction) => string(object(restriction).restriction_type)).join(' ');
@@ -95,7 +94,7 @@ function firstWord(...values: readonly unknown[]): string | undefined {
   return words.find((word): word is string => typeof word === 'string' && word !== '' && word.length <= WORD_MAX);
 }
 
-/** The fields of a callback that tell of templates (WhatsApp Business Platform, webhooks reference). */
+/** Callback fields about templates (WhatsApp Business Platform, webhooks reference). */
 export const TEMPLATE_FIELDS: ReadonlySet<string> = new Set([
   'message_template_status_update',
   'message_template_quality_update',
@@ -106,17 +105,17 @@ export const TEMPLATE_FIELDS: ReadonlySet<string> = new Set([
 const NAME_MAX = 512;
 const STATUS_WORD_MAX = 64;
 const REASON_MAX = 500;
-/** At risk, or closed to edits: the status is what it was. */
+/** At risk, or closed to edits: the status stays. */
 const NO_STATUS: readonly string[] = ['FLAGGED', 'LOCKED'];
-/** The status is what it was before; only the list tells it. */
+/** The earlier status returns; only the provider's list tells it. */
 const BACK: readonly string[] = ['REINSTATED', 'UNARCHIVED'];
 
-/** How far the provider's clock may be ahead of ours. A time beyond it would make every later change look old. */
+/** How far the provider's clock may be ahead of ours. A later time would make every following change look old. */
 const AHEAD_MAX_MS = 300_000;
 
 /**
- * What a change tells of a template. Its entry has the id of the business account and the time: seconds since 1970 (Graph API,
- * "Webhooks, getting started"). Undefined when it names none. Pure.
+ * A change of a template. `entry` has the id of the business account and the time in seconds since 1970 (Graph API,
+ * "Webhooks, getting started"). Undefined when no template is named. Pure.
  */
 export function readTemplateChange(
   { id: business, time }: JsonObject,
@@ -131,9 +130,9 @@ export function readTemplateChange(
   const changes = event !== undefined && !NO_STATUS.includes(event);
   const status = changes && !BACK.includes(event) ? event.toLowerCase() : undefined;
   const toldAt = changes ? timeOf(time, now) : undefined;
-  // Some editions of the documentation show the quality under the field of the status.
+  // Some editions of the documentation have the quality under the status field.
   const quality = word(value.new_quality_score)?.toLowerCase();
-  // Without `previous_category` the category will change, and has not yet.
+  // Without `previous_category` the change of category is only announced.
   const category = value.previous_category === undefined ? undefined : word(value.new_category)?.toLowerCase();
   const reason = status === undefined ? undefined : reasonOf(value);
   return {

@@ -20,11 +20,10 @@ import { list, object, storable, string, weightOf } from './loose-json.ts';
 export interface AccountPart {
   readonly account: AccountId;
   readonly items: readonly InboxItemDocument[];
-  /** Customers who wrote. Their sessions are open now. */
+  /** Customers who wrote; their sessions are open now. */
   readonly inbound: readonly Inbound[];
-  /** How many items were too large and lost a part. */
+  /** How many items were too large and were cut. */
   readonly cut: number;
-  /** For operators: what is told of these numbers of the account. */
   readonly notices: readonly NumberNotice[];
 }
 
@@ -34,20 +33,20 @@ interface NumberNotice {
 }
 
 /**
- * `foreign`: for a number or business account that none of the accounts has. `other`: changes of fields that we do not
- * use, statuses that we do not know. `unreadable`: an id is missing or does not have 1 to 512 characters.
+ * `foreign`: for a number or business account that no account has. `other`: fields and statuses that we do not use.
+ * `unreadable`: an id is missing or does not have 1 to 512 characters.
  */
 export type Ignored = 'foreign' | 'other' | 'unreadable';
 
 const UPSTREAM_ID_MAX = 512;
 const STATUSES: readonly string[] = ['sent', 'delivered', 'read', 'failed'] satisfies StatusItem['status'][];
 /**
- * `system` comes from the platform (the customer changed the number, say). `edit` and `revoke` change or delete a
- * message that came before. Messages in a group open no session with their author either.
+ * `system` comes from the platform (for example, the customer changed the number); `edit` and `revoke` change or delete
+ * an earlier message. Messages in a group open no session with their author either.
  */
 const OPENS_NO_SESSION: readonly string[] = ['system', 'edit', 'revoke'];
 
-/** Reads what is for one account, change by change, and works in slices. `ignored` is counted for the whole post. */
+/** Reads the changes for one account, in slices. `ignored` is counted for the whole post. */
 export class PartReader implements AccountPart {
   readonly account: AccountId;
   readonly items: InboxItemDocument[] = [];
@@ -56,7 +55,6 @@ export class PartReader implements AccountPart {
   cut = 0;
   readonly #ignored: Record<Ignored, number>;
   readonly #now: Date;
-  /** Changes of templates so far. */
   #templates = 0;
 
   constructor(account: AccountId, now: Date, ignored: Record<Ignored, number>) {
@@ -65,7 +63,6 @@ export class PartReader implements AccountPart {
     this.#ignored = ignored;
   }
 
-  /** `number`: the account's number that it is for. */
   async value(value: JsonObject, number: BusinessNumber): Promise<void> {
     const contacts = list(value.contacts);
     for (const message of list(value.messages)) {
@@ -95,7 +92,7 @@ export class PartReader implements AccountPart {
     if (what === undefined) this.#ignored.unreadable++;
     else {
       const known = hash('sha256', JSON.stringify([entry.time, value]), 'base64url');
-      // Changes of one post are worked off in its order: the last one is what holds.
+      // Changes of one post are processed in order, so the last one holds.
       const due = new Date(this.#now.getTime() + this.#templates++);
       this.#keep('template', known, what, due);
     }
@@ -109,7 +106,7 @@ export class PartReader implements AccountPart {
     }
     const type = typeof message.type === 'string' ? message.type.slice(0, 64) : 'unknown';
     const { from: known, who } = whoOf(message, contacts);
-    // Who changes their id may be named by the old one alone, and without contacts.
+    // A customer who changes their id may be named by the old id alone, without contacts.
     const from = known ?? userId(object(message.system).previous_user_id) ?? null;
     const sentAt = this.#time(message.timestamp);
     const { body, more } = contentOf(type, message, this.#fits(message));
@@ -125,8 +122,8 @@ export class PartReader implements AccountPart {
   }
 
   /**
-   * A customer's call opens the session as a message does (WhatsApp Cloud API, "Service messages"). It is kept as a message without
-   * words, once for its connection and its end. Calls of the business open nothing.
+   * A customer's call opens the session as a message does (WhatsApp Cloud API, "Service messages"). Stored as a message
+   * without text, once for its connection and its end. Calls by the business open nothing.
    */
   #call(call: JsonObject, contacts: readonly unknown[], number: BusinessNumber): void {
     const upstreamId = upstreamIdOf(call.id);
@@ -212,9 +209,7 @@ export class PartReader implements AccountPart {
     });
   }
 
-  /**
-   * "A string of unix seconds". An invalid or future time counts as now, so that no session is longer than 24 hours.
-   */
+  /** "A string of unix seconds". Invalid and future times count as now: no session outlasts 24 hours. */
   #time(timestamp: unknown): Date {
     const text = typeof timestamp === 'number' ? String(timestamp) : timestamp;
     const ms = typeof text === 'string' && /^\d{1,11}$/.test(text) ? Number(text) * 1000 : Number.POSITIVE_INFINITY;
@@ -226,7 +221,7 @@ function upstreamIdOf(id: unknown): string | undefined {
   return typeof id === 'string' && id !== '' && id.length <= UPSTREAM_ID_MAX ? id : undefined;
 }
 
-/** Whom a message or a call is from: the number, or the user id of who shows none; and what else is told of them. */
+/** The sender's number, or the user id when no number is shown; and the profile. */
 function whoOf(thing: JsonObject, contacts: readonly unknown[]) {
   const contact = contactOf(contacts, thing.from, thing.from_user_id);
   const who = profileOf(contact, {
@@ -240,7 +235,7 @@ function isStatus(status: unknown): status is StatusItem['status'] {
   return typeof status === 'string' && STATUSES.includes(status);
 }
 
-/** The entry of `contacts` that is about this customer. One that is alone is. */
+/** The customer's entry of `contacts`. A single entry is the customer's. */
 function contactOf(contacts: readonly unknown[], number: unknown, id: unknown): JsonObject {
   if (contacts.length === 1) return object(contacts[0]);
   const isTheirs = ({ wa_id, user_id }: JsonObject) =>
@@ -251,7 +246,6 @@ function contactOf(contacts: readonly unknown[], number: unknown, id: unknown): 
 /** WhatsApp allows far fewer characters. */
 const NAME_MAX = 128;
 
-/** What is told of a customer; undefined when it is nothing. */
 function profileOf(contact: JsonObject, ids: { readonly [_ in 'userId' | 'parentId']?: string | undefined }) {
   const { username, name } = object(contact.profile);
   const text = (value: unknown) => beginning(string(value).trim(), NAME_MAX) || undefined;
@@ -259,7 +253,7 @@ function profileOf(contact: JsonObject, ids: { readonly [_ in 'userId' | 'parent
   return Object.keys(told).length === 0 ? undefined : told;
 }
 
-/** Of a customer who shows no number (WhatsApp Cloud API, "Business-scoped user IDs"). */
+/** For customers who show no number (WhatsApp Cloud API, "Business-scoped user IDs"). */
 function userId(value: unknown): string | undefined {
   return typeof value === 'string' && isCustomerUserId(value) ? value : undefined;
 }
@@ -268,18 +262,18 @@ function digits(value: unknown): string | undefined {
   return typeof value === 'string' && /^[1-9]\d{6,14}$/.test(value) ? value : undefined;
 }
 
-/** The part of a text that is kept from a message that is too large. The Cloud API allows a text 4,096 characters. */
+/** How much of a text is kept when the message is too large. The Cloud API allows 4,096 characters. */
 const CUT_BODY = 16_384;
-/** The limit for an error's title and details, which are sentences. They are copied into the message and its events. */
+/** For an error's title and details, which are copied into the message and its events. */
 const ERROR_TEXT_MAX = 1_024;
 
-/** Ids of groups have some 60 characters (WhatsApp Cloud API, "Group messages"). */
+/** Group ids have some 60 characters (WhatsApp Cloud API, "Group messages"). */
 const GROUP_ID_MAX = 512;
 
 /**
- * The specification's `body` is what a person would read of the message. Everything else goes into `more` unchanged.
- * If the message is too large (`whole` is false), the result has only the beginning of `body`, and the group that it
- * was written in: an answer to it does not belong to its author alone.
+ * `body` of the specification is what a person would read of the message; all else goes into `more` unchanged. If the
+ * message is too large (`whole` is false), only the beginning of `body` and the group are kept. The group is needed
+ * because an answer would not go to the author alone.
  */
 function contentOf(type: string, message: JsonObject, whole: boolean): Pick<InboundItem, 'body' | 'more'> {
   if (!whole) {
@@ -317,7 +311,6 @@ function textOf(type: string, own: JsonObject): string {
   }
 }
 
-/** The first error of a status. Undefined when it has none. */
 function errorOf({ errors }: JsonObject): StatusItem['error'] {
   if (list(errors).length === 0) return undefined;
   const error = object(list(errors)[0]);
@@ -330,10 +323,9 @@ function errorOf({ errors }: JsonObject): StatusItem['error'] {
   };
 }
 
-/** The words of a price are names like `authentication_international`. */
+/** For names such as `authentication_international`. */
 const PRICING_WORD_MAX = 64;
 
-/** What a status says about the price. Undefined when it says nothing. */
 function pricingOf({ pricing }: JsonObject): StatusItem['pricing'] {
   const { billable, pricing_model: model, type, category } = object(pricing);
   const read = defined({

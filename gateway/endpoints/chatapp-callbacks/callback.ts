@@ -35,7 +35,7 @@ import { type CallbackPost, type FindOwners, type OwnedId, type Owner, readCallb
 /** The largest post, as providers document it. */
 const BYTES_MAX = 3_145_728;
 const CHALLENGE_MAX = 1_024;
-/** The most notices of a post that are logged. A real post has one or two. */
+/** The most notices of a post that are logged. Real posts have one or two. */
 const NOTICES_MAX = 100;
 
 const IN_PATH = {
@@ -90,8 +90,8 @@ export const chatappCallbackVerify = endpoint({
 });
 
 /**
- * A post is stored, and the customers' sessions are open, before it is answered. The worker does everything else
- * (docs/decisions/0016). Requests without a valid signature are limited like requests without a good key. Providers are not limited.
+ * Posts are stored, and sessions open, before the answer; the worker does the rest (docs/decisions/0016). Wrong
+ * signatures are rate-limited like invalid keys; providers are not.
  */
 export const chatappCallback = endpoint({
   id: 'chatappCallback',
@@ -128,7 +128,6 @@ export const chatappCallback = endpoint({
   respond: (gateway) => new Callbacks(gateway).receive,
 });
 
-/** What the posts of all providers share in a process. */
 class Callbacks {
   readonly receive: Handler = (req, res) => this.#receive(req, res);
   readonly #deps: Gateway;
@@ -161,7 +160,7 @@ class Callbacks {
     if (body.kind === 'too_large') {
       return sendProblem(res, 'body_too_large', { detail: `The body may have at most ${BYTES_MAX} bytes.` });
     }
-    // Behind the signature: else a stranger could take the places of the provider's own posts.
+    // After the signature check, or strangers could take the places of the provider's posts.
     if (body.bytes.length > LARGE_BYTES) await largeBodies.enter(provider.account, res);
     const json = await parseCallbackBody(body.bytes);
     if (json === undefined) return sendProblem(res, 'malformed_body');
@@ -188,7 +187,7 @@ class Callbacks {
     }
   }
 
-  /** In the log all of them, on the operators' pages the newest. */
+  /** Logs all notices; the operators' pages show the newest. */
   async #tell(account: AccountId, notices: AccountPart['notices']): Promise<void> {
     this.#counted.inc({ fate: 'notice' }, notices.length);
     const { db, clock } = this.#deps;
@@ -215,15 +214,15 @@ type SignedBody =
   | { readonly kind: 'forged' };
 
 /**
- * Reads a body and checks its signature over the raw bytes, before they are parsed: `X-Hub-Signature-256: sha256=<hex
+ * Reads a body and checks its signature over the raw bytes before parsing: `X-Hub-Signature-256: sha256=<hex
  * HMAC-SHA256(app secret, raw body)>` (Meta's Graph API, Webhooks, "Validating payloads"). Compares in constant time.
- * If the header is missing or malformed, the body is not read.
+ * Without a well-formed header the body is not read.
  */
 async function readSignedBody(req: Request, secret: string, limitBytes: number): Promise<SignedBody> {
   const [, hex] = /^sha256=([0-9a-f]{64})$/i.exec(String(req.headers['x-hub-signature-256'] ?? '')) ?? [];
   if (hex === undefined) return { kind: 'forged' };
   const hmac = createHmac('sha256', secret);
-  // Hashed chunk by chunk: 3 MB at once would hold the event loop for some 10 ms.
+  // Hashed in chunks: 3 MB at once would hold the event loop for some 10 ms.
   const body = await readRawBody(req, limitBytes, (chunk) => hmac.update(chunk));
   if (body.kind !== 'whole') return body;
   const genuine = timingSafeEqual(hmac.digest(), Buffer.from(hex, 'hex'));
@@ -231,13 +230,12 @@ async function readSignedBody(req: Request, secret: string, limitBytes: number):
 }
 
 /**
- * The most values a post may have, estimated by its commas and opening brackets. A post of 3 MB with 24,000 messages
- * has 170,000 values and is parsed in 20 ms; 3 MB of brackets took 460 ms. Only the account's own provider can sign
- * either.
+ * The most values of a post, estimated by its commas and opening brackets. 3 MB with 24,000 messages have 170,000
+ * values and are parsed in 20 ms; 3 MB of brackets took 460 ms. Only the account's own provider can sign either.
  */
 const VALUES_MAX = 500_000;
 
-/** A post as JSON. Undefined when it is not a JSON object in UTF-8, or has too many values. */
+/** Undefined when the body is no JSON object in UTF-8 or has too many values. */
 async function parseCallbackBody(bytes: Buffer): Promise<JsonObject | undefined> {
   if (!isUtf8(bytes) || (await hasTooManyValues(bytes))) return undefined;
   if (turnOver()) await nextTurn();
@@ -257,7 +255,7 @@ const OPEN_LIST = 0x5b;
 const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
 
-/** Counts in pieces, because 3 MB take some 10 ms. */
+/** In slices, because 3 MB take some 10 ms. */
 async function hasTooManyValues(bytes: Buffer): Promise<boolean> {
   let values = 1;
   let inString = false;
@@ -278,16 +276,10 @@ async function hasTooManyValues(bytes: Buffer): Promise<boolean> {
 
 /** The most parts of posts that share commands. */
 const GROUP_MAX = 100;
-/**
- * A part with more items is stored alone, because others would have to wait: the store needs a second for thousands of
- * items.
- */
+/** A part with more items is stored alone, because others would wait: thousands of items take the store a second. */
 const LARGE_PART = 250;
 
-/**
- * Stores what providers post, by accounts. The parts of many posts share the same commands. Resolves when the part is stored, rejects
- * with the store's error.
- */
+/** Stores parts of posts, many with shared commands. Resolves when the part is stored. */
 export function partStore(db: Db): (part: AccountPart) => Promise<void> {
   const grouper = new Grouper<AccountPart, End>({
     maxItems: GROUP_MAX,
@@ -301,8 +293,7 @@ export function partStore(db: Db): (part: AccountPart) => Promise<void> {
   };
 
   async function write(parts: readonly AccountPart[]): Promise<void> {
-    // The sessions are opened first: as soon as an item is stored, a worker may tell the customer's system, which may
-    // answer at once.
+    // Sessions first: once an item is stored, a worker may tell the customer's system, which may answer at once.
     await recordInbound(
       db,
       parts.flatMap(({ inbound }) => inbound),
@@ -323,11 +314,10 @@ interface CallbackProvider extends Pick<ProviderDocument, '_id' | 'account' | 'p
   readonly verifyToken: string;
 }
 
-/** Finds providers by the id in their callback address, and by their numbers and business accounts. */
 class CallbackProviders {
   readonly #box: GatewayDeps['box'];
   readonly #providers: FreshCache<CallbackId, ProviderDocument>;
-  /** By the id of a number or of a business account. */
+  /** By number id or business account id. */
   readonly #owners: FreshCache<string, ProviderDocument[]>;
 
   constructor({ box, clock, config, db }: Pick<GatewayDeps, 'box' | 'clock' | 'config'> & { readonly db: Db }) {
@@ -348,13 +338,12 @@ class CallbackProviders {
     });
   }
 
-  /** `callback` comes from the address. Undefined when no provider has this id. */
   async find(callback: unknown): Promise<CallbackProvider | undefined> {
     if (typeof callback !== 'string' || !isCallbackId(callback)) return undefined;
     const provider = await this.#providers.get(callback);
     if (provider === undefined) return undefined;
     const { _id, account, phoneNumberId, appSecret, verifyToken } = provider;
-    // Opened here, after the read of many providers: a secret that cannot be opened then fails only this provider.
+    // Decrypted here and not with the read of many providers, so that an unreadable secret fails only this provider.
     return {
       _id,
       account,
@@ -365,12 +354,11 @@ class CallbackProviders {
   }
 
   /**
-   * The numbers that a change is for, which was posted to the address of `poster`. All numbers of an app may post to
-   * one address, so others than the poster's are looked for too. Only numbers with the same app secret are found: the
-   * post is signed with it, so nobody can write to an account of another app.
+   * The numbers that a change is for. All numbers of an app may post to one address, so other numbers than the poster's
+   * are found too, but only those with the same app secret: the post is signed with it, so nobody can write to an
+   * account of another app.
    */
   async owners(poster: CallbackProvider, by: OwnedId, id: string): Promise<readonly Owner[]> {
-    // Most posts are about the poster's own number.
     if (by === 'phoneNumberId' && id === poster.phoneNumberId) return [{ number: poster._id, account: poster.account }];
     const providers = (await this.#owners.get(id)) ?? [];
     return providers
@@ -384,7 +372,7 @@ class CallbackProviders {
 
 const callbackProvidersOf = perProcess((gateway) => new CallbackProviders(gateway));
 
-/** Compares in constant time, even texts of different lengths. */
+/** In constant time, also for texts of different lengths. */
 function sameText(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

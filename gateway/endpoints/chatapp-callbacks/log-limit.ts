@@ -1,20 +1,19 @@
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 
 const QUIET_MS = 60_000;
-/** The most subjects in a minute. A sender of made-up ids cannot fill the log. */
+/** The most subjects in a minute, so that made-up ids cannot fill the log. */
 const SUBJECTS_MAX = 100;
 
-/** Limits warnings about what others send to one a minute for each subject. */
+/** At most one warning a minute for each subject that outsiders cause. */
 export class LogLimit {
   readonly #clock: Clock;
-  /** Until when, oldest first. */
+  /** Until when a subject is quiet, oldest first. */
   readonly #quiet = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Whether this may be logged now. */
   allows(subject: string): boolean {
     const nowMs = this.#clock.monotonicMs();
     for (const [known, untilMs] of this.#quiet) {

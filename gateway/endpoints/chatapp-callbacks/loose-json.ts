@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../http/context.ts';
 
-/** Reads JSON of others without trusting its types: a value of the wrong type counts as empty. Copies nothing. */
+/** Reads foreign JSON without trusting its types: a value of the wrong type counts as empty. Copies nothing. */
 
 const NO_MEMBERS: JsonObject = {};
 const NO_ENTRIES: readonly unknown[] = [];
@@ -19,13 +19,13 @@ export function string(value: unknown): string {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** No provider sends anything this deep. A store takes a hundred levels, and the stored item itself uses some of them. */
+/** Deeper than any provider sends. A store takes a hundred levels, some of them used by the stored item itself. */
 const DEPTH_MAX = 20;
 
 /**
- * JSON of others as a member of a stored document. Leaves out names that a store would refuse or interpret (`$…`,
- * with a dot or a zero character), everything below `DEPTH_MAX`, and `undefined`. Other values stay as they are. Does
- * not pause, so large values must be weighed first (`weightOf`).
+ * Foreign JSON for a stored document. Leaves out names that a store would refuse or interpret (`$…`, with a dot or a
+ * zero character), everything below `DEPTH_MAX`, and `undefined`. Does not pause, so large values must be weighed first
+ * (`weightOf`).
  */
 export function storable(value: Json): Json {
   return members(value, 1);
@@ -50,14 +50,12 @@ function isStorableName(name: string): boolean {
   return !name.startsWith('$') && !name.includes('.') && !name.includes('\0') && name !== '__proto__';
 }
 
-/**
- * Added for each value and each name. A list like `[1,1,1,…]` is short as JSON, but long and slow to write as a stored document.
- */
+/** Added for each value and name: a list like `[1,1,1,…]` is short as JSON but long and slow to store. */
 const VALUE = 32;
 
 /**
- * The approximate size of JSON of others in a store, in bytes: its characters, and 32 for each value. Stops counting
- * above `most`, so it is cheap for values of any size. Ignores what `storable` would leave out as too deep.
+ * Approximate size of foreign JSON in a store: its characters, and 32 bytes for each value. Stops counting above
+ * `most`, so it is cheap for values of any size. Ignores what `storable` leaves out as too deep.
  */
 export function weightOf(value: unknown, most: number): number {
   return added(0, value, most, 1);
@@ -74,7 +72,7 @@ function added(before: number, value: unknown, most: number, depth: number): num
     }
     return weight;
   }
-  // For a plain object, `for … in` visits its own names only, and makes no list of them first.
+  // For a plain object, `for … in` visits only its own names, without making a list of them.
   for (const name in value) {
     if (weight > most) break;
     weight = added(weight + name.length, Reflect.get(value, name), most, depth + 1);

@@ -7,35 +7,31 @@ import { ACCOUNT_FIELDS, readNotice, TEMPLATE_FIELDS } from './account-news.ts';
 import { type AccountPart, type Ignored, PartReader } from './account-part.ts';
 import { list, object } from './loose-json.ts';
 
-/** The fields of a callback that are about one number and its customers. */
+/** Callback fields about one number and its customers. */
 const NUMBER_FIELDS: ReadonlySet<string> = new Set(['messages', 'calls', 'user_preferences']);
 
-/** The content of one post, ready to be stored. */
 export interface CallbackPost {
-  /** One for each account that something is for. */
   readonly parts: readonly AccountPart[];
-  /** How many entries were left out, by reason, for the metrics. */
+  /** How many entries were left out, by reason. */
   readonly ignored: Readonly<Record<Ignored, number>>;
-  /** How many of them were for whom: `number_106540352242922` or `business_102290129340398`. */
+  /** The left-out ones for unknown owners: `number_106540352242922` or `business_102290129340398`. */
   readonly unknown: ReadonlyMap<string, number>;
 }
 
-/** The numbers that have this phone number id, or belong to this business account, among those that the poster may write to. */
+/** The numbers with this phone number id or business account that the poster may write to. */
 export type FindOwners = (by: OwnedId, id: string) => Promise<readonly Owner[]>;
 export type Owner = Pick<ProviderDocument, 'account'> & { readonly number: BusinessNumber };
 export type OwnedId = 'phoneNumberId' | 'businessId';
 
 /**
  * Reads a post in the WhatsApp Cloud API's shape ("Components" of its webhooks reference): any number of entries and
- * changes, each with messages, statuses, or both. All numbers of an app may post to one address, so each change has its
- * own number and account. The signature proves only the sender, so nothing else is trusted: values that are missing or of the wrong
- * type are left out. Messages of unknown types are kept. Stores nothing. Ids derive from the content, so the same post
+ * changes, each with its own number and account. The signature proves only the sender, so missing values and wrong
+ * types are left out; messages of unknown types are kept. Stores nothing. Ids derive from the content, so the same post
  * gives the same items. Works in slices, because 3 MB can hold 26,000 messages.
  *
- * No provider sends an item that weighs more than `ITEM_WEIGHT_MAX`, and such an item would burden every reader.
- * Refusing the post would not help: the provider would repeat it for seven days, with everything else in it. Dropping
- * the item could lose a customer's message. So it is cut: the result keeps who wrote and when, and the first 16,384
- * characters of a text. Of a status only what is used is kept.
+ * An item heavier than `ITEM_WEIGHT_MAX` is cut, because it would burden every reader. A refused post would be repeated
+ * for seven days with all else in it, and dropping the item could lose a customer's message. A cut item keeps who
+ * wrote, when, and the first 16,384 characters of a text.
  */
 export async function readCallback(body: JsonObject, findOwners: FindOwners, now: Date): Promise<CallbackPost> {
   const post = new PostReader(findOwners, now);
@@ -53,7 +49,6 @@ export async function readCallback(body: JsonObject, findOwners: FindOwners, now
   return { parts: [...post.readers.values()], ignored: post.ignored, unknown: post.unknown };
 }
 
-/** Hands each change to the readers of its accounts. */
 class PostReader {
   readonly readers = new Map<AccountId, PartReader>();
   readonly ignored = { foreign: 0, other: 0, unreadable: 0 };
@@ -78,7 +73,7 @@ class PostReader {
     }
   }
 
-  /** Templates belong to the business account, which `entry` names. */
+  /** Templates belong to the business account that `entry` names. */
   async template(entry: JsonObject, value: JsonObject): Promise<void> {
     for (const account of accountsOf(await this.#ownersOf('businessId', entry.id, 1))) {
       this.#readerOf(account).template(entry, value);

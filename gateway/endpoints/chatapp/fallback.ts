@@ -16,9 +16,9 @@ import type { ProblemSlug } from '../../http/problem.ts';
 import { Encoding } from '../messages/shapes.ts';
 import { MESSAGE_FIELDS, MESSAGE_RULES, orderMessage } from '../sms/message-order.ts';
 
-/** The SMS that goes in place of a chat-app message which fails, or is not delivered in time (docs/decisions/0055). */
+/** The SMS that replaces a chat-app message that fails or is not delivered in time (docs/decisions/0055). */
 
-/** Shorter: statuses of messages that arrive come later than that. Longer: nobody waits for a day. */
+/** Below the minimum, statuses of delivered messages would come too late. Nobody waits longer than a day. */
 export const AFTER_SECONDS = { minimum: 10, maximum: 86_400 };
 
 const { sender, message, template_id, params, route, priority } = MESSAGE_FIELDS;
@@ -44,7 +44,6 @@ export const fallback = optional(
   ),
 );
 
-/** Why an SMS can be refused that would go in place of a message. */
 export const FALLBACK_REFUSALS = [
   'template_mismatch',
   'cta_not_registered',
@@ -55,7 +54,6 @@ export const FALLBACK_REFUSALS = [
   'entity_id_missing',
 ] as const satisfies readonly ProblemSlug[];
 
-/** What a dry run says of it. */
 export const FallbackDryRun = z
   .strictObject({
     credits_required: whole(
@@ -80,7 +78,7 @@ interface Asked {
   readonly problems: FieldProblems;
 }
 
-/** Checks the SMS as `/v2/send` does. Problems of fields are added to those of the request, named below `fallback`. */
+/** Checks the SMS as `/v2/send` does. Problems of fields are named below `fallback`. */
 export async function orderFallback(
   gateway: Gateway,
   caller: Caller,
@@ -120,7 +118,7 @@ export function fallbackDryRun({ sms }: Fallback): Shown<typeof FallbackDryRun> 
   return { credits_required: creditsOf(sms), segments, encoding, template_id: template ?? null };
 }
 
-/** The problem with its fields where they stand in this request. The recipient is that of both. */
+/** The problem with field names as in this request. Both messages share the recipient. */
 export function below([slug, answer]: Problem): Problem {
   const errors = answer.errors?.map((error) => ({ ...error, field: placeOf(error.field) }));
   return [slug, { ...answer, ...(errors && { errors }) }];

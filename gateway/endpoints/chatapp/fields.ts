@@ -14,7 +14,6 @@ import { address, type UrlCheck } from '../../http/fields/public-url.ts';
 import { validUntilFromNow } from '../../http/fields/times.ts';
 import { fallback } from './fallback.ts';
 
-/** The fields that every send of the chat-app channel has, in addition to its own. */
 export const to = required(recipient('chatapp'));
 const from = optional(
   string(
@@ -31,14 +30,13 @@ export const EXTENSIONS = { from, reference, valid_until: validUntilFromNow, fal
 
 export type ChatFields = { readonly to: typeof to } & typeof EXTENSIONS;
 
-/** Of everything but templates: WhatsApp shows a template as an answer to nothing. */
+/** Not for templates: WhatsApp does not show a template as an answer. */
 export const replyTo = optional(
   messageId(
     'Extension: the message of the conversation that this one answers, of the customer or your own. The customer sees it quoted.',
   ),
 );
 
-/** A message of the account, by our id. */
 export function messageId(description: string): Kind<MessageId> {
   return string({ description, pattern: '^msg_[0-9a-z]{26}$' }, (given) =>
     isMessageId(given)
@@ -50,11 +48,9 @@ export function messageId(description: string): Kind<MessageId> {
 interface TextLimits {
   readonly description: string;
   readonly maxLength: number;
-  /** If true, a text with spaces at its ends is refused. */
   readonly trimmed?: true;
 }
 
-/** A text of at most `maxLength` characters that is not blank. */
 export function text({ description, maxLength, trimmed }: TextLimits): Kind<string> {
   const pattern = trimmed ? '^\\S(?:[\\s\\S]*\\S)?$' : '\\S';
   return string({ description, minLength: 1, maxLength, pattern }, (given) => {
@@ -70,23 +66,19 @@ export function text({ description, maxLength, trimmed }: TextLimits): Kind<stri
   });
 }
 
-/**
- * Counts characters as the provider does: an emoji outside Unicode's first plane is one character, although its `length` is 2.
- */
+/** Counts code points, as the provider does: `length` counts most emoji twice. */
 export function characters(given: string): number {
   let count = 0;
   for (const _ of given) count++;
   return count;
 }
 
-/** Writes degrees with seven decimals (a centimetre), never in exponential form. */
+/** Seven decimals (a centimetre), never in exponential form. */
 export function degrees(value: number): string {
   return value.toFixed(7).replace(/\.?0+$/, '');
 }
 
-/**
- * "Supported media types (chat-app)", as file extensions. Stickers are WebP with every provider of this API's shape.
- */
+/** "Supported media types (chat-app)", as file extensions. All such providers want stickers as WebP. */
 const FORMATS: Readonly<Record<MediaType, readonly string[]>> = {
   image: ['jpg', 'jpeg', 'png'],
   video: ['mp4'],
@@ -95,10 +87,7 @@ const FORMATS: Readonly<Record<MediaType, readonly string[]>> = {
   sticker: ['webp'],
 };
 
-/**
- * The reason why an address cannot be that of a file of this type. An address without an extension may be right, because the
- * provider looks at the file itself. Undefined also for a malformed address, because that is another problem. Pure.
- */
+/** Why a URL cannot be that of a file of this type. Without an extension it may be right. Pure. */
 export function extensionProblem(type: MediaType, url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const [, extension] = /\.(?=[a-z0-9]*[a-z])([a-z0-9]{1,5})$/i.exec(new URL(url).pathname) ?? [];
@@ -107,7 +96,7 @@ export function extensionProblem(type: MediaType, url: string): string | undefin
   return `"${type}" takes ${formats}, not .${extension}.`;
 }
 
-/** The extensions `header` and `footer` of messages with buttons, lists and the like. Limits: WhatsApp's, "Interactive messages". */
+/** `header` and `footer` (extensions) of messages with buttons or lists. WhatsApp's limits ("Interactive messages"). */
 
 const HEADER = {
   type: optional(choice(['text', ...MEDIA_HEADERS], 'What it is; `text` unless said.')),
@@ -125,7 +114,7 @@ export const FRAME = {
 
 type Given = Partial<Values<typeof FRAME>>;
 
-/** The frame of a message. Adds to `problems` what its header lacks, or has beyond its type. */
+/** Adds to `problems` what the header lacks for its type, or has beyond it. */
 export function frameOf(
   { header, footer }: Given,
   account: AccountId,
@@ -162,7 +151,6 @@ function headerOf(
   return type === 'document' ? { kind: type, url, filename: filename ?? fileNameOf(url) } : { kind: type, url };
 }
 
-/** Looks up the host of a header's file, if it has one. */
 export function askOfFrame(
   { header }: Frame,
   account: AccountId,

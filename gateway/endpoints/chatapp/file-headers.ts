@@ -1,8 +1,8 @@
 import { type Policy, policyHeaders } from '../../http/answer.ts';
 
 /**
- * A browser may show the file on the dashboard's origin, and a customer made it. So nothing of it may run or load: the sandbox
- * takes the origin away, and what a browser builds around a picture or a film is all that is allowed.
+ * A customer made the file, and a browser may show it on the dashboard's origin. So nothing of it may run or load: the
+ * sandbox removes the origin, and only what browsers need to show pictures and films is allowed.
  */
 const FILE_POLICY: Policy = {
   defaultSrc: ["'none'"],
@@ -15,7 +15,7 @@ const FILE_POLICY: Policy = {
 
 export const FILE_HEADERS: readonly string[] = policyHeaders(FILE_POLICY);
 
-/** What browsers show by itself and cannot run, with its extension. Everything else is stored. */
+/** Types that browsers show by themselves and cannot run, with their extensions. All others are downloaded. */
 const SHOWN: ReadonlyMap<string, string> = new Map([
   ['image/jpeg', 'jpg'],
   ['image/png', 'png'],
@@ -33,12 +33,12 @@ const SHOWN: ReadonlyMap<string, string> = new Map([
 const ANY_TYPE = 'application/octet-stream';
 const TOKEN = '[a-z0-9!#$&^_.+-]{1,100}';
 const MEDIA_TYPE = new RegExp(`^((?:image|video|audio|text|application|font)/${TOKEN})\\s*(?:;|$)`);
-/** Types of which browsers make pages or scripts. */
+/** Types that browsers run as pages or scripts. */
 const RUNS = /^text\/(html|xml|xsl|javascript|ecmascript)$|^application\/(xml|(x-)?(javascript|ecmascript))$|\+xml$/;
-/** Of the parameters only this one says something that the bytes do not: `audio/ogg; codecs=opus`. */
+/** The only parameter that says more than the bytes: `audio/ogg; codecs=opus`. */
 const CODECS = /;\s*codecs="?([A-Za-z0-9.,_-]{1,60})"?\s*(?:;|$)/;
 
-/** The Content-Type for what the provider says. What could run, and what is no type, becomes the type of any bytes. */
+/** The Content-Type for the provider's. Types that could run, and invalid ones, become arbitrary bytes. */
 export function safeType(said: string | undefined): string {
   const text = (said ?? '').toLowerCase().trim();
   const [, type = ANY_TYPE] = MEDIA_TYPE.exec(text) ?? [];
@@ -47,7 +47,7 @@ export function safeType(said: string | undefined): string {
   return codecs === undefined ? type : `${type}; codecs="${codecs}"`;
 }
 
-/** The Content-Disposition (RFC 6266). `type` is a result of `safeType`, `name` is the customer's, `otherwise` ours. */
+/** The Content-Disposition (RFC 6266). `type` is a result of `safeType`, `name` the customer's, `otherwise` ours. */
 export function disposition(type: string, name: string | undefined, otherwise: string): string {
   const extension = SHOWN.get(type.split(';')[0] ?? '');
   const safe = safeName(name) || (extension === undefined ? otherwise : `${otherwise}.${extension}`);
@@ -60,8 +60,8 @@ const NAME_MAX = 120;
 const EXTENSION_MAX = 12;
 
 /**
- * A name that no file system and no browser reads as anything else: without folders, and without characters that cannot be seen or
- * that turn the direction of writing. Those that join letters stay: names in Indian scripts need them. Empty when nothing is left.
+ * A safe file name: without folders, invisible characters and characters that change the writing direction. Joiners
+ * stay, because Indian scripts need them. Empty when nothing is left.
  */
 function safeName(name = ''): string {
   const plain = name
@@ -77,7 +77,7 @@ function safeName(name = ''): string {
   return [...characters.slice(0, NAME_MAX - extension.length), ...extension].join('');
 }
 
-/** As RFC 8187 wants it: of what `encodeURIComponent` leaves, `'()*` must be encoded too. */
+/** RFC 8187: of what `encodeURIComponent` leaves, `'()*` must be encoded too. */
 function percentEncoded(text: string): string {
   return encodeURIComponent(text).replaceAll(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -31,7 +31,7 @@ import {
   valueFault,
 } from './template-params.ts';
 
-/** The extensions of a template send: their fields, and the check of `header`, `buttons` and `offer_expires_at` against the template. */
+/** A template send's extensions, and their checks against the template. */
 
 const HEADER_FIELDS = {
   url: optional(
@@ -49,7 +49,6 @@ export type GivenHeader = Values<typeof HEADER_FIELDS>;
 
 /** Twilio's limit for approved templates. Other sources give 256. */
 const PAYLOAD_MAX = 128;
-/** WhatsApp's limit. */
 const BUTTONS_MAX = 10;
 
 const QUICK_REPLY = object({
@@ -59,7 +58,6 @@ const QUICK_REPLY = object({
 });
 type GivenButtons = readonly { readonly payload: string }[];
 
-/** WhatsApp's limit. */
 const CARDS_MAX = 10;
 const CARD = {
   params: withDefault(
@@ -109,9 +107,7 @@ const TAKEN: Readonly<Record<TemplateHeader['format'], readonly HeaderField[]>> 
   product: [],
 };
 
-/**
- * Adds a problem for each member of `header` that the template needs and the request lacks, or that the template does not take.
- */
+/** Adds a problem for each member of `header` that the template needs but is missing, or does not take. */
 export function checkHeader(
   given: GivenHeader | undefined,
   { header: own }: TemplateComponents,
@@ -145,7 +141,7 @@ export function checkHeader(
 
 const ARTICLE = { image: 'an', video: 'a', document: 'a', location: 'a', product: 'a' } as const;
 
-/** Adds a problem unless there is one payload for each quick reply, or none at all. */
+/** Requires one payload for each quick reply, or none at all. */
 export function checkButtons(
   given: GivenButtons | undefined,
   { buttons }: TemplateComponents,
@@ -162,7 +158,7 @@ export function checkButtons(
   problems.add('buttons', 'wrong_count', detail);
 }
 
-/** Adds a problem unless the end of a limited-time offer is given where the template shows one. */
+/** Requires `offer_expires_at` exactly where the template shows a limited-time offer. */
 export function checkOffer(given: Date | undefined, { offer }: TemplateComponents, problems: FieldProblems): void {
   const shows = offer?.expires === true;
   if (shows && given === undefined) {
@@ -173,22 +169,21 @@ export function checkOffer(given: Date | undefined, { offer }: TemplateComponent
   }
 }
 
-/** One entry of `params`, and the place that it fills. */
 export interface Entry {
   readonly param: TemplateParam;
   readonly value: string;
-  /** The entry's name in the request, such as `params[2]`. */
+  /** The entry's name in the request: `params[2]`. */
   readonly field: string;
 }
 
-/** The extensions of a request, or of one of its cards. */
+/** Of a request, or of one of its cards. */
 interface Extras {
   readonly header?: GivenHeader;
   readonly buttons?: GivenButtons;
   readonly products?: GivenProducts;
 }
 
-/** Adds a problem for each value that does not fit, and for texts that become too long with their values. */
+/** Adds a problem for each value that does not fit, and for texts that become too long. */
 export function checkValues(
   entries: readonly Entry[],
   components: TemplateComponents,
@@ -213,7 +208,7 @@ export function checkValues(
   }
 }
 
-/** Checks the length of a text with its values. A text without values was approved by the provider, so it is not checked. */
+/** A text without values was approved by the provider, so it is not checked. */
 function checkLength(
   what: string,
   text: string,
@@ -230,7 +225,7 @@ function checkLength(
   problems.add(field, 'too_long', `With ${them} the ${what} has ${count} characters; at most ${most} are allowed.`);
 }
 
-/** The components with their values. Call it only for a request without problems. Pure. */
+/** Call it only for a request without problems. Pure. */
 export function fillTemplate(
   entries: readonly Entry[],
   components: TemplateComponents,
@@ -255,7 +250,7 @@ export function fillTemplate(
   };
 }
 
-/** Whether this is what `params` alone say: the values of numbered variables in the body. */
+/** Whether only numbered variables of the body are filled, which `params` alone can say. */
 export function saysParamsOnly({ body = [], ...others }: FilledTemplate): boolean {
   return Object.keys(others).length === 0 && body.every(({ name }) => name === undefined);
 }
@@ -297,7 +292,7 @@ function filledButton(
   const entry = entries.find(({ param }) => 'button' in param && param.button === index);
   if (entry === undefined) return [];
   if (entry.param.fills === 'coupon') return [{ index, kind: 'copy_code', code: entry.value }];
-  // The one-time password has the name of the body's variable. The button's variable has no name.
+  // The one-time password has the name of the body's variable; the button's variable has none.
   const suffix = entry.param.fills === 'otp' ? { text: entry.value } : filledVariable(entry);
   return [{ index, kind: 'url', suffix }];
 }

@@ -43,20 +43,17 @@ import {
   REFUSALS,
 } from './send.ts';
 
-/** Sends that are allowed only while the session is open: the specification's, and reactions. */
+/** Sends that need an open session: the specification's, and reactions. */
 
-/** How the description of each such send begins. */
 export const FREE_FORM =
   "Only within 24 hours after the customer's last message. A refused request is neither stored nor charged.";
 
 const ChatAnswer = answerOr('ChatAnswer', 'ChatResult', ChatResult);
 const ACCEPTED = { status: 'success', message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz' };
 
-/** What is special about one of the sends that answer with the id of the message alone. */
 interface FreeForm<Body extends Fields & ChatFields>
   extends Pick<Endpoint, 'id' | 'call' | 'path' | 'summary' | 'description' | 'problems'> {
   readonly body: RequestTable<Body>;
-  /** Of the body. */
   readonly examples: Examples;
   order(asked: Asked<Body>, deps: Gateway, number: BusinessNumber | undefined): Promise<ChatOrder> | ChatOrder;
 }
@@ -178,7 +175,7 @@ export const chatappSendMedia = endpoint({
         const content = { kind: 'media', type, url, ...(caption === undefined ? {} : { caption }) } as const;
         return { content, replyTo: answered, askNetwork: () => deps.mediaUrl.host(account, url, 'url', read.problems) };
       },
-      // Spec gap: no endpoint takes a media_id. It derives from the message id, so a repeated answer has the same one.
+      // Spec gap: no endpoint takes a media_id. It derives from the message id, so repeated answers have the same one.
       result: ({ _id }) => done({ message_id: _id, media_id: `med_${_id.slice('msg_'.length)}` }),
     }),
 });
@@ -243,13 +240,13 @@ function refuseEqual(buttons: readonly (ChatButton | undefined)[], add: AddFault
   }
 }
 
-/** The longest, families of several people, have some 30. */
+/** The longest emojis, families of several people, have some 30 code units. */
 const EMOJI_MAX = 64;
 /** A picture, a flag, or a key such as 1️⃣. */
 const EMOJI = /\p{Extended_Pictographic}|\p{Regional_Indicator}|[0-9#*]\ufe0f?\u20e3/u;
 const SEGMENTER = new Intl.Segmenter();
 
-/** Whether it is what people see as one character (Unicode Annex 29), and an emoji. */
+/** One user-perceived character (Unicode Annex 29) that is an emoji. */
 function isOneEmoji(text: string): boolean {
   return text.length <= EMOJI_MAX && EMOJI.test(text) && [...SEGMENTER.segment(text)].length === 1;
 }
@@ -265,7 +262,7 @@ const REACTION = request({
   ...EXTENSIONS,
 });
 
-/** WhatsApp tells of a reaction that it was sent, never that it was delivered or read ("Reaction messages"). */
+/** WhatsApp reports that a reaction was sent, never that it was delivered or read ("Reaction messages"). */
 export const chatappSendReaction = freeForm({
   id: 'chatappSendReaction',
   call: 'chatapp.sendReaction',

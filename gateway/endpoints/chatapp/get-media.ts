@@ -25,14 +25,14 @@ import { FILE_BYTES_MAX, type Located, type NoFile, type OpenFile, ProviderFiles
 type MediaDeps = Pick<GatewayDeps, 'box' | 'clock' | 'config' | 'db' | 'fileTimes' | 'log' | 'metrics' | 'resolveHost'>;
 
 const TIMES = {
-  /** No piece came from the provider, or the caller took none. The server, too, keeps a caller who reads nothing for this long. */
+  /** The provider sent nothing, or the caller read nothing. The server itself has the same limit for callers. */
   idleMs: 30_000,
-  /** One file as a whole: 100 MB in it are 1.4 Mbit/s. */
+  /** The whole file: 100 MB in this time are 1.4 Mbit/s. */
   wholeMs: 600_000,
 };
-/** One account that fetches all it has leaves most of the process to others. Each file takes two connections and some 200 KB. */
+/** Leaves room for other accounts. Each file takes two connections and some 200 KB. */
 const AT_ONCE = { account: 16, process: 64 };
-/** Seconds after which a slot is probably free. */
+/** Seconds. */
 const RETRY_AFTER = ['Retry-After', '5'] as const;
 
 const FILE = { schema: { type: 'string', format: 'binary' } };
@@ -41,7 +41,7 @@ const WHOLE_FILE = {
   examples: { answer: { summary: 'Its Content-Type is that of the file', value: '(the bytes of the file)' } },
 };
 
-/** Works while the channel is paused or stopped, too: the provider decides (docs/decisions/0019). */
+/** Works also while the channel is paused or stopped: the provider decides (docs/decisions/0019). */
 export const chatappMedia = endpoint({
   id: 'chatappMedia',
   call: 'chatapp.media',
@@ -105,7 +105,6 @@ interface Asked {
   readonly query: { readonly user?: string };
 }
 
-/** Hands files on from the account's provider while they come. */
 class Media {
   readonly #deps: MediaDeps;
   readonly #files: ProviderFiles;
@@ -188,14 +187,14 @@ class Media {
       await relay(body, res, { bytes, bytesMax: FILE_BYTES_MAX, range, signal: limits.signal, onPiece });
       this.#report.count('sent');
     } catch (error) {
-      // The answer has begun. What is left is to cut the connection, which the relay has done.
+      // The answer has begun, and the relay has cut the connection.
       const code = error instanceof WrongLength ? error.code : failureCode(error);
       this.#report.cut(res, limits.reason ?? 'broken_off', limits.reason ?? code, count);
     }
   }
 }
 
-/** Sends the head of the answer. Returns the part of the file that has to follow. Undefined: all of it. */
+/** Sends the head of the answer. Returns the part of the file that has to follow; undefined for all of it. */
 function beginFile(
   res: Reply,
   { mime, name }: StoredFile,
@@ -217,7 +216,7 @@ function beginFile(
   return range;
 }
 
-/** A part is defined for GET only, and `If-Range` names a version, of which files have none (RFC 9110 §13.1.5, §14.2). */
+/** `Range` is for GET only, and `If-Range` names a version, which files do not have (RFC 9110 §13.1.5, §14.2). */
 function askedRange({ req }: Reply, bytes: number): ByteRange | undefined {
   const { range, 'if-range': version } = req.headers;
   return req.method === 'GET' && version === undefined ? readRange(range, bytes) : undefined;
@@ -228,7 +227,6 @@ const mediaOf = perProcess((gateway) => new Media(gateway));
 const REFUSED =
   'The chat-app provider does not hand out files of this account. Ask your service provider to correct its settings.';
 
-/** Why a file may not be handed on, by code. */
 const UNUSABLE: Readonly<Record<string, string>> = {
   address_not_allowed: 'The provider named an address for the file that is private, reserved, or not https.',
   content_coding: 'The provider sent the file compressed, which was not asked for.',
@@ -238,7 +236,6 @@ const UNUSABLE: Readonly<Record<string, string>> = {
 
 const RETRY_AFTER_S = 5;
 
-/** Answers why there is no file, and what the caller can do about it. */
 function sendNoFile(res: Reply, { kind, code, retryAfterS = RETRY_AFTER_S }: NoFile): void {
   const headers = ['Retry-After', String(retryAfterS)];
   if (kind === 'gone') sendProblem(res, 'file_gone');
@@ -250,26 +247,25 @@ function sendNoFile(res: Reply, { kind, code, retryAfterS = RETRY_AFTER_S }: NoF
   }
 }
 
-/** The length is another than was promised, or there is more than may be. */
+/** The file is longer or shorter than announced, or larger than allowed. */
 class WrongLength extends Error {
   readonly code = 'wrong_length';
 }
 
 interface RelayOptions {
-  /** The exact length, if it is known. */
   readonly bytes: number | undefined;
   readonly bytesMax: number;
-  /** The part that is handed on. Undefined: all of it. */
+  /** The part that is passed on; undefined for all of it. */
   readonly range: ByteRange | undefined;
   readonly signal: AbortSignal;
-  /** Called with the bytes so far, whenever a piece is about to be written. */
+  /** Called with the bytes so far, before each piece is written. */
   onPiece(bytes: number): void;
 }
 
 /**
- * Hands a file or a part of it on, piece by piece, no faster than it is taken. What is before the part is read and dropped. Rejects
- * when it ends early, has another length, when the taker has left, or by the signal. Both ends are destroyed then: the taker's
- * connection is cut, so that nobody takes some of it for the whole.
+ * Passes a file or a part of it on, no faster than the caller reads. Bytes before the part are read and dropped.
+ * Rejects when the file ends early or has another length, when the caller has left, or by the signal. Both streams are
+ * destroyed then: the cut connection shows that the file is incomplete.
  */
 async function relay(from: Readable, to: Writable, options: RelayOptions): Promise<void> {
   const { bytes, bytesMax, range, signal, onPiece } = options;
@@ -293,10 +289,9 @@ async function relay(from: Readable, to: Writable, options: RelayOptions): Promi
   );
 }
 
-/** How a request for a file ended. `too_many`: no slot was free. `broken_off`: the provider's bytes did not come whole. */
+/** How a request for a file ended. `too_many`: no slot was free. `broken_off`: the provider's bytes were incomplete. */
 type Result = 'sent' | 'too_many' | 'broken_off' | EndReason | NoFile['kind'];
 
-/** What operators see of files: a count by result, how many are on their way, and log lines. */
 class FileReport {
   readonly #log: GatewayDeps['log'];
   readonly #limit: LogLimit;
@@ -318,7 +313,7 @@ class FileReport {
     this.#results.inc({ result });
   }
 
-  /** There is no file. Of one reason a minute is logged for each account. */
+  /** Logs one line a minute for each account and reason. */
   none(res: Reply, { kind, code }: NoFile): void {
     this.count(kind);
     const account = callerOf(res).account._id;
@@ -327,7 +322,6 @@ class FileReport {
     this.#log[needsSomebody ? 'warn' : 'info']('chatapp_file_not_fetched', { ...fields(res), result: kind, code });
   }
 
-  /** The answer was cut off after `bytes` bytes. */
   cut(res: Reply, result: Result, code: string, bytes: number): void {
     this.count(result);
     this.#log.info('chatapp_file_cut', { ...fields(res), result, code, bytes });
@@ -339,20 +333,18 @@ function fields(res: Reply) {
   return { account: callerOf(res).account._id, message_id: messageId, request_id: requestId };
 }
 
-/** What a customer's message says of its file. */
 interface StoredFile {
-  /** The provider's id of the file. */
   readonly mediaId: string;
-  /** The account's number that it was written to: its provider has the file. */
+  /** The account's number that received the message: its provider has the file. */
   readonly number: BusinessNumber;
   readonly mime: string | undefined;
-  /** As the customer's phone named it. Only documents have one. */
+  /** As the customer's phone named it; documents only. */
   readonly name: string | undefined;
 }
 
-/** Types of messages that have a file, as the provider names them (WhatsApp Cloud API, webhooks: messages). */
+/** Types of messages with a file, as the provider names them (WhatsApp Cloud API, webhooks: messages). */
 const TYPES = ['image', 'video', 'audio', 'voice', 'document', 'sticker'] as const;
-/** The id becomes part of a path. */
+/** Becomes part of a path. */
 const MEDIA_ID = /^[A-Za-z0-9_-]{1,256}$/;
 
 const FIELDS = Object.fromEntries([
@@ -361,7 +353,7 @@ const FIELDS = Object.fromEntries([
   ...TYPES.flatMap((type) => ['id', 'mime_type', 'filename'].map((member) => [`inbound.more.${type}.${member}`, 1])),
 ]);
 
-/** The file of a message of the account: null if it has none, undefined if there is no such message. */
+/** Null: the message has no file. Undefined: there is no such message. */
 async function readStoredFile(db: Db, account: AccountId, id: MessageId): Promise<StoredFile | null | undefined> {
   const message = await db
     .collection<AnyMessage>('messages')
@@ -369,7 +361,7 @@ async function readStoredFile(db: Db, account: AccountId, id: MessageId): Promis
   return message === null ? undefined : fileOf(message);
 }
 
-/** Members of `more` are the provider's, unread. */
+/** Members of `more` are the provider's, unchecked. */
 function fileOf({ to, inbound }: { readonly to: BusinessNumber; readonly inbound?: unknown }): StoredFile | null {
   const { type, more } = objectOf(inbound) ?? {};
   const own = TYPES.some((one) => one === type) ? objectOf(objectOf(more)?.[String(type)]) : undefined;
@@ -382,7 +374,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** A part of a file: bytes from `first` to `last`, counted from 0, both included. */
+/** Bytes from `first` to `last`, counted from 0, both included. */
 interface ByteRange {
   readonly first: number;
   readonly last: number;
@@ -391,13 +383,13 @@ interface ByteRange {
 const ONE_RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
 
 /**
- * The part that a `Range` header asks for (RFC 9110 §14.2) of a file of so many bytes. Undefined: the whole file is answered, as the
- * RFC allows for everything that a server does not know. That is several parts at once, and a part behind the end.
+ * The part of a file of `bytes` bytes that a `Range` header asks for (RFC 9110 §14.2). Undefined for the whole file,
+ * which the RFC allows for all that a server does not support: several parts at once, or a part beyond the end.
  */
 function readRange(header: string | undefined, bytes: number): ByteRange | undefined {
   const [, from = '', to = ''] = ONE_RANGE.exec(header ?? '') ?? [];
   const range =
-    from === '' // The last so many bytes.
+    from === '' // the last so many bytes
       ? { first: Math.max(0, bytes - Number(to)), last: bytes - 1 }
       : { first: Number(from), last: to === '' ? bytes - 1 : Math.min(Number(to), bytes - 1) };
   return range.first <= range.last ? range : undefined;
@@ -405,18 +397,17 @@ function readRange(header: string | undefined, bytes: number): ByteRange | undef
 
 type EndReason = 'caller_left' | 'too_slow';
 
-/** Ends what is done for a caller who has left, and what takes too long: a step of it, or the whole. */
+/** Aborts when the caller has left, or when a step or the whole takes too long. */
 class TimeLimits {
   readonly #end = new AbortController();
   readonly #whole: NodeJS.Timeout;
   readonly #left: () => void;
   readonly #res: ServerResponse;
-  /** Kept, because `res.socket` is null when the answer is written. */
+  /** Kept because `res.socket` is null once the answer is written. */
   readonly #connection: ServerResponse['socket'];
   #step: NodeJS.Timeout | undefined;
   #reason: EndReason | undefined;
 
-  /** `wholeMs`: limit of the whole. */
   constructor(res: ServerResponse, wholeMs: number) {
     this.#res = res;
     this.#connection = res.socket;
@@ -425,10 +416,10 @@ class TimeLimits {
       if (!res.writableFinished) this.#abort('caller_left');
     };
     this.#whole = setTimeout(() => this.#abort('too_slow'), wholeMs);
-    // The caller left while the store was asked: `close` will not come a second time.
+    // If the caller left during the reads of the store, `close` will not come again.
     if (res.closed || this.#connection?.readableEnded) this.#left();
     else res.once('close', this.#left);
-    // A program that ends its side has gone. Callers of other requests may still wait for an answer (http/server.ts).
+    // A client that ends its side has gone. For other requests it may still wait for an answer (http/server.ts).
     this.#connection?.once('end', this.#left);
   }
 
@@ -436,23 +427,21 @@ class TimeLimits {
     return this.#end.signal;
   }
 
-  /** Undefined while nothing has ended it. */
   get reason(): EndReason | undefined {
     return this.#reason;
   }
 
-  /** A step begins that may take this long. It ends the step before. */
+  /** Begins a step that may take this long, and ends the one before. */
   allow(ms: number): void {
     clearTimeout(this.#step);
     this.#step = setTimeout(() => this.#abort('too_slow'), ms);
   }
 
-  /** The step goes on, and has its whole time again. */
+  /** Restarts the step's time. */
   goesOn(): void {
     this.#step?.refresh();
   }
 
-  /** Nothing is limited any more. */
   end(): void {
     clearTimeout(this.#whole);
     clearTimeout(this.#step);

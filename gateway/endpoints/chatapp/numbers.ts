@@ -15,10 +15,10 @@ import { optional, string } from '../../http/fields/field.ts';
 /** The numbers of an account on the chat-app channel, and which of them a message leaves from. */
 
 const REMEMBERED_ACCOUNTS = 20_000;
-/** What test messages leave from, and are written to, while the account has no number. */
+/** The number of test messages while the account has none. */
 export const TEST_NUMBER = '10000000000';
 
-/** An account's numbers, the default first; undefined when it has none. Read at most once per `keyCacheMs`. */
+/** The default number first; undefined when there is none. Read at most once per `keyCacheMs`. */
 export const numbersOf = perProcess(
   ({ db, clock, config }) =>
     new FreshCache<AccountId, readonly ProviderDocument[]>({
@@ -33,7 +33,6 @@ export const numbersOf = perProcess(
 );
 
 interface Sender {
-  /** As the request names it. */
   readonly from: string | undefined;
   readonly to: string | undefined;
   /** Templates may be sent at any time; anything else only in a session. */
@@ -41,9 +40,9 @@ interface Sender {
 }
 
 /**
- * The number that a message leaves from: the one that the request names; else, in a session, the one that the customer wrote to
- * last, because the provider takes an answer from no other; else the default. Undefined when the account has no such number. Reads
- * the customer only for accounts with several numbers.
+ * The number that a message leaves from: the one that the request names; else, in a session, the one that the customer
+ * wrote to last, because the provider accepts an answer from no other; else the default. Undefined when the account has
+ * no such number. Reads the customer only for accounts with several numbers.
  */
 export async function numberFor(
   db: Db,
@@ -59,7 +58,6 @@ export async function numberFor(
   return known === undefined ? first : numbers.find(({ _id }) => _id === known);
 }
 
-/** Most numbers that a refusal names. */
 const NAMED_MAX = 10;
 
 /** `It is none of the account's numbers, which are 919000000001 and 919000000002.` */
@@ -71,7 +69,6 @@ export function noSuchNumber(numbers: readonly ProviderDocument[]): string {
     : `It is none of the account's numbers: ${own.join(', ')}${more}.`;
 }
 
-/** A parameter of what has to do with templates. */
 export const templatesOfNumber = optional(
   string(
     {
@@ -83,7 +80,7 @@ export const templatesOfNumber = optional(
   ),
 );
 
-/** The number that a request names, or the default. Undefined when the account has none, or, with a problem, not this one. */
+/** The requested number, or the default. Undefined when there is none; with a problem if it was requested. */
 export async function numberMeant(
   { db }: Pick<Gateway, 'db'>,
   account: AccountId,

@@ -14,7 +14,7 @@ import { type Rule, request } from '../../http/fields/request.ts';
 import { degrees, EXTENSIONS, replyTo, text, to } from './fields.ts';
 import { freeForm } from './free-form.ts';
 
-/** A location, and contacts: what phones show as a map and as cards. */
+/** Locations and contacts, which phones show as a map and as cards. */
 
 const word = (description: string, maxLength = 1_024) => optional(text({ description, maxLength }));
 
@@ -52,7 +52,7 @@ export const chatappSendLocation = freeForm({
   },
 });
 
-/** WhatsApp takes 5 in one message ("Contacts messages"), and of each what a card of a phone holds. */
+/** WhatsApp takes 5 in one message ("Contacts messages"), and of each what a phone's contact card holds. */
 const CONTACTS_MAX = 5;
 const ENTRIES_MAX = 10;
 
@@ -144,7 +144,7 @@ export const chatappSendContacts = freeForm({
   },
 });
 
-/** In the provider's shape, which is the request's; the shown name is made of the parts when it is left out. */
+/** In the provider's shape, which is the request's. A missing formatted name is made of the parts. */
 function contactOf({ name, phones, emails, addresses, urls, org, birthday }: Values<typeof CONTACT>): ChatContact {
   const { formatted_name: given, ...parts } = name;
   const shown =

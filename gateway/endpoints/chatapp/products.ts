@@ -4,17 +4,16 @@ import type { FieldProblems } from '../../http/field-problems.ts';
 import { type Kind, list, matching, object, optional, required, type Values } from '../../http/fields/field.ts';
 import { text } from './fields.ts';
 
-/** Products of the catalog that the provider has of the account: in messages, and in templates. */
+/** Products of the catalog that the provider has for the account: in messages and in templates. */
 
 export const SECTIONS_MAX = 10;
-/** In all sections together. */
 const PRODUCTS_MAX = 30;
 
 export function digits(description: string): Kind<string> {
   return matching(description, /^[0-9]{1,32}$/, '1 to 32 digits');
 }
 
-/** As the catalog has it; the provider calls it content id, or retailer id. */
+/** The id in the catalog; the provider calls it content id or retailer id. */
 export function productId(description: string): Kind<string> {
   return text({ description, maxLength: 100, trimmed: true });
 }
@@ -40,7 +39,7 @@ export const products = optional(
 );
 export type GivenProducts = Values<typeof PRODUCTS>;
 
-/** Adds a problem for each member of `products` that the template needs and the request lacks, or that it does not take. */
+/** Adds a problem for each member of `products` that the template needs but is missing, or does not take. */
 export function checkProducts(
   given: GivenProducts | undefined,
   { header, buttons, cards = [] }: TemplateComponents,
@@ -67,7 +66,7 @@ export function checkProducts(
   noteSections(given?.sections ?? [], 'products.sections', problems);
 }
 
-/** Adds a problem for a section without a title beside others, and for too many products. */
+/** Each of several sections needs a title; the number of products is limited. */
 export function noteSections(
   sections: readonly { readonly title?: string; readonly product_ids?: readonly string[] }[],
   field: string,

@@ -8,11 +8,10 @@ import type { GatewayDeps } from '../../http/deps.ts';
 
 type Provider = Pick<ProviderDocument, '_id' | 'account' | 'baseUrl' | 'phoneNumberId' | 'token'>;
 
-/** A file whose head has come. */
 export interface OpenFile {
   readonly kind: 'open';
   readonly body: Readable;
-  /** Undefined if nobody says how long it is. */
+  /** Undefined if the length is not announced. */
   readonly bytes: number | undefined;
   close(): Promise<void>;
 }
@@ -21,9 +20,9 @@ export interface OpenFile {
 const LOOK_UP_BYTES_MAX = 65_536;
 
 /**
- * Reads customers' files from the account's provider (WhatsApp Cloud API, "Media"): `GET /{media_id}` tells an address that lives
- * five minutes, and that has the bytes. The token goes to these and to `GET /{phone_number_id}`, and nowhere else: redirects are
- * not followed. The operator has chosen the base URL, as for sends; another host is the provider's choice and must be public.
+ * Reads customers' files from the provider (WhatsApp Cloud API, "Media"): `GET /{media_id}` returns a URL, valid for
+ * five minutes. The token goes to these two and to `GET /{phone_number_id}` only: redirects are not followed. The
+ * operator chose the base URL; any other host is the provider's choice and must be public.
  */
 export class ProviderFiles {
   readonly #box: GatewayDeps['box'];
@@ -36,7 +35,7 @@ export class ProviderFiles {
     this.#others = new AddressGuard(guard);
   }
 
-  /** Never rejects, but for a token that cannot be decrypted. */
+  /** Rejects only if the token cannot be decrypted. */
   async locate(provider: Provider, mediaId: string, signal: AbortSignal): Promise<Located | NoFile> {
     const { phoneNumberId } = provider;
     const query = new URLSearchParams({ phone_number_id: phoneNumberId });
@@ -100,7 +99,6 @@ function failed(error: unknown, signal: AbortSignal): NoFile {
   return { kind: 'later', code: signal.aborted ? 'timeout' : failureCode(error) };
 }
 
-/** Where a file is, by the provider's answer to its id. */
 export interface Located {
   readonly kind: 'located';
   readonly url: string;
@@ -109,17 +107,16 @@ export interface Located {
 }
 
 /**
- * Why there is no file. `gone`: the provider has it no more · `refused`: it does not allow the account or its token · `unusable`:
- * it may not be handed on · `later`: it may go better the next time. `code` is for operators.
+ * Why there is no file. `gone`: the provider no longer has it · `refused`: the provider rejects the account or its
+ * token · `unusable`: the file may not be passed on · `later`: a retry may succeed. `code` is for operators.
  */
 export interface NoFile {
   readonly kind: 'gone' | 'refused' | 'unusable' | 'later';
   readonly code: string;
-  /** Of `later`, if the provider says so. */
   readonly retryAfterS?: number;
 }
 
-/** The provider allows documents of 100 MB, and no other file is larger (WhatsApp Cloud API, "Supported media types"). */
+/** The provider's largest files are documents of 100 MB (WhatsApp Cloud API, "Supported media types"). */
 export const FILE_BYTES_MAX = 104_857_600;
 /** "Media download error: unable to download the media sent by the user". */
 const NOT_DOWNLOADED = 131_052;
@@ -128,7 +125,7 @@ const EITHER_FAULT = 1;
 /** Timeout, too early, too many requests (RFC 9110 §15.5). */
 const PASSING: readonly number[] = [408, 425, 429];
 const RETRY_AFTER_MAX_S = 300;
-/** The file is gone, or the token or the number is wrong: `judgeNumber` finds out which. */
+/** The file is gone, or the token or number is wrong: `judgeNumber` finds out. */
 const NO_SUCH_FILE: NoFile = { kind: 'gone', code: 'provider_100' };
 const TOO_LARGE: NoFile = { kind: 'unusable', code: 'too_large' };
 
@@ -154,8 +151,8 @@ export function judgeLookUp(status: number, body: Buffer, retryAfter?: string): 
 }
 
 /**
- * Judges the answer to `GET /{phone_number_id}`, which is asked for when a file "does not exist, or not for you". If that is
- * said of the account's number too, the settings are wrong and the file may well be there. Pure.
+ * Judges the answer to `GET /{phone_number_id}`, which is requested when a file "does not exist, or not for you". If
+ * the number gets the same answer, the settings are wrong and the file may well be there. Pure.
  */
 export function judgeNumber(status: number, body: Buffer, retryAfter?: string): Located | NoFile {
   if (status === 200) return NO_SUCH_FILE;
@@ -164,7 +161,7 @@ export function judgeNumber(status: number, body: Buffer, retryAfter?: string): 
   return why.kind === 'later' ? why : NO_SUCH_FILE;
 }
 
-/** Judges the head of the file's answer. Undefined when the file comes. Pure. */
+/** Judges the head of the file's answer. Undefined when the file follows. Pure. */
 export function judgeFile(
   status: number,
   { length, coding, retryAfter }: { readonly length?: string; readonly coding?: string; readonly retryAfter?: string },
@@ -175,7 +172,7 @@ export function judgeFile(
   if (status >= 500 || PASSING.includes(status)) return later(`file_http_${status}`, retryAfter);
   if (status >= 300 && status < 400) return { kind: 'unusable', code: 'redirect' };
   if (status !== 200) return { kind: 'unusable', code: `file_http_${status}` };
-  // We ask for none. Passed on, it would be another file than the caller expects.
+  // No compression was requested: passed on, the file would differ from what the caller expects.
   if (coding !== undefined && coding !== 'identity') return { kind: 'unusable', code: 'content_coding' };
   const bytes = bytesOf(length);
   if (bytes !== undefined && bytes > FILE_BYTES_MAX) return TOO_LARGE;
@@ -183,7 +180,7 @@ export function judgeFile(
   return differ ? { kind: 'later', code: 'wrong_length' } : undefined;
 }
 
-/** A number, also as a string of digits: the Cloud API's examples have both. */
+/** A number, or a string of digits: the Cloud API's examples have both. */
 function bytesOf(value: unknown): number | undefined {
   const bytes = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes >= 0 ? bytes : undefined;

@@ -24,15 +24,15 @@ import { messageId, text } from './fields.ts';
 import { TEST_NUMBER } from './numbers.ts';
 import { ChatResult, findChatMessage } from './send.ts';
 
-/** A typing indicator that comes later than this is of no use. */
+/** A later typing indicator is of no use. */
 const TIMEOUT_MS = 5_000;
-/** Only while a provider hangs are there so many: a gateway's connections are for sends. */
+/** Only a hanging provider causes this many. The gateway's connections are for sends. */
 const AT_ONCE = { account: 16, process: 64 };
 const RETRY_AFTER = ['Retry-After', '5'] as const;
 
 const asker = perProcess((deps) => ({ poster: providerPoster(deps, TIMEOUT_MS), slots: new FileSlots(AT_ONCE) }));
 
-/** Goes to the provider at once, past the queue: it is no message, costs nothing, and to repeat it changes nothing. */
+/** Goes to the provider at once, bypassing the queue: it is no message, costs nothing, and may be repeated. */
 export const chatappRead = endpoint({
   id: 'chatappRead',
   call: 'chatapp.markRead',
@@ -82,8 +82,8 @@ export const chatappRead = endpoint({
 });
 
 /**
- * A customer writes, in a test: there is no provider that could say so. The session is opened first, as of real ones. The message is
- * `due` at once: the maintenance announces it (workers/maintenance/test-outcome.ts).
+ * A test's incoming message, which no provider posts. The session is opened first, as for real ones. The message is
+ * `due` at once: the maintenance worker announces it (workers/maintenance/test-outcome.ts).
  */
 export const chatappTestReceived = endpoint({
   id: 'chatappTestReceived',

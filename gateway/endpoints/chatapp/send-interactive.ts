@@ -24,11 +24,10 @@ import { askOfFrame, EXTENSIONS, FRAME, frameOf, replyTo, text, to } from './fie
 import { FREE_FORM, freeForm } from './free-form.ts';
 import { digits, noteSections, productId, productIds, productSection, SECTIONS_MAX, sectionTitle } from './products.ts';
 
-/** Messages that are answered by a touch, beside reply buttons. Limits: WhatsApp's ("Interactive list messages" and so on). */
+/** Messages answered by a touch, beside reply buttons. WhatsApp's limits ("Interactive list messages" and so on). */
 
 type Type = InteractiveContent['type'];
 
-/** In all sections together. */
 const ROWS_MAX = 10;
 const DATA_CHARACTERS_MAX = 4_096;
 
@@ -90,7 +89,7 @@ const FIELDS = {
 type Field = Exclude<keyof typeof FIELDS, 'type'>;
 type Section = NonNullable<Given<typeof FIELDS>['sections']>[number];
 
-/** What each type needs, and what it may have beside that. `header`: of which kind. */
+/** The fields that each type needs and may have. `header`: its kind. */
 const SHAPES: Readonly<
   Record<Type, { readonly needs: readonly Field[]; readonly may: readonly Field[]; readonly header?: 'text' }>
 > = {
@@ -208,7 +207,7 @@ export const chatappSendInteractive = freeForm({
   },
 });
 
-/** The content without its frame. Call it only for a request without problems: then its type has all that it needs. Pure. */
+/** The content without its frame. Only for requests without problems, which have all that the type needs. Pure. */
 function contentOf(given: Given<typeof FIELDS>): InteractiveContent | undefined {
   const {
     type,

@@ -51,8 +51,8 @@ import {
 import { checkCount, PARAMS_MAX, wantedParams } from './template-params.ts';
 
 /**
- * Limits: the Graph API takes names of up to 512 characters, language codes are far shorter than 32, and an address has
- * at most 2,048 characters. What a text may have depends on its place in the template (template-params.ts).
+ * Limits: the Graph API takes names of up to 512 characters, language codes are far shorter than 32, URLs have at most
+ * 2,048 characters. Limits of a text depend on its place in the template (template-params.ts).
  */
 export const TEMPLATE = request({
   to,
@@ -149,7 +149,7 @@ export const chatappSend = endpoint({
   action: (deps) => templateSend(deps),
 });
 
-/** What sends templates. `code`: of a verification, whose code is in them. */
+/** `code`: the verification whose code the template carries. */
 export function templateSend(deps: Gateway, code?: CodeSend) {
   return chatSend(
     deps,
@@ -163,11 +163,11 @@ export function templateSend(deps: Gateway, code?: CodeSend) {
         const { to: recipient, template: name, language, params } = read.given;
         if (name === undefined || language === undefined) return { content: undefined };
         if (provider === undefined && params && isTest) {
-          // A newcomer's first test needs neither a provider nor its templates.
+          // A first test needs neither a provider nor its templates.
           return { content: { kind: 'template', name, language, params } };
         }
         if (provider === undefined) return { content: undefined };
-        // The specification's field for it is only the name: it is the one of the business account of the number.
+        // The request names only the template; the number determines the business account.
         const template = await findChatTemplate(db, { account, business: provider.businessId }, name, language);
         if (template === undefined) {
           return { content: undefined, refused: await notFound(deps, provider, name, language) };
@@ -179,7 +179,7 @@ export function templateSend(deps: Gateway, code?: CodeSend) {
           read.problems.add('to', 'number_needed', await numberNeeded(db, caller.account._id, recipient));
         }
         const order = orderOf(template, asked, mediaUrl);
-        // What real customers wish is not told to test keys.
+        // Wishes of real customers are not shown to test keys.
         const refused = unusable ?? (isTest ? undefined : await refusedRecipient(db, provider, template, recipient));
         return refused === undefined ? order : { ...order, refused };
       },
@@ -189,7 +189,6 @@ export function templateSend(deps: Gateway, code?: CodeSend) {
   );
 }
 
-/** Checks the values against the template, then fills the template. */
 function orderOf(template: ChatTemplateDocument, { caller, json, read }: TemplateSend, urlCheck: UrlCheck): ChatOrder {
   const { given, problems } = read;
   const { components, name, language } = template;
@@ -236,11 +235,11 @@ interface AskedCards {
   readonly account: AccountId;
 }
 
-/** The cards of a carousel with their values; undefined when the template has none, or one of them has a problem. */
+/** Undefined when the template has no cards, or one of them has a problem. */
 function fillCards({ components, given, json, account }: AskedCards, urlCheck: UrlCheck, problems: FieldProblems) {
   const { cards: own } = components;
   const { cards, products } = given;
-  if (cards === undefined && Object.hasOwn(json, 'cards')) return undefined; // reported already
+  if (cards === undefined && Object.hasOwn(json, 'cards')) return undefined;
   if (own === undefined) {
     if (cards !== undefined) problems.add('cards', 'conflict', 'The template has no cards. Leave `cards` out.');
     return undefined;
@@ -310,7 +309,7 @@ async function notFound(
   const own = places.filter(({ business }) => business === businessId).map((place) => place.language);
   const others = places.filter((place) => place.business !== businessId && place.language === language);
   const numbers = (await numbersOf(deps).get(account)) ?? [];
-  // Of another business account of the account: a number of that one can send it.
+  // The template belongs to another business account of the account; only its own numbers can send it.
   const elsewhere = numbers.find((one) => others.some(({ business }) => business === one.businessId));
   const whose = numbers.length > 1 ? `The business account of ${number}` : 'The account';
   const [field, see] =
@@ -354,7 +353,6 @@ async function refusedRecipient(
   return { kind: 'refused', problem: fieldRefusal('recipient_not_opted_in', 'to') };
 }
 
-/** The file in a template's header, and the request's field that has its address. */
 interface HeaderMedia {
   readonly account: AccountId;
   readonly format: MediaHeader;
@@ -375,7 +373,6 @@ function mediaOf(
   return entry && { account, format, url: entry.value, field: entry.field };
 }
 
-/** Checks the address by the same rules as send-media. The problems say what the address is for. */
 function checkMedia(media: HeaderMedia, urlCheck: UrlCheck, problems: FieldProblems): void {
   const { account, format, url, field } = media;
   const found = new FieldProblems();
@@ -385,7 +382,7 @@ function checkMedia(media: HeaderMedia, urlCheck: UrlCheck, problems: FieldProbl
   tell(media, found, problems);
 }
 
-/** Looks up the host of an address that passed `checkMedia`. */
+/** For a URL that passed `checkMedia`. */
 async function checkMediaHost(media: HeaderMedia, urlCheck: UrlCheck, problems: FieldProblems): Promise<void> {
   const found = new FieldProblems();
   await urlCheck.host(media.account, media.url, media.field, found);

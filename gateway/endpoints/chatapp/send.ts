@@ -68,7 +68,7 @@ export const ChatDryRun = named('ChatDryRun', 'The answer to `dry_run`.', {
   fallback: FallbackDryRun.optional(),
 });
 
-/** `result`: the name of what a send answers that is no dry run. */
+/** `result`: the name of the answer to a real send. */
 export function answerOr<Shape extends z.ZodType>(name: string, result: string, shape: Shape) {
   const description = `\`${result}\`, or \`ChatDryRun\` to a request with \`dry_run\`: it alone has the member \`dry_run\`.`;
   return z.union([shape, ChatDryRun]).meta({ id: name, description });
@@ -89,27 +89,25 @@ export const REFUSALS = [
   'outcome_unknown',
 ] as const satisfies readonly ProblemSlug[];
 
-/** A send whose table of fields is `Body`. */
 export type Asked<Body extends Fields> = Pick<Call<Fields, Body>, 'caller' | 'read' | 'json' | 'told'>;
 
-/** What is special about one of the sends: its content and its answer. */
 interface ChatSend<Body extends Fields> {
-  /** It may be sent outside a session too. */
+  /** Allowed outside a session too. */
   readonly anytime?: true;
   /**
-   * Decides what to send. `provider`: the number that it leaves from; undefined when the account has none, or not the one that the
-   * request names. Such requests are refused later. `number`: its digits; of test keys also without a provider.
+   * Decides what to send. `provider`: of the number that the message leaves from; undefined when the account has none,
+   * or not the requested one: refused later. `number`: its digits; test keys have one without a provider.
    */
   order(
     asked: Asked<Body>,
     provider: ProviderDocument | undefined,
     number: BusinessNumber | undefined,
   ): Promise<ChatOrder> | ChatOrder;
-  /** The answer's members, as the specification lists them. */
+  /** The answer's members in the specification's order. */
   result(message: Pick<ChatMessageDocument, '_id' | 'conversation'>): object;
 }
 
-/** Whose code a message has, and what is done around its payment. */
+/** For a message with a verification's code: whose it is, and what is done around its payment. */
 export interface CodeSend {
   readonly verification: VerificationId;
   readonly around: AroundPayment;
@@ -119,15 +117,14 @@ export interface ChatOrder {
   /** Undefined only when there are problems or the request is refused. */
   readonly content: ChatContent | undefined;
   readonly replyTo?: MessageId | undefined;
-  /** Why a well-formed request is not allowed. Answered only when there are no problems. */
+  /** Why a well-formed request is refused. Answered only when there are no problems. */
   readonly refused?: Refused;
   /** Checks that ask another server and may be slow. Called last, if nothing else refuses the request. */
   askNetwork?(): Promise<void>;
 }
 
-/** A send of the chat-app channel, and what is foreseen of one. */
 interface ChatSendAction<Body extends Fields> extends OnceAction<MessageId, Asked<Body>> {
-  /** Makes all checks that a send makes, also whether the account could pay now. Stores and charges nothing. */
+  /** All checks of a send, and whether the account could pay now. Stores and charges nothing. */
   foresee(asked: Asked<Body>, id: MessageId): Promise<Refused | Foreseen>;
 }
 
@@ -178,7 +175,6 @@ export function chatSend<Body extends Fields & ChatFields>(
     },
   };
 
-  /** Everything but the payment. */
   async function check(
     asked: Asked<Body>,
     id: MessageId,
@@ -186,7 +182,7 @@ export function chatSend<Body extends Fields & ChatFields>(
     const { caller } = asked;
     const account = caller.account._id;
     const own = (await numbers.get(liveAccountOf(account))) ?? [];
-    // All sends use the common fields in the same way.
+    // All sends have the common fields.
     const read: ReadRequest<ChatFields> = asked.read;
     const { from, to: recipient } = read.given;
     const isTest = isTestAccount(account);
@@ -220,7 +216,7 @@ export function chatSend<Body extends Fields & ChatFields>(
     const more = defined({ replyTo, reference, fallback, verification });
     const draft: ChatDraft = { _id: id, from: number, to, content, validUntil, ...more, ...keysOf(caller.caps) };
     if (order.askNetwork !== undefined || fallback !== undefined) {
-      // Nothing is reserved for a fallback. But who could not pay for it now is told so.
+      // Nothing is reserved for a fallback, but the request is refused if the account could not pay for it now.
       const early = await price(caller, draft);
       if (early.kind === 'refused') return early;
       await order.askNetwork?.();
@@ -229,7 +225,7 @@ export function chatSend<Body extends Fields & ChatFields>(
     return { kind: 'checked', draft, dry };
   }
 
-  /** What it would cost now, unless the account could not pay, or a limit forbids it. */
+  /** The price now; a refusal if the account could not pay or a limit forbids it. */
   async function price({ account, caps }: Caller, draft: ChatDraft): Promise<Refused | Foreseen> {
     const over = await tooManyNow(deps, account, [draft.to], TO);
     if (over !== undefined) return { kind: 'refused', problem: over };
@@ -252,15 +248,14 @@ function chatDryRun({ draft: { fallback }, credits }: Foreseen): Shown<typeof Ch
 
 function refusedByProvider(provider: ProviderDocument | undefined): Refused | undefined {
   if (provider === undefined) return refused('chatapp_not_configured');
-  // A paused provider keeps messages waiting. A stopped one would let them wait until they expire, so they are
-  // refused.
+  // A paused provider keeps messages waiting; with a stopped one they would expire, so they are refused.
   const { stoppedReason } = provider;
   if (stoppedReason === undefined) return undefined;
   const detail = stoppedDetail(stoppedReason);
   return refused('chatapp_stopped', { ...(detail && { detail }), headers: STOPPED_RETRY_AFTER });
 }
 
-/** The cause in our words. The provider's own, behind our code, may quote settings: they are for operators. */
+/** The cause in our words. The provider's own text after our code may quote settings, which are for operators. */
 function stoppedDetail(stoppedReason: string): string | undefined {
   const [code = ''] = stoppedReason.split(':', 1);
   const known = explainCode(code);
@@ -270,12 +265,12 @@ function stoppedDetail(stoppedReason: string): string | undefined {
   );
 }
 
-/** Seconds. It is long, because a person has to correct the provider's settings first. */
+/** Seconds. Long, because a person has to correct the provider's settings first. */
 const STOPPED_RETRY_AFTER = ['Retry-After', '60'] as const;
 
 type NotAccepted = Exclude<ChatAcceptOutcome, { readonly kind: 'accepted' }>;
 
-/** The problem to answer when a message was not accepted, or when nobody knows whether it was. */
+/** The problem when a message was not accepted, or nobody knows whether it was. */
 function chatRefusal(outcome: NotAccepted, id: MessageId): readonly [ProblemSlug, ProblemAnswer] {
   if (outcome.kind === 'conversation_limit_reached') {
     const detail = `The account may send ${outcome.most} messages in a conversation, and this one has them. ${PROBLEMS.conversation_limit_reached.advice}`;
@@ -298,8 +293,8 @@ type Found =
   | Pick<ChatMessageDocument, 'direction' | 'to' | 'from' | 'parts'>;
 
 /**
- * The message between this customer and this number of the account that a request refers to by `field`. Undefined, with a problem, when there is none, or
- * when the provider does not have it yet. One read, and another one if it was written under another name of the same person.
+ * The message between this customer and number that a request's `field` refers to. Undefined, with a problem, when
+ * there is none or the provider does not have it yet. One read, and one more if it has another name of the same person.
  */
 export async function findAnswered(
   db: Db,
@@ -324,7 +319,7 @@ export async function findAnswered(
   return upstreamId === undefined ? undefined : { message, upstreamId };
 }
 
-/** `customer`: null when the provider did not say who wrote. `upstreamId`: undefined until the provider has taken it. */
+/** `customer`: null if the provider named nobody. `upstreamId`: undefined until the provider has accepted it. */
 interface ChatMessage {
   readonly direction: 'in' | 'out';
   readonly number: BusinessNumber;
@@ -332,7 +327,6 @@ interface ChatMessage {
   readonly upstreamId: string | undefined;
 }
 
-/** Undefined when the account has no such message of the chat-app channel. */
 export async function findChatMessage(db: Db, account: AccountId, _id: MessageId): Promise<ChatMessage | undefined> {
   const found = await db
     .collection<InboundMessageDocument | ChatMessageDocument>('messages')

@@ -12,20 +12,20 @@ import { characters } from './fields.ts';
 /** The place that one entry of `params` fills. Buttons are counted from 0, as the provider does. */
 export type TemplateParam =
   | { readonly fills: 'header'; readonly variable: string }
-  /** The entry is the address of a file. */
+  /** The entry is a file's URL. */
   | { readonly fills: 'media'; readonly format: MediaHeader }
   | { readonly fills: 'body'; readonly variable: string }
   | { readonly fills: 'url'; readonly button: number; readonly variable: string }
   | { readonly fills: 'coupon'; readonly button: number }
-  /** A one-time password is in the body and in its button. It is given once and sent in both places. */
+  /** A one-time password is given once and sent in both body and button. */
   | { readonly fills: 'otp'; readonly button: number; readonly variable: string };
 
 type Template = Pick<ChatTemplateDocument, 'components'>;
 
 /**
- * The entries of `params` that a template takes, in the order of the template: header, body, buttons. The footer, quick replies
- * and phone numbers take none. A location and products take none either, because they have no single value. Each card of a carousel has
- * `params` of its own. Pure.
+ * The entries of `params` that a template takes, in its order: header, body, buttons. The footer, quick replies and
+ * phone numbers take none, nor do locations and products, which have no single value. Each card of a carousel has its
+ * own `params`. Pure.
  */
 export function paramsOf({ components }: Template): readonly TemplateParam[] {
   const body = variablesIn(components.body ?? '');
@@ -46,10 +46,7 @@ function headerParams({ header }: TemplateComponents): readonly TemplateParam[] 
   return variablesIn(header.text).map((variable) => ({ fills: 'header', variable }));
 }
 
-/**
- * Authentication templates have one variable in the body, and one button with the same code (WhatsApp, "Authentication
- * templates").
- */
+/** One variable in the body, and one button with the same code (WhatsApp, "Authentication templates"). */
 function codeIn({ body = '', buttons }: TemplateComponents): Extract<TemplateParam, { fills: 'otp' }> | undefined {
   const [variable, more] = variablesIn(body);
   const button = buttons.findIndex(({ type }) => type === 'otp');
@@ -58,12 +55,12 @@ function codeIn({ body = '', buttons }: TemplateComponents): Extract<TemplatePar
 
 function buttonParams({ type, url = '' }: TemplateButton, button: number): readonly TemplateParam[] {
   if (type === 'copy_code') return [{ fills: 'coupon', button }];
-  // The address behind a one-time password may be hidden. The button still has a variable.
+  // The URL behind a one-time password may be hidden; the button still has a variable.
   const variables = type === 'otp' && url === '' ? ['1'] : variablesIn(url);
   return variables.map((variable) => ({ fills: 'url', button, variable }));
 }
 
-/** Describes a place of `params` for people, such as `the url suffix of button 1 ("Track")`. Pure. */
+/** For people: `the url suffix of button 1 ("Track")`. Pure. */
 export function describeParam(param: TemplateParam, components: TemplateComponents): string {
   const label = (index: number): string => {
     const text = components.buttons[index]?.text ?? '';
@@ -89,17 +86,14 @@ const LISTED_MAX = 20;
 
 export const PARAMS_MAX = 250;
 
-/**
- * What each entry of `params` fills. `mediaGiven`: `header.url` has the file's address, so `params` has no entry for it. Pure.
- */
+/** What the entries of `params` fill. `mediaGiven`: `header.url` has the file, so no entry does. Pure. */
 export function wantedParams(components: TemplateComponents, mediaGiven: boolean): readonly TemplateParam[] {
   const all = paramsOf({ components });
   return mediaGiven ? all.filter(({ fills }) => fills !== 'media') : all;
 }
 
 /**
- * Whether there are as many `params` as the template takes. All entries of the list count, bad ones too, because a wrong count is
- * a problem of its own. If `params` is not a list, or far too long, that has been reported already.
+ * Whether the count of `params` is right. Bad entries count too. No list, or a far too long one, was reported before.
  */
 export function checkCount(
   params: unknown,
@@ -126,17 +120,17 @@ function positions(wanted: readonly TemplateParam[], components: TemplateCompone
 /** WhatsApp's limits, in characters ("Template components", "Coupon code templates", "Authentication templates"). */
 export const HEADER_MAX = 60;
 export const BODY_MAX = 1_024;
-/** Of a card ("Media card carousel templates"), and beside a limited-time offer. */
+/** On a card ("Media card carousel templates"), and beside a limited-time offer. */
 export const CARD_BODY_MAX = 160;
 export const OFFER_BODY_MAX = 600;
 export const URL_MAX = 2_000;
 const COUPON_MAX = 15;
 const CODE_MAX = 15;
 
-/** Why the template cannot have this value for its variable. fill-template.ts checks the length with the text around it. Pure. */
+/** Why a variable cannot have this value. fill-template.ts checks the length with the text around it. Pure. */
 export function valueFault(param: TemplateParam, value: string): Fault | undefined {
   switch (param.fills) {
-    // The checks of addresses need the operator's settings, so they are in http/fields/public-url.ts.
+    // URLs are checked by http/fields/public-url.ts, which needs the operator's settings.
     case 'media':
       return undefined;
     case 'header':
@@ -171,10 +165,7 @@ function notACode(value: string): Fault | undefined {
   return new Fault('invalid_text', 'A one-time password must not contain emojis or addresses.');
 }
 
-/**
- * Encodes a value for an address (WhatsApp, "Template components"): spaces, `:`, `|` and all characters outside ASCII are
- * percent-encoded. Pure.
- */
+/** Percent-encodes spaces, `:`, `|` and all non-ASCII (WhatsApp, "Template components"). Pure. */
 export function encodedSuffix(value: string): string {
   return value.replaceAll(/[^\x21-\x7e]|[:|]/gu, (character) => encodeURIComponent(character));
 }

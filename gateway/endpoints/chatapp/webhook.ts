@@ -21,7 +21,7 @@ const ChatWebhookResult = success('ChatWebhookResult', {
   ).optional(),
 });
 
-/** The answer takes half a second, so that every process knows the address by then. */
+/** The answer takes half a second, so that every process knows the URL by then. */
 export const chatappWebhook = endpoint({
   id: 'chatappWebhook',
   call: 'chatapp.registerWebhook',
@@ -31,7 +31,7 @@ export const chatappWebhook = endpoint({
   summary: 'Register a webhook',
   description:
     'An address that is registered already keeps its `webhook_id` and secret, gets the new list of events and is enabled. Everything that happens after the answer is posted to it; the answer takes half a second for that reason. An account may have ten webhooks. The top of this document says how posts are signed and repeated.',
-  // Posts to this address include customers' messages. So the key must be allowed to read and send, or to manage.
+  // Posts to this URL include customers' messages, so the key must be allowed to read and send, or to manage.
   scopes: [['send', 'read'], 'manage'],
   confirmed: true,
   body: request({
@@ -52,7 +52,7 @@ export const chatappWebhook = endpoint({
       known: { status: 'success', webhook_id: 'whk_3fa85f6457174562b3fc2c963f' },
     },
   },
-  // The endpoint's own id derives from its address. A new endpoint also stores this request id, and `recover` finds it by that.
+  // The id derives from the URL. A new endpoint also stores this request id, by which `recover` finds it.
   newId: ({ clock }) => newId('req', clock.now().getTime()),
   action: (deps) => ({
     async act({ caller, body, read }, { id, payBy }) {
@@ -72,7 +72,7 @@ export const chatappWebhook = endpoint({
       if ('kind' in made) return made;
       return webhookResult(made.endpoint, made.created ? made.secret : undefined);
     },
-    /** Only a request that created an endpoint needs its old answer, because that has the secret. Any other is simply done again. */
+    /** Only a request that created an endpoint needs its old answer, which has the secret. Any other is done again. */
     async recover(account, id) {
       const found = (await listEndpoints(deps.db, account)).find(({ registration }) => registration === id);
       const [secret] = found?.secrets ?? [];
@@ -82,7 +82,7 @@ export const chatappWebhook = endpoint({
   }),
 });
 
-/** Stored encrypted, because the answer for a new endpoint has its secret. */
+/** Encrypted in the store, because a new endpoint's answer has its secret. */
 function webhookResult({ _id }: EndpointDocument, secret: string | undefined) {
   const body = done({ webhook_id: _id, ...(secret !== undefined && { secret }) });
   return { kind: 'accepted', sealed: true, body } as const;

@@ -26,7 +26,7 @@ import {
   removeCta,
 } from '../sms/ctas/cta-store.ts';
 
-/** The links, apps and callback numbers that an account registered. How texts are compared with them: sms/ctas/. */
+/** The links, apps and callback numbers that an account registered. Texts are compared with them in sms/ctas/. */
 
 const CtaIdText = id('cta', undefined, 'cta_01m7znjn7hdb5pft3awkb6pgvz');
 
@@ -70,7 +70,7 @@ export const ctas = endpoint({
   },
 });
 
-/** A link, an app or a number as people write it. Read by the account's country (`readWritten`). */
+/** Read by the account's country (`readWritten`). */
 const written = string(
   {
     description:

@@ -16,10 +16,9 @@ import { ACCOUNT_REFUSALS, openAccountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH } from '../operators/fields.ts';
 import { type Giver, type ImportedCtas, importCtas, type NewCta } from '../sms/ctas/cta-store.ts';
 
-/** The import of a file of links and numbers: an account asks for them, an operator approves them with it. */
+/** Imports a file of links and numbers: an account asks for them; an operator's import approves them. */
 
 const LIMITS = { rows: QUOTAS.ctas + TITLE_ROWS_MAX, columns: 50, cell: 2 * CTA_MAX } as const;
-/** Columns that hold them, in exports and samples of the platforms. */
 const HEADS: ReadonlySet<string> = new Set([
   ...['value', 'cta', 'cta input', 'cta value', 'cta url', 'url', 'urls', 'link', 'links', 'number', 'cta number'],
   ...['callback number', 'whitelisted url', 'url/number'],
@@ -46,7 +45,7 @@ const ImportedShape = success('CtaImportAnswer', {
   approved: whole('Those of them that waited or were rejected, and are approved by it: of operators alone.'),
 });
 
-/** The links and numbers of a file, each once. Undefined when a line is wrong: all that is wrong is then in `problems`. */
+/** The file's links and numbers, each once. Undefined when a line is wrong; `problems` then lists all wrong lines. */
 async function readCtaCsv(text: string, home: string, problems: FieldProblems): Promise<readonly NewCta[] | undefined> {
   const before = problems.count;
   const { rows, fault } = parseSheet(text, LIMITS, (cells) => (headOf(cells) === -1 ? 0 : 1));
@@ -75,7 +74,7 @@ interface Import {
   readonly dryRun: boolean;
 }
 
-/** Does it with its entry in the audit. A file that there is no room for is refused whole. */
+/** Records it in the audit. A file that there is no room for is refused as a whole. */
 async function doImport(
   deps: GatewayDeps,
   requester: Requester,
@@ -120,7 +119,7 @@ export const importOwnCtas = endpoint({
       const body = await doImport(deps, caller, { giver, given, dryRun });
       return { kind: dryRun ? 'dry_run' : 'accepted', body };
     },
-    /** Importing once more registers nothing twice. */
+    /** Importing again registers nothing twice. */
     async recover() {
       return undefined;
     },

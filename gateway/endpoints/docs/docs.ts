@@ -67,8 +67,8 @@ export const llms = endpoint({
 });
 
 /**
- * The contract for people and for programs. None of it needs a key. `build` makes the document, when it is first asked for: most
- * processes are never asked. Each page is made when it is first asked for, and again when the client was built anew.
+ * The contract for people and programs, without a key. `build` and each page run at their first request, because most
+ * processes get none; pages are made again when the client was built anew.
  */
 function createDocs(files: ClientFiles, build: () => Contract) {
   let built: Contract | undefined;
@@ -88,15 +88,12 @@ function createDocs(files: ClientFiles, build: () => Contract) {
     return made;
   };
   return {
-    /** The paths of pages below /docs. */
     below: PATHS_BELOW,
-    /** /docs, and those below it. */
     page: (req: Request, res: Reply) => {
       const { plain, gzip } = pageAt(req.path);
       if (takesGzip(req)) sendPage(res, gzip, [...headers, 'Content-Encoding', 'gzip']);
       else sendPage(res, plain, headers);
     },
-    /** Where the `type` of a problem leads. */
     problem: (req: Request, res: Reply) => {
       const slug = String(req.params.problem);
       if (Object.hasOwn(PROBLEMS, slug)) sendRedirect(res, `/docs#problem-${slug}`);
@@ -107,10 +104,7 @@ function createDocs(files: ClientFiles, build: () => Contract) {
   };
 }
 
-/**
- * The document is some 500 KB, the same for everybody, and asked for by programs again and again. So it is compressed once, at the
- * first request, and its ETag lets a caller that has it be told so (RFC 9110 §13.1.2). Weak, as the same for both codings.
- */
+/** Some 500 KB, so it is compressed once and has an ETag (RFC 9110 §13.1.2), weak because both codings share it. */
 function createOpenapi(contract: () => Contract): Handler {
   let made: (Compressed & { readonly tag: string }) | undefined;
   return (req, res: Reply) => {
@@ -129,7 +123,6 @@ function createOpenapi(contract: () => Contract): Handler {
 
 const OPENAPI_TYPE = 'application/json; charset=utf-8';
 
-/** A page of 800 KB is a tenth of that compressed. */
 interface Compressed {
   readonly plain: Buffer;
   readonly gzip: Buffer;
@@ -140,7 +133,7 @@ function compressedToo(text: string): Compressed {
   return { plain, gzip: gzipSync(plain) };
 }
 
-/** What a language model reads first (llmstxt.org): where things stand, and each operation in one line. */
+/** What a language model reads first (llmstxt.org): an overview, and each operation in one line. */
 function llmsText(contract: Contract): string {
   const { info, webhooks } = contract;
   const pages = [...pagesOf(contract), ...LANGUAGE_PAGES, { path: CHANGELOG_PATH, title: 'Changelog' }];

@@ -1,7 +1,7 @@
 import { code, codeBlock, prose } from './html.ts';
 import { LANGUAGES } from './samples.ts';
 
-/** What the clients of scripts/clients are like. A test runs both programs (test/peers/clients/clients.test.ts). */
+/** The clients of scripts/clients. A test runs both programs (test/peers/clients/clients.test.ts). */
 export const CLIENTS_PAGE = {
   path: '/docs/clients',
   title: 'Clients for TypeScript and Python',
@@ -41,27 +41,25 @@ def received(body: bytes, headers: dict[str, str]) -> None:
 )}`,
 };
 
-/** A page for each language: send, ask, and receive events. The samples of all other requests stand at their operations. */
+/** A page for each language: sending and receiving. Samples of other requests are shown at their operations. */
 interface Guide {
-  /** Below /docs. */
   readonly path: string;
   readonly language: keyof typeof LANGUAGES;
-  /** What is needed, and how a sample runs. */
+  /** Requirements, and how a sample is run. */
   readonly needs: string;
-  /** A program that takes events. Absent: the language is none that listens. */
+  /** A program that receives events. Absent if the language cannot listen. */
   readonly receiver?: Receiver;
 }
 
 interface Receiver {
   readonly file: string;
-  /** How it is started. */
   readonly start: string;
   readonly text: string;
 }
 
 /**
- * Each receiver verifies as Standard Webhooks says: HMAC-SHA256 with the secret's bytes over `<id>.<timestamp>.<body as it came>`,
- * compared in constant time with each signature (two while a secret is changed), and no older than five minutes.
+ * Receivers verify as Standard Webhooks says: HMAC-SHA256 with the secret's bytes over `<id>.<timestamp>.<body as
+ * received>`, compared in constant time with each signature (two while a secret is replaced), at most five minutes old.
  * test/peers/docs/guides.test.ts runs them.
  */
 export const GUIDES: readonly Guide[] = [
@@ -274,10 +272,9 @@ func main() {
   },
 ];
 
-/** The page's script puts in its own. */
+/** Replaced by the page's script. */
 const ORIGIN = 'http://127.0.0.1:3000';
 
-/** The page's content below its title. */
 export function guideHtml({ language, needs, receiver }: Guide): string {
   const print = LANGUAGES[language];
   const sent = print({

@@ -1,6 +1,6 @@
-/** Small pieces of HTML. `text` is escaped; all else is HTML already. */
+/** Small pieces of HTML. `text` is escaped; everything else is HTML already. */
 
-/** Converts a text of the contract, where `…` marks code. */
+/** `…` in a text of the contract marks code. */
 export function prose(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
@@ -20,7 +20,7 @@ export function link(href: string, html: string): string {
   return `<a href="${escapeHtml(href)}">${html}</a>`;
 }
 
-/** Lines of code under a name. What scrolls must be reached by the keyboard, and have a name. */
+/** What scrolls must be reachable by keyboard and have a name. */
 export function codeBlock(text: string, label: string): string {
   return `<pre tabindex="0" role="group" aria-label="${escapeHtml(label)}"><code>${escapeHtml(text)}</code></pre>`;
 }

@@ -4,7 +4,6 @@ import { PROBLEMS, type ProblemRule } from '../../http/problem.ts';
 import { code, codeBlock, escapeHtml, link, prose } from './html.ts';
 import { LANGUAGES, type Sample } from './samples.ts';
 
-/** An operation with its place in the document. */
 export interface Placed {
   readonly method: string;
   readonly path: string;
@@ -19,7 +18,7 @@ export function operationsOf({ paths }: Contract, tag: string): Placed[] {
   );
 }
 
-/** One operation: what it takes and answers on one side, samples on the other. */
+/** Request and answer on one side, samples on the other. */
 export function operationSection(contract: Contract, placed: Placed): string {
   const { method, path, operation } = placed;
   const { operationId, summary, description, requestBody } = operation;
@@ -75,7 +74,6 @@ function bodyPart(contract: Contract, title: string, body: NamedBody | undefined
   return `<h4>${title} <span class="soft">${escapeHtml(mediaType)}</span></h4>${fieldLists(contract, schema)}`;
 }
 
-/** Every answer that is not a success, by its status. */
 function problemPart({ 'x-problems': slugs }: Operation): string {
   if (slugs.length === 0) return '';
   const rules: Readonly<Record<string, ProblemRule>> = PROBLEMS;
@@ -104,7 +102,7 @@ const ANSWERS: Readonly<Record<string, Sample['answers']>> = {
   'application/octet-stream': 'file',
 };
 
-/** The request of an operation, with the examples of its parameters in the path. */
+/** With the examples of its parameters in the path. */
 function sampleOf(contract: Contract, { method, path, operation }: Placed): Sample {
   const parameters = (operation.parameters ?? []).map((given) => parameterOf(contract, given));
   const filled = path.replaceAll(
@@ -122,10 +120,7 @@ function sampleOf(contract: Contract, { method, path, operation }: Placed): Samp
   };
 }
 
-/**
- * The first language is shown, the others are behind their names. A script makes a choice of them, and of what a test key may do a form
- * (client/docs/docs.ts).
- */
+/** The first language is shown; a script makes tabs of all, and a form for test keys (client/docs/docs.ts). */
 function sampleBlock(sample: Sample, title: string, mayTry: boolean): string {
   const shown = Object.entries(LANGUAGES).map(([language, print], index) => {
     const block = codeBlock(print(sample), `${title}, ${language}`);
@@ -137,7 +132,6 @@ function sampleBlock(sample: Sample, title: string, mayTry: boolean): string {
   return `<div class="sample"${request}><p class="sample-name"><span>${escapeHtml(title)}</span></p>${shown.join('')}</div>`;
 }
 
-/** Also shows the payloads of webhooks. */
 export function answerSamples(body: MediaType | undefined, title: string): string {
   return Object.entries(body?.examples ?? {})
     .map(([name, { value }]) => {
@@ -148,7 +142,6 @@ export function answerSamples(body: MediaType | undefined, title: string): strin
     .join('');
 }
 
-/** The fields of a body. A body of several forms has a list for each, under the form's name. */
 export function fieldLists(contract: Contract, given: Schema): string {
   const schema = schemaOf(contract, given);
   const forms = schema.oneOf?.filter(({ $ref }) => $ref !== undefined) ?? [];
@@ -160,7 +153,7 @@ export function fieldLists(contract: Contract, given: Schema): string {
   return `<p>One of these forms:</p>${lists.join('')}`;
 }
 
-/** Not of what is only said to be the body or the answer of an operation: it stands there. */
+/** Omits a description that only says whose body or answer it is. */
 function introOf({ description = '' }: Schema): string {
   return description === '' || /^The (body|answer) of `/.test(description) ? '' : `<p>${prose(description)}</p>`;
 }
@@ -175,7 +168,7 @@ function fieldList(contract: Contract, schema: Schema): string {
 /** Deeper than any of our bodies. Also ends a schema that contains itself. */
 const DEPTH_MAX = 5;
 
-/** The members of a field follow it and are named by their place: `data[].to`. */
+/** Members follow their field and are named by place: `data[].to`. */
 function fieldItems(contract: Contract, given: Schema, place: string, depth: number): string[] {
   const { properties = {}, required = [] } = schemaOf(contract, given);
   return Object.entries(properties).flatMap(([name, one]) => {
@@ -195,7 +188,7 @@ function schemaWithItems(contract: Contract, schema: Schema): Schema {
   return schema.items === undefined ? schema : { ...schema, items: schemaOf(contract, schema.items) };
 }
 
-/** Also shows a parameter, whose `where` is its place in the request. */
+/** `where`: a parameter's place in the request. */
 function fieldItem(name: string, schema: Schema, required: boolean, where?: string): string {
   const { items } = schema;
   const ofEntries = items === undefined || items.type === 'object' ? [] : constraintsOf(items);
@@ -218,7 +211,7 @@ function sentence(phrases: readonly string[]): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-/** Which fields exclude each other: `allOf` of pairs (gateway/http/fields/request.ts). */
+/** Fields that exclude each other: `allOf` of pairs (gateway/http/fields/request.ts). */
 function choicesOf({ allOf = [] }: Schema): string[] {
   return allOf
     .map(({ oneOf = [] }) => oneOf.map(({ required = [] }) => required.map(code).join(' and ')))
@@ -226,7 +219,7 @@ function choicesOf({ allOf = [] }: Schema): string[] {
     .map((choice) => `Either ${choice.join(', or ')}.`);
 }
 
-/** What `$ref`s of the contract lead to. A reference that leads nowhere is an error of the document. */
+/** Resolves the contract's `$ref`s. One without a target is an error of the document. */
 
 function schemaOf({ components }: Contract, given: Schema): Schema {
   return given.$ref === undefined ? given : found(components.schemas[nameOf(given.$ref)], given.$ref);
@@ -240,7 +233,6 @@ function responseOf({ components }: Contract, given: Response | Reference): Resp
   return '$ref' in given ? found(components.responses[nameOf(given.$ref)], given.$ref) : given;
 }
 
-/** `SendRequest` of `#/components/schemas/SendRequest`. */
 function nameOf(ref: string): string {
   return ref.slice(ref.lastIndexOf('/') + 1);
 }
@@ -250,7 +242,7 @@ function found<T>(value: T | undefined, ref: string): T {
   return value;
 }
 
-/** Everything that a schema demands of a value besides its type, as short phrases of HTML. */
+/** All that a schema demands besides the type, as short phrases of HTML. */
 export function constraintsOf(schema: Schema): string[] {
   const { enum: values, const: only, default: preset, format, pattern, uniqueItems } = schema;
   return [
@@ -262,7 +254,7 @@ export function constraintsOf(schema: Schema): string[] {
     range(schema.minItems, schema.maxItems, schema.type === 'object' ? 'member' : 'entry'),
     uniqueItems === true ? 'no entry twice' : '',
     format === undefined ? '' : (FORMATS[format] ?? `format ${code(format)}`),
-    // A format says the same in words.
+    // The format says the same in words.
     pattern === undefined || format !== undefined ? '' : `pattern ${code(pattern)}`,
     schema.additionalProperties === true && schema.properties !== undefined ? 'may have further members' : '',
   ].filter((phrase) => phrase !== '');
@@ -291,7 +283,6 @@ function number(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 20 });
 }
 
-/** `string`, `list of integer`, `SendResult or SendDryRun`. */
 export function typeOf(schema: Schema): string {
   const { type, items, oneOf, $ref } = schema;
   if ($ref !== undefined) return 'object';

@@ -6,13 +6,12 @@ import { CLIENTS_PAGE, GUIDES, guideHtml } from './guides.ts';
 import { code, escapeHtml, link, paragraphs, prose } from './html.ts';
 import { answerSamples, fieldLists, operationSection, operationsOf, type Placed } from './operation.ts';
 
-/** What the build made of a page: its head with style and script, without either of which it can be read; the changelog as HTML. */
+/** Made by the build: the head with style and script (the page is readable without them), and the changelog. */
 interface BuiltParts {
   readonly head: string;
   readonly changelog: string;
 }
 
-/** Renders one page for people. Pure. */
 export function renderPage(contract: Contract, path: string, { head, changelog }: BuiltParts): string {
   const pages = pagesOf(contract);
   const prosePages = [
@@ -41,11 +40,10 @@ function operationsHtml(contract: Contract, { intro, tags }: OperationsPage, isF
   return `${isFirst ? QUICKSTART : ''}<div class="prose">${paragraphs(intro)}</div>${sections.join('')}${own}`;
 }
 
-/** The dashboard's mark (client/parts/page.tsx). */
 const MARK =
   '<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8"/><path d="M9 8v16M9 16.500c5-3.500 10-3.500 10 2V24"/><circle cx="22.500" cy="9.500" r="3"/></svg>';
 
-/** What one pastes first. The script puts in the address of this page; the samples take both from the environment. */
+/** The script inserts this page's address. The samples read address and key from the environment. */
 const QUICKSTART = `<h2 id="quickstart">Quickstart</h2>
 <div class="sample"><p class="sample-name"><span>In your shell</span></p><pre tabindex="0" role="group" aria-label="Quickstart"><code>export HARKARA_URL=<span id="origin">http://127.0.0.1:3000</span>
 export HARKARA_KEY=hk_live_…
@@ -64,7 +62,7 @@ function tagAnchor(tag: string): string {
   return `tag-${tag.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`;
 }
 
-/** The contents at the side. What is `deep` shows only in a search: there are too many errors for a list. */
+/** The contents at the side. Entries that are `deep` show only in a search: there are too many errors for a list. */
 function operationGroups(contract: Contract, current: OperationsPage): string {
   const groups = current.tags.map((tag) => {
     const items = operationsOf(contract, tag).map(({ method, operation }) =>
@@ -89,7 +87,7 @@ function pageGroups(
   return group('Pages', [...items, item('/openapi.json', 'OpenAPI 3.1'), item('/llms.txt', 'For language models')]);
 }
 
-/** The script shows it: without one it would do nothing. */
+/** Shown by the script, without which it does nothing. */
 function searchBox(): string {
   return `<form class="search" role="search" hidden><label for="search" class="hidden">Search this page</label><input type="search" id="search" placeholder="Search" autocomplete="off"><p class="hidden" role="status"></p></form>`;
 }
@@ -138,7 +136,6 @@ interface OnPage extends Placed {
   readonly page: string;
 }
 
-/** More than these are as good as all. */
 const NAMED_MAX = 8;
 
 function problemItem(slug: string, { status, number, title, advice, retryable }: ProblemRule, all: readonly OnPage[]) {
@@ -152,7 +149,6 @@ function problemItem(slug: string, { status, number, title, advice, retryable }:
   return `<div id="problem-${slug}"><dt><a href="#problem-${slug}">${code(slug)}</a> <span class="soft">HTTP ${status}, <code>status_code</code> ${number}, ${again}</span></dt><dd><strong>${escapeHtml(title)}.</strong> ${prose(advice)}</dd>${where}</div>`;
 }
 
-/** What is posted to customers: when, the members of each payload, and a sample. */
 function eventSection(contract: Contract): string {
   const channels: Readonly<Record<string, { readonly channels: readonly string[] } | undefined>> = EVENTS;
   const events = Object.entries(contract.webhooks).map(([name, { post }]) => {
@@ -171,7 +167,6 @@ function eventAnchor(name: string): string {
   return `event-${name}`;
 }
 
-/** Why messages fail: every `error_code` with its cause and what to do. */
 function errorCodeSection(): string {
   const groups = CODE_GROUPS.map(({ heading, codes }) => {
     const items = codes.map(
@@ -187,12 +182,11 @@ function errorCodeSection(): string {
 <h3>Receipts of carriers</h3><p>Each carrier numbers its errors in its own way. Go by <code>error_reason</code>.</p><dl class="catalogue">${reasons.join('')}</dl>`;
 }
 
-/** The entry is named by the first of its codes. */
 function codeAnchor({ codes: [first = ''] }: ExplainedCodes): string {
   return `code-${first}`;
 }
 
-/** The pages below /docs that have operations, those of some tags; a tag that no page names is on the first one. */
+/** A page below /docs with the operations of some tags. Tags that no page names are on the first. */
 interface OperationsPage {
   readonly path: string;
   readonly title: string;
@@ -200,13 +194,11 @@ interface OperationsPage {
   readonly tags: readonly string[];
 }
 
-/** A page of prose. */
 interface ProsePage {
   readonly path: string;
   readonly title: string;
-  /** How the contents call it. */
+  /** Its name in the contents. */
   readonly name: string;
-  /** Below its title. */
   readonly html: string;
 }
 
@@ -235,7 +227,6 @@ const OTHERS: readonly OperationsPage[] = [
 
 export const CHANGELOG_PATH = '/docs/changelog';
 
-/** A page about the clients, and one for each language. */
 export const LANGUAGE_PAGES: readonly ProsePage[] = [
   CLIENTS_PAGE,
   ...GUIDES.map((guide) => ({

@@ -1,13 +1,11 @@
-/** One request, to be shown in several languages. */
 export interface Sample {
   readonly method: string;
-  /** With its values in place, as `/v2/status/msg_…?limit=10`. */
+  /** With values in place: `/v2/status/msg_…?limit=10`. */
   readonly path: string;
-  /** Whether the request needs a key. */
   readonly key: boolean;
   readonly idempotencyKey?: string;
   readonly body?: unknown;
-  /** What is answered. The samples print it; that of curl stores a file. */
+  /** What is answered. Samples print it; curl stores a file. */
   readonly answers: 'json' | 'text' | 'file';
 }
 
@@ -21,8 +19,8 @@ export const LANGUAGES = {
 } as const;
 
 /**
- * The address and the key come from the environment: they differ for everybody, and a key has no place in a file. These
- * printers are our own: JSON is JavaScript, and almost Python. (docs/decisions/0035 says what the libraries got wrong.)
+ * Address and key come from the environment, because no key belongs in a file. The printers are our own: JSON is
+ * JavaScript and almost Python (docs/decisions/0035 says what the libraries got wrong).
  */
 function curlOf({ method, path, key, idempotencyKey, body, answers }: Sample): string {
   const lines = [
@@ -80,7 +78,7 @@ function phpOf({ method, path, key, idempotencyKey, body, answers }: Sample): st
   return `<?php\n$context = stream_context_create(['http' => [\n${options.join('\n')}\n]]);\n${use}`;
 }
 
-/** A file for `java Sample.java`. Texts of several lines need Java 15. */
+/** For `java Sample.java`. Texts of several lines need Java 15. */
 function javaOf({ method, path, key, idempotencyKey, body, answers }: Sample): string {
   const text = body === undefined ? '' : json(body).replaceAll('\\', '\\\\').replaceAll('\n', '\n                ');
   const publisher = body === undefined ? 'noBody()' : `ofString("""\n                ${text}""")`;
@@ -108,7 +106,7 @@ class Sample {
 }`;
 }
 
-/** A file for `go run sample.go`. */
+/** For `go run sample.go`. */
 function goOf({ method, path, key, idempotencyKey, body, answers }: Sample): string {
   const text = body === undefined ? '' : json(body);
   const quoted = text.includes('`') ? JSON.stringify(text) : `\`${text}\``;
@@ -148,7 +146,6 @@ function indented(text: string): string {
   return text.replaceAll('\n', '\n  ');
 }
 
-/** Arrays of PHP, one member a line. */
 function phpValue(value: unknown): string {
   if (typeof value === 'string') {
     return value.includes('\n')
@@ -163,12 +160,12 @@ function phpValue(value: unknown): string {
   return `[\n  ${indented(members.join(',\n'))},\n]`;
 }
 
-/** Member names without quotes. Lines of a JSON text begin with a member, a value or a bracket: line breaks in texts are `\n`. */
+/** Member names without quotes. Texts cannot match: their line breaks are written `\n`. */
 function bareNames(text: string): string {
   return text.replaceAll(/^( *)"([A-Za-z_]\w*)":/gm, '$1$2:');
 }
 
-/** JSON's three words stand at the end of a line, where texts end with a quotation mark. */
+/** `true`, `false` and `null` stand at the end of a line, where texts end with a quotation mark. */
 function pythonValue(text: string): string {
   return text.replaceAll(/\b(true|false|null)(?=,?$)/gm, (word) => PYTHON_WORDS[word] ?? word);
 }

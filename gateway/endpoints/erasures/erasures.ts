@@ -23,7 +23,7 @@ import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Accepted } from '../../http/idempotency/action.ts';
 
-/** A person who asks to be forgotten: everything that was stored of a number goes, of one account or of all. */
+/** Deletes everything stored of a number, in one account or in all, for a person who asks to be forgotten. */
 
 const ErasureIdText = id('ers', undefined, 'ers_01m7znjn7hdb5pft3awkb6pgvz');
 

@@ -16,7 +16,7 @@ import { request } from '../../http/fields/request.ts';
 import { MESSAGE_FILTER, messageFilter, withCountryCode } from '../messages/messages.ts';
 import { type ExportDocument, exportFile, exportsIn, findExport, insertExport, listExports } from './run.ts';
 
-/** Files of messages: asked for, made in the background, kept for a day. */
+/** Files of messages: made in the background, kept for a day. */
 
 const ExportIdText = id('exp', 'Id of the export.', 'exp_01m7znjn7hdb5pft3awkb6pgvz');
 

@@ -22,8 +22,8 @@ import { listMessages, type MessageFilter } from '../messages/message-list.ts';
 import { type MessageSummary, viewOf } from '../messages/views.ts';
 
 /**
- * A file of messages that an account asked for. A gateway makes it piece by piece, and stores each piece, so that every gateway can
- * serve the file. The document decides: a piece counts once `pieces` says so, and whoever goes on begins at `cursor`.
+ * A file of messages that an account asked for, stored in pieces so that every gateway can serve it. A piece counts
+ * once `pieces` includes it; another gateway continues at `cursor`.
  */
 export interface ExportDocument {
   readonly _id: ExportId;
@@ -32,7 +32,7 @@ export interface ExportDocument {
   readonly place: number;
   readonly filter: MessageFilter;
   readonly state: 'running' | 'done' | 'failed';
-  /** The time of the messages that it looks through, from the newest to the oldest. */
+  /** The messages' times, walked from the newest to the oldest. */
   readonly from: Date;
   readonly until: Date;
   /** Messages from here on are in the pieces, or do not fit. */
@@ -41,22 +41,19 @@ export interface ExportDocument {
   readonly pieces: number;
   readonly bytes: number;
   readonly cut?: true;
-  /** When it last got on. */
   readonly at: Date;
   readonly expiresAt: Date;
 }
 
 const DAY_MS = 86_400_000;
-/** Messages of one read, and reads of one piece: some 10,000 lines, which are 200 KB as gzip. */
+/** Messages per read, and reads per piece: some 10,000 lines, which are 200 KB as gzip. */
 const READ = 500;
 const READS = 20;
-/** The pause after each read, as a multiple of what it took: a file may take its time, sends may not. */
+/** The pause after each read, as a multiple of its duration: files may be slow, sends may not. */
 const REST = 2;
-/** A larger file is of no use in a spreadsheet. */
 const ROWS_MAX = 500_000;
-/** It got on so long ago that its process must be gone. */
+/** After this time without progress its process must be gone. */
 const STALLED_MS = 30_000;
-/** Pieces that a process makes at the same time. */
 const RUNNING_MAX = 3;
 
 const zip = promisify(gzip);
@@ -113,7 +110,6 @@ export async function findExport(db: Db, account: AccountId, _id: ExportId): Pro
   return (await exportsOf(db).findOne({ _id, account })) ?? undefined;
 }
 
-/** All of an account, the newest first. */
 export async function listExports(db: Db, account: AccountId): Promise<readonly ExportDocument[]> {
   const found = await exportsOf(db).find({ account }).toArray();
   return found.sort((a, b) => (a._id < b._id ? 1 : -1));
@@ -129,8 +125,8 @@ export async function* exportFile(db: Db, { _id, pieces }: ExportDocument): Asyn
 }
 
 /**
- * Makes the exports that were begun in this process, and those whose process died, when somebody looks at them. After each piece the
- * next one has its turn: an account with long files delays the short ones of others by some seconds only.
+ * Makes the exports begun in this process and, when somebody looks at one, those whose process died. After each piece
+ * the next export has its turn, so long files delay short ones only by seconds.
  */
 class Exports {
   readonly #deps: RunDeps;
@@ -142,7 +138,7 @@ class Exports {
     this.#deps = deps;
   }
 
-  /** Goes on with an export unless somebody does. */
+  /** Continues an export unless another process does. */
   look(found: ExportDocument): void {
     const stalled = this.#deps.clock.now().getTime() - found.at.getTime() > STALLED_MS;
     if (found.state === 'running' && stalled) this.run(found);
@@ -172,8 +168,8 @@ class Exports {
 export const exportsIn = perProcess((gateway) => new Exports(gateway));
 
 /**
- * Makes the next piece of a file. Returns whether there is more to do. Never rejects. It ends where another process has gone on, or
- * when the export was removed: then the update matches nothing.
+ * Makes the next piece; returns whether there is more to do. Never rejects. Ends when the update matches nothing:
+ * another process has taken over, or the export was removed.
  */
 async function runExport({ db, clock, log, stopping }: RunDeps, _id: ExportId): Promise<boolean> {
   try {
@@ -182,7 +178,7 @@ async function runExport({ db, clock, log, stopping }: RunDeps, _id: ExportId): 
     return (await nextPiece(db, clock, begun))?.state === 'running' && !stopping.aborted;
   } catch (error) {
     log.warn('export_failed', { export: _id, ...errorFields(error) });
-    // Without a store it stays as it is, and who looks at it goes on.
+    // If the store fails, the export stays as it is, and whoever looks at it continues it.
     await exportsOf(db)
       .updateOne({ _id, state: 'running' }, { $set: { state: 'failed' } })
       .catch(() => {});
@@ -190,7 +186,7 @@ async function runExport({ db, clock, log, stopping }: RunDeps, _id: ExportId): 
   }
 }
 
-/** The export as it is with one more piece. Null: somebody else has changed it. */
+/** The export with one more piece. Null: another process has changed it. */
 async function nextPiece(db: Db, clock: Clock, document: ExportDocument): Promise<ExportDocument | null> {
   const { _id, account, filter, pieces, rows, expiresAt } = document;
   let cursor = document.cursor;
@@ -223,7 +219,7 @@ async function nextPiece(db: Db, clock: Clock, document: ExportDocument): Promis
     { $set: changed },
     { returnDocument: 'after' },
   );
-  // The file was removed meanwhile, perhaps because of a person who is in it.
+  // The file was removed meanwhile, perhaps because a person in it was erased.
   if (gotOn === null && (await findExport(db, account, _id)) === undefined) {
     await piecesOf(db).deleteOne({ _id: pieceId(_id, pieces) });
   }

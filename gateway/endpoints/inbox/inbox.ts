@@ -32,7 +32,7 @@ import { listMessages } from '../messages/message-list.ts';
 import { type TextRules, textRulesFor } from '../messages/texts.ts';
 import { readSaid, WRITTEN } from './texts.ts';
 
-/** The customers who wrote on the chat-app channel, and how long they may be written to freely. */
+/** Customers who wrote on the chat-app channel, and until when they may be written to freely. */
 
 const PaidConversation = named('PaidConversation', 'The conversation that is paid now.', {
   conversation_id: text(undefined, { example: 'cnv_01m82mzqhr5d8rx0q2c0g7n3za' }),
@@ -41,7 +41,7 @@ const PaidConversation = named('PaidConversation', 'The conversation that is pai
   by: z.enum(['user', 'business']),
 });
 
-/** Who a customer is, and how long one may write freely from one of the account's numbers, under whichever name. */
+/** A customer, under whichever name, and until when one of the account's numbers may write freely. */
 export const InboxPerson = z.strictObject({
   customer: Customer,
   to: text('What to give as `to`: the number, or the user id of one who shows none.', { example: '919876543210' }),
@@ -113,7 +113,7 @@ export const inbox = endpoint({
     const end = found.slice(0, limit).at(-1);
     const keys = found.map(({ customer }) => conversationKey(account, customer));
     const documents = await readCustomers(db, keys);
-    // A person stands where they wrote last, under whichever name.
+    // A person is listed where they wrote last, under whichever name.
     const page = found.slice(0, limit).flatMap((one) => {
       const person = personOf(documents, account, one.customer);
       const isLast = person.documents.every((other) => other === one || other._id === one._id || !isAfter(other, one));
@@ -130,20 +130,19 @@ export const inbox = endpoint({
   },
 });
 
-/** Whether it stands before the other one in the list. */
 function isAfter(a: ConversationDocument, b: ConversationDocument): boolean {
   const [of, than] = [a.lastInboundAt?.getTime() ?? 0, b.lastInboundAt?.getTime() ?? 0];
   return of > than || (of === than && a._id > b._id);
 }
 
-/** What a customer and one number of the account write to each other. `at`: when the customer wrote last to it. */
+/** The messages between a customer and one number. `at`: when the customer last wrote to it. */
 interface Thread {
   readonly person: Person;
   readonly number: BusinessNumber;
   readonly at: Date;
 }
 
-/** Without a number the customer wrote to none. */
+/** Without `number`: the customer wrote to none. */
 export function personRecord(
   account: AccountId,
   { person, number }: Pick<Thread, 'person'> & Partial<Pick<Thread, 'number'>>,
@@ -190,7 +189,7 @@ async function lastMessages(
     const { person, number, at } = thread;
     const wrote = person.documents.find(({ sessions }) => sessions?.[number]?.getTime() === at.getTime());
     if (wrote === undefined) continue;
-    // Ids have the provider's time, as `at` has: one day of the index is enough.
+    // Ids have the provider's time, as `at` does, so one day of the index is enough.
     const createdFrom = new Date(at.getTime() - 1_000);
     const filter = { from: wrote.customer, to: number, channel: 'chatapp', createdFrom } as const;
     const [last] = (await listMessages(db, account, filter, undefined, 1)).messages;
@@ -250,16 +249,15 @@ function stopRecord({ customer, marketing }: ConversationDocument): Shown<typeof
   return { customer, since: isoTimestamp(marketing?.at ?? new Date(0)) };
 }
 
-/** The index is named: no plan walks the customers of other accounts. */
+/** The index is named, so that no plan walks the customers of other accounts. */
 const INDEX = 'inbox';
 
-/** A customer's place in the list: the time of the last message, then the number. */
 interface InboxPlace {
   readonly atMs: number;
   readonly customer: string;
 }
 
-/** Up to `limit` customers who wrote, the one who wrote last first, behind `after`. */
+/** The customer who wrote last comes first. */
 function listInbox(
   db: Db,
   account: AccountId,
@@ -283,7 +281,6 @@ function listInbox(
     .toArray();
 }
 
-/** How many customers may be written to freely now, up to `most`. */
 export function countOpenSessions(db: Db, account: AccountId, now: Date, most: number): Promise<number> {
   const since = new Date(now.getTime() - SESSION_MS);
   return conversationCollection(db).countDocuments(

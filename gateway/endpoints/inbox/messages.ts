@@ -44,10 +44,7 @@ const RECEIVED = {
   body: 'Where is it now?',
 };
 
-/**
- * If the customer has several names, it has the messages of all of them (conversations/person.ts). A customer who is unknown to
- * the account is answered like one who does not exist.
- */
+/** Has the messages of all names of a customer (conversations/person.ts). Other accounts' customers are unknown. */
 export const inboxThread = endpoint({
   id: 'inboxThread',
   call: 'inbox.thread',

@@ -16,9 +16,9 @@ import { flag, text } from '../../api/shapes.ts';
 import { beginning } from '../../http/fields/field.ts';
 import { saidOf, type TextRules, type WithText } from '../messages/texts.ts';
 
-/** Characters of a text that are shown. Webhooks and `GET /v2/events` have all of it. */
+/** How much of a text is shown. Webhooks and `GET /v2/events` have all of it. */
 const SHOWN_MAX = 4_096;
-/** Messages of one read. A text may have 64 KB: 500 of them at once held the event loop for 100 ms. */
+/** Messages per read. A text may have 64 KB: 500 at once held the event loop for 100 ms. */
 const TOGETHER = 16;
 
 export const WRITTEN = {
@@ -39,7 +39,6 @@ export const WRITTEN = {
   ).optional(),
 };
 
-/** What was written; of a template which one was sent, with its values. */
 type Said = Shown<z.ZodObject<typeof WRITTEN>> & {
   readonly template?: string;
   readonly language?: string;
@@ -56,7 +55,7 @@ interface Content extends WithText, Pick<ChatMessageDocument, '_id' | 'replyTo'>
   };
 }
 
-/** What is shown of the contents of these messages. Messages of which nothing is shown are missing. */
+/** The result lacks messages without anything to show. */
 export async function readSaid(
   db: Db,
   account: AccountId,

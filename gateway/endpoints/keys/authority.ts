@@ -26,16 +26,16 @@ import type { Problem } from '../../http/idempotency/action.ts';
 
 type Deps = Pick<GatewayDeps, 'db' | 'clock'>;
 
-/** What a caller may give to keys, and how the keys that it makes remember it. */
+/** What a caller may grant to keys, and what its keys store about their maker. */
 export interface Reach {
   readonly bounds: Bounds;
-  /** Undefined: an operator on this machine, who may give anything. */
+  /** Undefined: an operator on this machine, who may grant anything. */
   readonly maker?: Maker;
 }
 
 /**
- * How far the caller reaches: a key as far as itself, a user as the role says. Read anew, because what authentication knows of a key
- * can be 4 s old. A problem when the caller may not manage keys any more.
+ * What the caller may grant: a key as much as itself, a user as the role allows. Read anew, because authentication may
+ * be 4 s behind. A problem when the caller may no longer manage keys.
  */
 export async function reachOf(deps: Deps, caller: Caller): Promise<Reach | Problem> {
   const { who } = caller;
@@ -85,8 +85,8 @@ function managing(has: readonly Permission[]): { readonly problem: Problem } | u
 }
 
 /**
- * Who makes, changes, replaces or revokes a key must reach as far as it does: otherwise a key with `manage` alone could make one that
- * sends and reads (docs/decisions/0025). Undefined when the caller does.
+ * Whoever makes, changes, replaces or revokes a key must have all that it has; otherwise a key with only `manage` could
+ * make one that sends and reads (docs/decisions/0025). Undefined: the caller has it all.
  */
 export function beyondCaller(key: Bounds, own: Bounds): Problem | undefined {
   const exceeded = excess(key, own);
@@ -97,7 +97,7 @@ export function beyondCaller(key: Bounds, own: Bounds): Problem | undefined {
   return ['key_beyond_caller', { detail: `The key reaches farther than yours. Of yours: ${why}.` }];
 }
 
-/** For a key that would be too far from the user who stands behind it. `line`: that of the key that it replaces. */
+/** Refuses a key too many generations from the user behind it. `line`: of the key that it replaces. */
 export function tooFarDown({ maker }: Reach, line?: string): Problem | undefined {
   const between = (maker?.makers ?? []).filter((id) => id !== line && !isUserId(id));
   if (between.length <= GENERATIONS_MAX) return undefined;
@@ -120,9 +120,7 @@ const FIELD_NAMES: Readonly<Record<BoundField, string>> = {
   allowedIps: 'allowed_ips',
 };
 
-/**
- * Names each of `fields` in which a key would reach farther than `bound`. `whose`: the key whose bound it is, as in "the key that asks".
- */
+/** A problem for each of `fields` beyond `bound`. `whose`: the key of the bound, as in "the key that asks". */
 export function checkBounds(
   wanted: Bounds,
   bound: Bounds,
@@ -146,7 +144,7 @@ function limitOf(field: BoundField, { scopes, expiresAt, perMinute, allowedIps }
   return limits[field];
 }
 
-/** Reports a rate above what the operator allows the account. A key that already has this rate, from ops, may keep it. */
+/** Reports a rate above the account's maximum. A key that ops gave such a rate may keep it. */
 export async function checkRate(
   { db }: Pick<GatewayDeps, 'db'>,
   { who, account }: Caller,

@@ -79,7 +79,7 @@ import {
   revokeAudited,
 } from './made-keys.ts';
 
-/** An account's API keys. How far a key may reach: authority.ts. */
+/** An account's API keys. What a key may be granted: authority.ts. */
 
 type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'box'>;
 
@@ -194,7 +194,6 @@ export const showKey = endpoint({
 
 const NAME_MAX = 100;
 
-/** As `ops key create --name` takes it. */
 const name: Kind<string> = string(
   { description: 'A name for people, to tell keys apart.', minLength: 1, maxLength: NAME_MAX, pattern: ONE_LINE },
   (text) => {
@@ -211,7 +210,7 @@ const scopes = list(choice(ACCOUNT_KEY_SCOPES), {
   minItems: 1,
 });
 
-/** The account may have less than this maximum: `checkRate` (authority.ts) refuses a rate above that. */
+/** The account's maximum may be lower: see `checkRate` (authority.ts). */
 const RATE = {
   description:
     'Requests a minute that the key may make. When a key makes it, these count for that one too: both, and all that it makes, share its rate.',
@@ -252,7 +251,7 @@ const NEW_KEY = {
   ),
 };
 
-/** A new key counts as this many requests, so that nobody makes them by the thousand: 20 a minute. */
+/** A new key counts as this many requests, which allows 20 a minute. */
 const NEW_KEY_COST = 50;
 
 export const createKey = endpoint({
@@ -319,7 +318,7 @@ function refusal(problem: Problem): Refused {
   return { kind: 'refused', problem };
 }
 
-/** What is asked for. What is left out is as far as the maker reaches, and a rate at most the usual one. */
+/** The requested bounds. What is left out becomes the maker's; the rate at most the usual one. */
 function boundsWanted(
   { scopes = [], expires_at, per_minute, allowed_ips, test }: Given<typeof NEW_KEY>,
   maker: Bounds,
@@ -335,7 +334,7 @@ function boundsWanted(
   };
 }
 
-/** A repeated request gets the key's text again. So its caller must reach as far as the key, like whoever made it. */
+/** A repeated request gets the key's text again, so its caller must have all that the key has, as its maker had. */
 async function refuseText(deps: Deps, caller: Caller, id: SealedText): Promise<Problem | undefined> {
   const account = caller.account._id;
   const made = await findOwnKey(deps.db, account, openText(deps, account, id).id);
@@ -344,7 +343,7 @@ async function refuseText(deps: Deps, caller: Caller, id: SealedText): Promise<P
   return isProblem(reach) ? reach : beyondCaller(boundsOf(made), reach.bounds);
 }
 
-/** Stored encrypted, because it has the key's text. */
+/** Encrypted in the store, because it has the key's text. */
 async function createdAnswer(deps: Deps, made: KeyDocument, text: KeyText): Promise<Accepted> {
   const key = formatKey(text, made.test);
   const body: Shown<typeof CreatedKey> = done({ key, ...(await keyRecord(deps, made)) });
@@ -362,7 +361,7 @@ function notMade(error: unknown): Refused {
 }
 
 /**
- * Gateways see the change within 4 s. The key then reaches no farther than who asks, and than the key that made it; the keys that it
+ * Gateways see the change within 4 s. The key exceeds the bounds of neither the caller nor its maker; the keys that it
  * made are narrowed with it.
  */
 export const updateKey = endpoint({
@@ -425,7 +424,6 @@ export const updateKey = endpoint({
   },
 });
 
-/** Idempotent. */
 export const revoke = endpoint({
   id: 'revokeKey',
   call: 'keys.revoke',
@@ -462,8 +460,8 @@ export const revoke = endpoint({
 const OVERLAP_DAYS_MAX = 7;
 
 /**
- * The new key is stored first. If the gateway dies before the old one gets its end, both work; a repeated request with the same
- * Idempotency-Key completes it.
+ * The new key is stored first. If the gateway dies before the old one gets its end, both work; a repeated request with
+ * the same Idempotency-Key completes it.
  */
 export const rotateKey = endpoint({
   id: 'rotateKey',
@@ -558,7 +556,7 @@ function earlier(a: Date | undefined, b: Date): Date {
   return a !== undefined && a < b ? a : b;
 }
 
-/** Keys as the API shows them. `prefix` is what a key begins with; people compare it with the one in their settings. */
+/** `prefix`: the beginning of the key, which people compare with their settings. */
 async function keyRecords(
   { db, clock }: Pick<GatewayDeps, 'db' | 'clock'>,
   found: readonly KeyDocument[],
@@ -600,8 +598,8 @@ async function keyDetail(
 }
 
 /**
- * The text of a new key, sealed. It serves as the id of the request that makes the key, so with an Idempotency-Key it is stored with
- * the claim for a day, as the answer is. If the gateway dies after it has made the key, a repeated request can still be answered.
+ * The sealed text of a new key serves as the result's id: stored with the claim of an Idempotency-Key for a day, it
+ * answers a repeated request if the gateway died after making the key.
  */
 type SealedText = string;
 
@@ -609,7 +607,7 @@ export function newSealedText({ box, clock }: Pick<GatewayDeps, 'box' | 'clock'>
   return box.seal(formatKey(newKeyText(clock.now().getTime())), ['idempotency', account, 'result']);
 }
 
-/** Throws when it is none, or sealed with another secret or for another account. */
+/** Throws for a wrong text, or one sealed with another secret or for another account. */
 export function openText({ box }: Pick<GatewayDeps, 'box'>, account: AccountId, sealed: SealedText): KeyText {
   const parsed = parseKey(box.open(sealed, ['idempotency', account, 'result']));
   if (parsed === undefined) throw new Error('a sealed text is no key');

@@ -21,7 +21,7 @@ import type { GatewayDeps } from '../../http/deps.ts';
 import { choice, optional } from '../../http/fields/field.ts';
 import type { Problem } from '../../http/idempotency/action.ts';
 
-/** The keys that a key or a user made, and what becomes of them. */
+/** Keys made by a key or a user, and what becomes of them. */
 
 export const KEY_FATES = ['keep', 'revoke'] as const;
 type KeyFate = (typeof KEY_FATES)[number];
@@ -35,13 +35,12 @@ export const MadeKey = named('MadeKey', 'A key that another key, or a user, made
   state: z.enum(KEY_STATES).meta({ description: '`expired`: its time is over. `revoked`: for good.' }),
 });
 
-/** What is shown of a key beside the one, or the user, that made it. */
 export function madeRecord(key: KeyDocument, now: Date): Shown<typeof MadeKey> {
   return { key_id: key._id, name: key.name, state: isExpired(key, now) ? 'expired' : key.status };
 }
 type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
 
-/** The field of requests after which a user may not make such keys any more. */
+/** For requests that take rights from a user: what becomes of keys that the user could no longer make. */
 export const keysOfTheUser = optional(
   choice(
     KEY_FATES,
@@ -49,15 +48,15 @@ export const keysOfTheUser = optional(
   ),
 );
 
-/** Keys that outlive their maker's right to make them, and what shall become of them. */
+/** Keys that outlive their maker's right to make them, and what to do with them. */
 interface LeftKeys {
   readonly user: UserDocument;
-  /** What the user may give to a key afterwards: nothing, when the user is disabled or gone. */
+  /** What the user may grant afterwards: nothing, if disabled or gone. */
   readonly keeps: readonly string[];
   readonly fate: KeyFate | undefined;
 }
 
-/** The question, when there are such keys and nobody has said what becomes of them. Asked before the user is changed. */
+/** Asks what to do with the keys if the request does not say. Called before the user is changed. */
 export async function askAboutKeys(deps: Deps, left: LeftKeys): Promise<Problem | undefined> {
   if (left.fate !== undefined) return undefined;
   const found = await leftKeys(deps, left);
@@ -67,7 +66,7 @@ export async function askAboutKeys(deps: Deps, left: LeftKeys): Promise<Problem 
   return ['user_has_keys', { detail }];
 }
 
-/** After the change of the user: revokes the keys, if that is their fate. What the answer says of them, if there are any. */
+/** Called after the user's change: revokes the keys if asked to. Returns what the answer says of them. */
 export async function settleKeys(deps: Deps, requester: Requester, left: LeftKeys): Promise<object> {
   const find = () => leftKeys(deps, left);
   const found = left.fate === 'revoke' ? await revokeAudited(deps, requester, find) : await find();
@@ -83,7 +82,6 @@ async function leftKeys({ db, clock }: Deps, { user, keeps }: LeftKeys): Promise
   return made.filter(({ scopes }) => !(keeps.includes('manage') && scopes.every(may)));
 }
 
-/** Makes a change of a key and records it in the audit. Resolves as `change` does: undefined when nothing was changed. */
 export function changeKey(
   deps: Deps,
   requester: Requester,
@@ -103,7 +101,7 @@ export function changeKey(
   });
 }
 
-/** Keeps the keys that this one made, directly or not, inside it. Returns those that worked, as they are now. */
+/** Narrows the keys that this one made, directly or not, to its bounds. Returns the live ones, as they are now. */
 export async function narrowMade(deps: Deps, requester: Requester, key: KeyDocument): Promise<readonly KeyDocument[]> {
   const { db, clock } = deps;
   const made = await narrowDescendants(db, key, clock, (one) =>
@@ -112,7 +110,7 @@ export async function narrowMade(deps: Deps, requester: Requester, key: KeyDocum
   return asTheyAre(deps, made);
 }
 
-/** Revokes the keys that `find` finds, until it finds none. Returns them. */
+/** Revokes what `find` finds until it finds nothing. Returns the keys. */
 export async function revokeAudited(
   deps: Deps,
   requester: Requester,
@@ -128,18 +126,18 @@ async function asTheyAre({ db }: Deps, keys: readonly KeyDocument[]): Promise<re
   return keys.map((key) => now.get(key._id) ?? key);
 }
 
-/** The keys that work and that this key made, or the ones that it replaced, and the keys that those made. Oldest first. */
+/** Live keys made, directly or not, by this key or by one that it replaced. Oldest first. */
 export async function descendantsOf(db: Db, key: KeyDocument, now: Date): Promise<readonly KeyDocument[]> {
   const live = await listLiveKeys(db, key.account, now);
   return live.filter((one) => (one.makers ?? []).includes(lineOf(key)) && !isOrWasReplaced(one, key));
 }
 
-/** Whether it is the key, or one that the key replaced, as far as the ids tell: a later key has a greater one. */
+/** Whether it is the key or one that it replaced, judged by the ids: later keys have greater ones. */
 function isOrWasReplaced(one: KeyDocument, key: KeyDocument): boolean {
   return lineOf(one) === lineOf(key) && one._id <= key._id;
 }
 
-/** The keys that work and that a user made, and the keys that those made. Oldest first. */
+/** Live keys that a user made, directly or not. Oldest first. */
 async function keysOfUser(
   db: Db,
   { account, user }: { readonly account: AccountId; readonly user: string },
@@ -149,9 +147,7 @@ async function keysOfUser(
   return live.filter(({ makers = [] }) => makers.includes(user));
 }
 
-/**
- * Revokes what `find` finds until it finds nothing: one of the keys may make another meanwhile. Returns the keys, as they were.
- */
+/** Repeats until `find` finds nothing, because a key may make another meanwhile. Returns the keys before. */
 async function revokeEach(
   find: () => Promise<readonly KeyDocument[]>,
   revoke: (key: KeyDocument) => Promise<unknown>,
@@ -165,8 +161,8 @@ async function revokeEach(
 }
 
 /**
- * Calls `narrow` for each key that this one made, directly or not, until all are inside it: one that is not narrowed yet may make
- * another meanwhile. Returns the keys, as they were.
+ * Narrows the keys that this one made, directly or not, until all are within its bounds: one not yet narrowed may make
+ * another. Returns the keys as they were.
  */
 export async function narrowDescendants(
   db: Db,
@@ -185,10 +181,7 @@ export async function narrowDescendants(
   return [...made.values()];
 }
 
-/**
- * The key that made this one, or the newest that has replaced it. Undefined: a user or ops made it. A key that replaced itself is in
- * the place of the old one, so the maker of that one is its maker.
- */
+/** The key that made this one (or that one's newest replacement); a key that replaced itself keeps its maker. */
 export async function makerKey(db: Db, key: KeyDocument): Promise<KeyDocument | undefined> {
   const maker = key.makers?.find((id) => id !== lineOf(key));
   return maker === undefined ? undefined : newestOfLine(db, key.account, maker);

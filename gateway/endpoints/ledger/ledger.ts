@@ -22,7 +22,6 @@ import { LINKS, type Links, readLinks } from './links.ts';
 
 const REASONS = ['send', 'conversation', 'top_up', 'refund', 'correction'] as const satisfies readonly LedgerReason[];
 
-/** `since` is inclusive, `until` exclusive. */
 const LEDGER_FILTER = {
   reason: optional(
     choice(
@@ -36,10 +35,10 @@ const LEDGER_FILTER = {
 
 type LedgerFilter = Values<typeof LEDGER_FILTER>;
 
-/** Entries that one page looks at when it filters by reason, which no index has. It may then have fewer entries than asked for. */
+/** Entries read per page when filtering by reason, which no index has. The page may then be short. */
 const WALK_MAX = 1_000;
 
-/** A number above that of every entry. Ids of entries have room for twelve digits. */
+/** Above every entry's number: ids of entries have room for twelve digits. */
 const BEHIND_ALL = 999_999_999_999;
 
 interface LedgerPage {
@@ -48,7 +47,6 @@ interface LedgerPage {
   readonly next: number | undefined;
 }
 
-/** Up to `limit` entries that fit, newest first, with numbers below `before`. */
 export async function listLedger(
   db: Db,
   account: AccountId,
@@ -65,14 +63,14 @@ export async function listLedger(
     .slice(0, limit);
   const isAll = walked.length < most || young.length < walked.length;
   const last = entries.length === limit ? entries.at(-1)?.seq : isAll ? undefined : walked.at(-1)?.seq;
-  // The first entry of an account has the number 1.
+  // The first entry has the number 1.
   return { entries, next: last === 1 ? undefined : last };
 }
 
 /**
- * The lowest number of an entry at or after `at`. Numbers and times rise together, so a binary search finds it without an index on
- * the time. Changes are entered in any order: if a number has no entry yet, the one before it tells the time. Changes below the
- * result that are not entered yet may be of any time.
+ * The lowest number at or after `at`, by binary search: numbers and times rise together, and no index has the time.
+ * Changes are entered in any order: for a missing number the entry before tells the time. Changes below the result that
+ * are not entered yet may be of any time.
  */
 async function firstSince(db: Db, account: AccountId, at: Date): Promise<number> {
   const newest = await newestUpTo(db, account, BEHIND_ALL);
@@ -87,7 +85,6 @@ async function firstSince(db: Db, account: AccountId, at: Date): Promise<number>
   return low + 1;
 }
 
-/** The entered entry with the highest number that is not above `seq`. */
 async function newestUpTo(db: Db, account: AccountId, seq: number): Promise<LedgerEntryDocument | undefined> {
   const stored = await ledgerCollection(db)
     .find({ _id: { $gte: ledgerEntryId(account, 1), $lte: ledgerEntryId(account, seq) } })
@@ -197,10 +194,8 @@ export const ledgerCsv = endpoint({
   },
 });
 
-/** Entries of one read, and of the whole file. */
 const SLICE = 500;
 const ENTRIES_MAX = 100_000;
-/** The pause after each read, as a multiple of what it took. */
 const REST = 2;
 
 type Line = LedgerEntryDocument & { readonly links?: Links | undefined };
@@ -227,7 +222,7 @@ const COLUMNS: Columns<Line> = {
   note: ({ note }) => note,
 };
 
-/** The pieces of the file, some of them empty. It is cut off after `most` entries, or some more. Its last line then says so. */
+/** The pieces of the file, some empty. Cut off after `most` entries or some more; the last line then says so. */
 export async function* ledgerFile(
   db: Db,
   clock: Clock,
@@ -253,12 +248,12 @@ export async function* ledgerFile(
     oldest = entries.at(-1)?.at ?? oldest;
     await setTimeout(REST * (clock.monotonicMs() - beganMs));
   }
-  // Others of the same millisecond may be missing: the next file begins with it.
+  // Others of the same millisecond may be missing, so the next file begins with it.
   const until = new Date(oldest.getTime() + 1).toISOString();
   yield await csvLines(CUT_OFF, [`Cut off after ${count} entries. Ask for older ones with until=${until}`]);
 }
 
-/** As many cells as any other line, none of which a program takes for a number. */
+/** As many cells as any other line, none of which looks like a number. */
 const CUT_OFF: Columns<string> = {
   ...Object.fromEntries(Object.keys(COLUMNS).map((name) => [name, () => undefined])),
   seq: (text) => text,

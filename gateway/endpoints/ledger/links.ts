@@ -18,7 +18,7 @@ import { text, whole } from '../../api/shapes.ts';
 import { explain } from '../messages/explain/explain.ts';
 import { MessageId as MessageIdShape, REPEAT_MS } from '../messages/shapes.ts';
 
-/** What a line of the statement is about: its messages with number and reference, why it came back, and whether it came twice. */
+/** What a line of the statement is about: messages with number and reference, why it was refunded, and repeats. */
 
 export const LINKS = {
   messages: z
@@ -63,7 +63,7 @@ const FIELDS = {
 
 const SHOWN_SCHEDULES = 2;
 
-/** The links of each entry, by its number. Three reads at most for all of them. */
+/** By the entry's number. At most three reads for all entries. */
 export async function readLinks(
   db: Db,
   account: AccountId,
@@ -136,7 +136,7 @@ function idsOf({ covers, reference }: LedgerEntryDocument): MessageId[] {
   return [...new Set(ids)];
 }
 
-/** Some schedules of an entry: a debit may have paid for a hundred. */
+/** Only some schedules: a debit may have paid for a hundred. */
 function schedulesOf({ reference, schedules = [] }: LedgerEntryDocument): readonly ScheduleId[] {
   return reference !== undefined && isScheduleId(reference) ? [reference] : schedules.slice(0, SHOWN_SCHEDULES);
 }
@@ -145,7 +145,6 @@ interface Booked extends Pick<ScheduleDocument, '_id' | 'at' | 'state' | 'batch'
   readonly content?: { readonly message?: { readonly to?: string; readonly reference?: string } };
 }
 
-/** The message that it became. */
 function messageOf({ _id, at, state, batch }: Booked): MessageId | undefined {
   return batch === undefined && state === 'sent' ? releasedId('msg', _id, at) : undefined;
 }
@@ -157,7 +156,7 @@ function whyBack(reference = '', message: Linked | undefined): string {
   return (message && explain(message)?.cause) ?? 'No carrier took the message.';
 }
 
-/** By the number of an entry: the others that paid for the same within a minute. */
+/** By an entry's number: the others that paid for the same within a minute. */
 function repeatsOf(
   entries: readonly LedgerEntryDocument[],
   byId: ReadonlyMap<MessageId, Linked>,

@@ -27,7 +27,7 @@ import {
   reason,
 } from '../operators/fields.ts';
 
-/** What an account may spend and whom it may send to. Operators set it; the caps of its keys the account sets itself. */
+/** What an account may spend and whom it may send to. Operators set it; caps of its keys are set by the account. */
 
 const Cap = named('Cap', 'A limit and how much of it was used.', {
   cap: whole('The most credits. Null: no cap.', { minimum: 0, example: 5000 }).nullable(),
@@ -257,8 +257,8 @@ export const setCapsOfKey = endpoint({
 });
 
 /**
- * What keys have spent that are over, and have made none of those that work, is asked for no more. With ever new keys the account's
- * document would grow with no end, and every debit writes it. `lines` were read first: a key that is made meanwhile is not among them.
+ * Removes what dead keys spent, unless live ones descend from them: every debit writes the account's document, which
+ * must not grow without end. `lines` was read first, so a key made meanwhile is not in it.
  */
 async function forgetOver(db: Db, account: AccountId, lines: readonly string[], now: Date): Promise<void> {
   const live = await listLiveKeys(db, account, now);
@@ -324,7 +324,6 @@ async function release(
   const before = (await readHolds(db, [account])).find((one) => one.prefix === prefix);
   if (before === undefined) return refused('hold_not_found');
   const { kind, id } = requester.who;
-  // Operators are not named to accounts.
   const by = requester.scopes.some(isOperatorScope) ? 'ops' : `${kind} ${id}`;
   const hold = await changeAudited(deps, requester, {
     action: 'traffic.release',

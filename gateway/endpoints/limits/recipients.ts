@@ -12,10 +12,7 @@ import { FieldProblems, invalidRequest } from '../../http/field-problems.ts';
 import type { Problem, Refused } from '../../http/idempotency/action.ts';
 import { PROBLEMS, type ProblemSlug } from '../../http/problem.ts';
 
-/**
- * The limits of an account on whom it sends to. Checked when a request is accepted, before any debit; of a schedule when it is
- * booked. An account without such limits pays nothing for them.
- */
+/** Checked when a request is accepted (a schedule: booked), before any debit. Accounts without limits pay nothing. */
 
 type Account = Caller['account'];
 type LimitSlug = 'country_not_allowed' | 'traffic_held' | 'recipient_limit_reached';
@@ -29,7 +26,7 @@ export const RECIPIENT_LIMITS = [
   'recipient_limit_reached',
 ] as const satisfies readonly ProblemSlug[];
 
-/** The refusal of recipients in countries that the account may not send to, or with a prefix that is held. */
+/** Refuses recipients in countries that the account may not send to, or with a held prefix. */
 export async function beyondLimits(
   { countries, brake, heldPrefixes = [] }: Account,
   recipients: readonly string[],
@@ -53,7 +50,6 @@ export async function beyondLimits(
   return refusing('traffic_held', recipients, placeOf, of);
 }
 
-/** `limit`: also the name of the limit, as every refusal by a limit says it. */
 async function refusing(
   slug: LimitSlug,
   recipients: readonly string[],
@@ -93,15 +89,15 @@ interface Paid {
   readonly mayStillPay?: true;
 }
 
-/** Does what must be done before a payment, and undoes it where nothing was paid; or refuses. */
+/** Does what must precede a payment and undoes it if nothing was paid; or refuses. */
 export type AroundPayment = <Outcome extends Paid>(pay: () => Promise<Outcome>) => Promise<Outcome | Refused>;
 
-/** Whether something was sent, or may be yet. */
+/** Whether something was sent or may still be. */
 export function mayBeSent({ kind, mayStillPay }: Paid): boolean {
   return kind === 'accepted' || kind === 'outcome_unknown' || mayStillPay === true;
 }
 
-/** The recipients are counted as `countedWithin` does, if the account has a limit. */
+/** Counts recipients (`countedWithin`) if the account has a limit. */
 export async function withinRecipientLimit<Outcome extends Paid>(
   deps: Deps,
   account: Account,
@@ -115,17 +111,14 @@ export async function withinRecipientLimit<Outcome extends Paid>(
   return countedWithin(deps, account, { names: recipients, most, problemOf }, pay);
 }
 
-/** How often each of these may be sent to in a clock hour. */
+/** How often each name may be sent to in a clock hour. */
 export interface HourlyLimit {
   readonly names: readonly string[];
   readonly most: number;
   problemOf(over: ReadonlySet<string>): Promise<Problem | undefined> | Problem;
 }
 
-/**
- * Counts the names for the hour, then does `pay`. When some have been counted as often as is allowed, nothing is done. What was not
- * accepted is not counted.
- */
+/** Counts the names, then does `pay`. If one is at its limit, nothing is done. Only accepted ones stay counted. */
 export async function countedWithin<Outcome extends Paid>(
   deps: Deps,
   account: Account,
@@ -148,7 +141,7 @@ export async function countedWithin<Outcome extends Paid>(
   }
 }
 
-/** What cannot be given back stays counted for this hour. */
+/** If this fails, the names stay counted for this hour. */
 async function giveBack({ db, log }: Deps, account: Account, count: RecipientCount): Promise<void> {
   await giveBackRecipients(db, account._id, count).catch((error: unknown) =>
     log.warn('recipients_not_given_back', { account: account._id, ...errorFields(error) }),
@@ -166,9 +159,9 @@ function overProblem(
 }
 
 /**
- * How many messages a recipient was sent in one clock hour by an account that limits that: one document for each, removed after the
- * hour. Counted before the debit, by an update that goes no further than the limit: so it is exact over all gateways. A process that
- * dies between the count and the debit leaves one too many, never one too few.
+ * How many messages a recipient got in a clock hour, for accounts that limit it; removed after the hour. Counted before
+ * the debit by an update that stops at the limit, so it is exact over all gateways. A crash between count and debit
+ * leaves one too many, never one too few.
  */
 interface RecipientHourDocument {
   readonly _id: `${AccountId}:${string}:${HourName}`;
@@ -182,16 +175,13 @@ function recipientHourCollection(db: Db): Collection<RecipientHourDocument> {
 
 const SLICE = 1_000;
 
-/** What was counted, so that it can be given back when nothing was sent after all. */
+/** What was counted, to be given back if nothing was sent. */
 interface RecipientCount {
   readonly hour: Date;
   readonly wanted: ReadonlyMap<string, number>;
 }
 
-/**
- * Counts one message for each of `recipients`; a recipient that is there twice is counted twice. When that is more than `most` for
- * some, nothing stays counted, and they are returned.
- */
+/** Counts each of `recipients`, also repeated ones. If some exceed `most`, returns them and counts nothing. */
 async function countRecipients(
   db: Db,
   account: AccountId,
@@ -237,14 +227,14 @@ async function countSlice(
   for (const { index, code, errmsg } of writeErrors) {
     const [one, again] = [slice[index], updates[index]];
     if (code !== DUPLICATE_KEY || one === undefined || again === undefined) throw storeTrouble(errmsg);
-    // The document is there: at its limit, or another gateway has inserted it at the same moment.
+    // The document exists: it is at its limit, or another gateway inserted it at the same moment.
     const counted = refused.size === 0 && (await collection.updateOne(again.filter, again.update)).matchedCount === 1;
     if (!counted) refused.add(one[0]);
   }
   return refused;
 }
 
-/** The recipients to whom as many messages cannot be sent now. Counts nothing. */
+/** Recipients whose messages would exceed the limit now. Counts nothing. */
 export async function recipientsOver(
   db: Db,
   account: AccountId,

@@ -20,10 +20,9 @@ import { readOverview } from '../traffic/overview.ts';
 import { replayRecord } from '../webhooks/replays.ts';
 import { LiveHub, LiveStream, type Reading } from './stream.ts';
 
-/** As many as a page shows without scrolling. */
 const NEWEST = 20;
 
-/** What `GET /v2/account/stream` can tell. A new kind of event is an entry here, and its sentence in `accountStream`. */
+/** What `GET /v2/account/stream` can tell. New kinds also need a sentence in `accountStream`. */
 export const ACCOUNT_SOURCES: readonly AccountSource[] = [
   {
     name: 'balance',
@@ -37,7 +36,7 @@ export const ACCOUNT_SOURCES: readonly AccountSource[] = [
     },
   },
   {
-    // What the running hour and the one before have by now: the page of statistics reads them again when this changes.
+    // The running hour and the one before: the page of statistics reloads when this changes.
     name: 'statistics',
     read: async ({ db, clock }, account) => {
       const hours = await readHours(db, account, new Date(clock.now().getTime() - HOUR_MS));
@@ -62,18 +61,17 @@ export const ACCOUNT_SOURCES: readonly AccountSource[] = [
   { name: 'chat_templates', read: ({ db }, account) => countChatTemplates(db, liveAccountOf(account)) },
 ];
 
-/** What `GET /v2/admin/stream` can tell. */
 const OPERATOR_SOURCES: readonly OperatorSource[] = [
   { name: 'overview', read: ({ db, clock }) => readOverview(db, clock) },
   { name: 'carriers', read: async ({ db, clock }) => ({ carriers: await readCarriers(db, clock.now()) }) },
 ];
 
 interface AccountSource {
-  /** The event's name, by which clients listen: `balance`. */
+  /** The event's name for clients: `balance`. */
   readonly name: string;
   /**
-   * The whole current value, small, by an index: it is read every two seconds while somebody looks. The same things must give the
-   * same JSON, because only changes are sent. So it has no "now" and no ages in it.
+   * The whole current value, small and by an index: read every two seconds while watched. Only changed JSON is sent, so
+   * it must be deterministic, without "now" and ages.
    */
   read(deps: SourceDeps, account: AccountId): Promise<object>;
 }
@@ -87,22 +85,22 @@ interface OperatorSource extends Omit<AccountSource, 'read'> {
   read(deps: SourceDeps): Promise<object>;
 }
 
-/** How often a stream shows that it lives, and its caller is looked at again. Common proxies wait for 60 s. */
+/** How often a stream sends a sign of life and its caller is checked again. Common proxies wait for 60 s. */
 const BEAT_MS = 15_000;
-/** Seconds after which a caller who has too many streams may try again. */
+/** Seconds. */
 const RETRY_AFTER = ['Retry-After', '30'] as const;
 
-/** A key, or a signed-in user: as many tabs as a person looks at, and what browsers have not closed yet. */
+/** For a key or a signed-in user: some tabs, and those that browsers have not closed yet. */
 const PER_CALLER_MAX = 12;
 const PER_ACCOUNT_MAX = 100;
-/** All streams of one process. Each takes a connection and some 20 KB. */
+/** Each stream takes a connection and some 20 KB. */
 const PROCESS_MAX = 2_000;
 
-/** The streams of live numbers: one hub for all of them, made once per process. */
+/** One per process: all streams share one hub. */
 class Live {
   readonly #gateway: Gateway;
   readonly #hub: LiveHub;
-  /** The open streams, with who listens. All end when the process begins to stop: nothing waits for them. */
+  /** All end when the process begins to stop. */
   readonly #open = new Map<LiveStream, Requester>();
 
   constructor(gateway: Gateway) {
@@ -113,16 +111,16 @@ class Live {
     });
   }
 
-  /** Answers with a stream of these readings, unless it is refused. `user`: the only one whose session may listen. */
+  /** `user`: only this user's session may listen. */
   open(res: Reply, readings: readonly Reading[], user: string | undefined): void {
     if (refusesOther(res, user)) return;
     if (!this.#hasRoomFor(requesterOf(res))) {
       sendProblem(res, 'too_many_streams', { headers: RETRY_AFTER });
       return;
     }
-    // The caller left while the store was asked who it is: `close` will not come a second time.
+    // If the caller left during authentication, `close` will not come again.
     if (res.closed) return;
-    // Without the first header nginx keeps events until its buffer is full.
+    // Without the first header nginx buffers events.
     beginStream(res, 'text/event-stream; charset=utf-8', ['X-Accel-Buffering', 'no', 'Connection', 'close']);
     if (res.req.method === 'HEAD') res.end();
     else this.#begin(res, readings);
@@ -150,8 +148,8 @@ class Live {
   }
 
   /**
-   * Ends the stream of somebody who may not ask any more: a revoked key, a session that was ended. When the store cannot say, the
-   * stream goes on: nothing comes on it then. Never rejects.
+   * Ends a stream whose caller may no longer listen (revoked key, ended session). If the store fails, the stream goes
+   * on, without news. Never rejects.
    */
   async #beat(req: Request, requester: Requester, stream: LiveStream): Promise<void> {
     const problem = await this.#lost(req, requester).catch(() => undefined);
@@ -159,12 +157,12 @@ class Live {
     else stream.end(problem);
   }
 
-  /** A session is only looked at: an open page is no request, and does not keep the session from ending. */
+  /** A session is only looked at: an open page must not keep it alive. */
   async #lost(req: Request, { who, account }: Requester): Promise<ProblemSlug | undefined> {
     const { sessions, identify } = this.#gateway;
     const now = who.kind === 'user' ? await sessions.scopesOf(who.session) : await identify(req);
     if (typeof now === 'string') return now;
-    // Who looks at an account may read it for that (access/looking.ts).
+    // Operators who look at an account may read it (access/looking.ts).
     const has = now.scopes.includes('admin:look') ? [...now.scopes, 'read'] : now.scopes;
     return has.includes(account === undefined ? 'admin:read' : 'read') ? undefined : 'scope_missing';
   }
@@ -228,7 +226,7 @@ export const adminStream = endpoint({
   },
 });
 
-/** `events=balance,messages`: the sources that the caller wants. */
+/** `events=balance,messages`. */
 function eventsOf<Source extends { readonly name: string }>(
   sources: readonly Source[],
   description: string,

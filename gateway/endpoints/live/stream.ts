@@ -5,50 +5,42 @@ import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { errorFields, type Log } from '../../../shared/platform/runtime/log.ts';
 import type { ProblemSlug } from '../../http/problem.ts';
 
-/** A source about one account, or about everything: what the hub reads, once for all who look. */
 export interface Reading {
   readonly name: string;
   readonly key: string;
   read(): Promise<object>;
 }
 
-/** Is given each new value of a reading: the reading's name, and the value as JSON. */
+/** The value is JSON. */
 type Listener = (name: string, json: string) => void;
 
-/** From the end of one read of a reading to the next. */
+/** From the end of one read to the next. */
 const EVERY_MS = 2_000;
-/**
- * Or so many times as long as the read took, if that is longer: one reading takes a twentieth of the store's time at most, whatever
- * its account has. Counting 6,000 chat-app templates takes 30 to 90 ms.
- */
+/** The next read waits at least this multiple of the read's duration: a twentieth of the store's time at most. */
 const PAUSE = 20;
-/** After a read that failed. */
+/** After a failed read. */
 const FAILED_MS = 10_000;
-/**
- * Readings are read one after the other. After each the hub rests three times as long as the read took: however many look, the
- * store spends at most a quarter of its time on them, and less when it is slow because it is busy with messages.
- */
+/** After each read the hub rests for this multiple of its duration: at most a quarter of the store's time in all. */
 const REST = 3;
 const REST_MAX_MS = 500;
 
 interface Watch {
   readonly reading: Reading;
   readonly listeners: Set<Listener>;
-  /** By the monotonic clock. */
   dueMs: number;
-  /** As it was told last. Undefined until it was read. */
+  /** The last value told; undefined until it was read. */
   json: string | undefined;
 }
 
 /**
- * Reads what streams tell: each reading once in this process, however many listen. Listeners are told the current value at once
- * and then each new one. Nothing is read while nobody listens.
+ * Reads each reading once, however many listen, and only while somebody does. Listeners get the current value at once
+ * and then each new one.
  */
 export class LiveHub {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #watches = new Map<string, Watch>();
-  /** `running`: a round goes through the watches, also through those that are added meanwhile. */
+  /** `running`: a round goes through the watches, including those added meanwhile. */
   #state: 'idle' | 'waiting' | 'running' = 'idle';
   #timer: NodeJS.Timeout | undefined;
 
@@ -87,7 +79,6 @@ export class LiveHub {
     else this.#runIn(Math.max(0, nextMs - this.#clock.monotonicMs()));
   }
 
-  /** Never rejects. */
   async #read(watch: Watch): Promise<void> {
     const { reading, listeners } = watch;
     const beganMs = this.#clock.monotonicMs();
@@ -110,21 +101,21 @@ export class LiveHub {
 }
 
 /**
- * Bytes. A caller is disconnected when an event has a new value, its last value is unread, and more than this is unread in all.
- * Browsers open the stream again and then get all current values.
+ * Bytes. A caller with more unread is disconnected when an event has a new value and its last one is unread. Browsers
+ * then reconnect and get all current values.
  */
 const UNREAD_MAX = 65_536;
-/** Milliseconds until a browser opens the stream again after it ended. */
+/** Milliseconds until a browser reconnects. */
 const AGAIN_MS = 3_000;
 
 /**
- * One open answer of the type text/event-stream (HTML Living Standard, 9.2 Server-sent events). Its head has been written.
- * `onClose` is called once, when the caller has gone or it was ended.
+ * One open text/event-stream (HTML Living Standard, 9.2 Server-sent events); its head is written. `onClose` is called
+ * once, when the caller has gone or it was ended.
  */
 export class LiveStream {
   readonly #res: ServerResponse;
   #open = true;
-  /** Names of which the caller has not read a value yet. */
+  /** Events whose last value the caller has not read yet. */
   readonly #unread = new Set<string>();
 
   constructor(res: ServerResponse, onClose: () => void) {
@@ -133,7 +124,7 @@ export class LiveStream {
       this.#open = false;
       onClose();
     });
-    // A caller of a stream that ends its side has gone. Callers of other requests may still wait for an answer (http/server.ts).
+    // A client that ends its side has gone. For other requests it may still wait for an answer (http/server.ts).
     if (res.socket?.readableEnded) this.end();
     else res.socket?.once('end', () => this.end());
     this.#write(`retry: ${AGAIN_MS}\n\n`);
@@ -146,12 +137,12 @@ export class LiveStream {
     this.#write(`event: ${name}\ndata: ${json}\n\n`, isBehind, () => this.#unread.delete(name));
   }
 
-  /** A comment line: proxies close connections on which nothing comes, and a caller who has gone is noticed. */
+  /** A comment line keeps proxies from closing the connection, and shows when a caller has gone. */
   beat(): void {
     this.#write(':\n\n');
   }
 
-  /** With a problem: the caller may not listen any longer and should not try again. */
+  /** With a problem: the caller may not listen and should not retry. */
   end(problem?: ProblemSlug): void {
     if (problem !== undefined) this.tell('end', JSON.stringify({ code: problem }));
     if (!this.#open) return;

@@ -81,7 +81,7 @@ const EventPage = named('EventPage', 'Events, newest first.', {
   has_more: flag('Whether there may be more.', true),
 });
 
-/** Also for accounts without webhooks. `listEvents` says how far one page looks. */
+/** Also for accounts without webhooks. */
 export const events = endpoint({
   id: 'events',
   call: 'events.list',
@@ -119,9 +119,9 @@ export const events = endpoint({
   },
 });
 
-/** The payload that webhooks post, with its id, which is the `webhook-id` header of the post. */
+/** The payload of webhooks with its id, the post's header `webhook-id`. */
 function eventRecord({ id, body }: EventBody): Shown<typeof Event> {
-  return { event_id: id, ...JSON.parse(body) }; // as `eventBody` made it
+  return { event_id: id, ...JSON.parse(body) };
 }
 
 type PlaceText = `${number}:${EventPlace['id']}`;
@@ -132,7 +132,7 @@ function isPlace(text: string): text is PlaceText {
 
 function placeOf(text: PlaceText): EventPlace {
   const colon = text.indexOf(':');
-  const id = text.slice(colon + 1) as EventPlace['id']; // the text has the form of a cursor's place
+  const id = text.slice(colon + 1) as EventPlace['id'];
   return { atMs: Number(text.slice(0, colon)), id };
 }
 
@@ -147,26 +147,18 @@ interface EventBody {
 
 interface EventBodies {
   readonly bodies: readonly EventBody[];
-  /** How many of the events are in this answer, counted from the first. The rest belongs to the next page. */
+  /** How many of the events, counted from the first, are in this answer. The rest belongs to the next page. */
   readonly taken: number;
 }
 
-/**
- * Characters of all bodies together. A customer's message may have 64 KB; 500 of them blocked a gateway for seconds.
- */
+/** Characters of all bodies. A message may have 64 KB; 500 blocked a gateway for seconds. */
 const WEIGHT_MAX = 1_048_576;
-/**
- * Messages of the first read. Each later read takes as many as should weigh about `GROUP_WEIGHT`, estimated from the
- * read before.
- */
+/** Messages of the first read. Later reads aim at `GROUP_WEIGHT`, judged by the read before. */
 const FIRST_GROUP = 16;
 const GROUP_MAX = 256;
 const GROUP_WEIGHT = 131_072;
 
-/**
- * Reads the bodies of these events in their order, until a page is full; at least one. Leaves out messages that have
- * been removed since.
- */
+/** In order, until a page is full; at least one. Leaves out messages removed since. */
 async function readEventBodies(db: Db, account: AccountId, events: readonly ListedEvent[]): Promise<EventBodies> {
   const bodies: EventBody[] = [];
   let taken = 0;
@@ -207,33 +199,27 @@ async function readMessages(
   return new Map(found.map((message) => [message._id, message]));
 }
 
-/** Events are the entries of message histories. Older ones are not listed. */
+/** Events are entries of message histories. Older ones are not listed. */
 const EVENTS_MS = 7 * 24 * 3_600_000;
 
-/** A state that a message reached. events.ts reads its body. */
 interface ListedEvent {
   readonly id: EventId;
   readonly message: MessageId;
   readonly entry: HistoryEntry;
 }
 
-/** The fields that are read of a message to list its events. A whole message from a customer can be large. */
+/** The only fields read to list events, because a customer's message can be large. */
 type WithHistory = Pick<AnyMessage, '_id' | 'history'>;
 const HISTORY = { history: 1 } as const;
 
 interface EventFilter {
-  /** Inclusive. */
   readonly since?: Date | undefined;
-  /** Exclusive. */
   readonly until?: Date | undefined;
   readonly name?: MessageEventName | undefined;
   readonly message?: MessageId | undefined;
 }
 
-/**
- * A place in the list of events, which are ordered by time and then by id. An empty id is before all events of its
- * millisecond.
- */
+/** Events are ordered by time, then id. An empty id precedes all of its millisecond. */
 interface EventPlace {
   readonly atMs: number;
   readonly id: EventId | '';
@@ -241,20 +227,19 @@ interface EventPlace {
 
 interface FoundEvents {
   readonly events: readonly ListedEvent[];
-  /** Where the next page begins, exclusive. Undefined at the end of the list. */
+  /** Exclusive. Undefined at the end of the list. */
   readonly next: EventPlace | undefined;
 }
 
-/** The index is named so that no query plan walks all messages of the account. */
+/** The index is named, so that no query plan walks all messages of the account. */
 const INDEX = 'events_by_state';
-/** Clocks of other machines may be ahead of ours by this much. */
+/** How far clocks of other machines may be ahead of ours. */
 const AHEAD_MS = 60_000;
-/** The next slice is made so wide that it should be this full. */
 const FULL = 0.75;
 const WIDEN_MAX = 16;
 /**
- * If a slice had too many events, the next one should have this part of the events that were found. With several states the part
- * is smaller, because the index returns the newest events of each state.
+ * After a slice with too many events, the next should have this part of them: less for several states, because the
+ * index returns the newest of each.
  */
 const ONE_STATE_PART = 0.9;
 const SEVERAL_STATES_PART = 0.4;
@@ -262,11 +247,10 @@ const SEVERAL_STATES_PART = 0.4;
 /**
  * Up to `limit` events of an account from the last seven days, newest first, older than `after`.
  *
- * An index over the history array gives no order of events, so the store would read everything that is left and sort
- * it. But the index can find the messages that reached a state between two times. So this function goes back in
- * slices of time and sorts each slice itself. A slice with too many messages is cut; after a slice with few messages
- * the next one is wider. A page therefore costs a few reads of about its own size, for any number of events and for
- * one state or all (docs/decisions/0022).
+ * An index over the history array gives no order, so the store would read and sort all that is left. But it can find
+ * the messages that reached a state between two times. So this walks back in slices of time and sorts each itself: a
+ * slice with too many messages is narrowed, and after one with few the next is wider. A page costs a few reads of its
+ * own size, for any number of events (docs/decisions/0022).
  */
 async function listEvents(
   db: Db,
@@ -316,7 +300,6 @@ function endOf({ atMs, id }: EventPlace): number {
   return id === '' ? atMs : atMs + 1;
 }
 
-/** Up to `limit` messages of a slice, unordered. */
 function readSlice(db: Db, slice: object, limit: number): Promise<readonly WithHistory[]> {
   return db
     .collection<AnyMessage>('messages')
@@ -328,10 +311,7 @@ function readSlice(db: Db, slice: object, limit: number): Promise<readonly WithH
     .toArray();
 }
 
-/**
- * The messages of a slice of one millisecond, in the order of events: descending ids, from the message of `before`
- * on.
- */
+/** The messages of one millisecond in the order of events: descending ids, from that of `before`. */
 function readMoment(db: Db, slice: object, before: EventPlace, limit: number): Promise<readonly WithHistory[]> {
   const below = before.id === '' ? {} : { _id: { $lte: messageOf(before.id) } };
   return db
@@ -346,9 +326,8 @@ function readMoment(db: Db, slice: object, before: EventPlace, limit: number): P
 }
 
 /**
- * The messages that reached one of the states of `names` at or after `startMs` and before `endMs`. Both conditions
- * are inside `$elemMatch`: side by side, each could be met by a different element of the array, and the index walk
- * would not be bounded.
+ * Messages that reached one of the states `names` from `startMs` (included) to `endMs` (excluded). Both conditions are
+ * inside `$elemMatch`: otherwise different elements could meet them, and the index walk would not be bounded.
  */
 export function reachedBetween(
   account: AccountId,
@@ -359,15 +338,14 @@ export function reachedBetween(
   const at = { $gte: new Date(startMs), $lt: new Date(endMs) };
   return {
     account,
-    'history.0': { $exists: true }, // a condition of the partial index
+    'history.0': { $exists: true },
     history: { $elemMatch: { state: { $in: names.map(stateOf) }, at } },
   };
 }
 
 /**
- * The width of the next try after a slice with too many messages. The index returns the newest of each state first,
- * so the messages found say where a page ends. Each try is at most a quarter as wide as the one before, so the search
- * ends.
+ * The next width after too many messages. The index returns the newest of each state first, so these show where a page
+ * ends. Each try is at most a quarter as wide as the last, so the search ends.
  */
 function narrower(newest: readonly ListedEvent[], widthMs: number, endMs: number): number {
   const states = new Set(newest.map(({ entry }) => entry.state)).size;
@@ -375,7 +353,6 @@ function narrower(newest: readonly ListedEvent[], widthMs: number, endMs: number
   return Math.max(1, Math.min(Math.floor(widthMs / 4), endMs - (last?.entry.at.getTime() ?? endMs)));
 }
 
-/** Their events at or after `startMs` and before the place, newest first. */
 function eventsIn(
   messages: readonly WithHistory[],
   startMs: number,
@@ -392,7 +369,6 @@ function eventsIn(
     .sort((a, b) => b.entry.at.getTime() - a.entry.at.getTime() || (a.id < b.id ? 1 : -1));
 }
 
-/** At most the first `most` events of a page. */
 function cutPage(events: readonly ListedEvent[], most: number, next: EventPlace | undefined): FoundEvents {
   if (events.length <= most) return { events, next };
   const page = events.slice(0, most);

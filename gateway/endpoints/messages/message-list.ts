@@ -20,24 +20,22 @@ const PROJECTION = Object.fromEntries(FIELDS.map((name) => [name, 1]));
 
 interface MessagePage {
   readonly messages: readonly MessageSummary[];
-  /** Where the next page begins, exclusive. Undefined at the end of the list. */
+  /** Exclusive. Undefined at the end of the list. */
   readonly next: MessageId | undefined;
-  /** The oldest message that was looked at, when that ended the page (`WALK_MAX`). */
+  /** The oldest message looked at, if that ended the page (`WALK_MAX`). */
   readonly searchedTo?: MessageId | undefined;
 }
 
 /**
- * The most messages that one call looks at when it filters by something that its index does not contain: channel, sender,
- * direction, the common states, and whatever is asked beside what the index was chosen for. An index for each of these would
- * cost every message a write. Instead a page may have fewer entries than asked for, even none, and still say where to continue.
- * Takes the embedded store some 4 ms.
+ * The most messages per call when filtering by something outside the index (channel, sender, direction, common states).
+ * More indexes would cost every message a write. A page may then be short, even empty, and say where to continue. Takes
+ * the embedded store some 4 ms.
  */
 export const WALK_MAX = 1_000;
 
 /**
- * Up to `limit` messages of an account, newest first, older than `after`. Time and batch are ranges of `_id`, so
- * every query is one backward walk along an index (`searchBy`). It looks at no more than `WALK_MAX` messages, however many
- * the account has.
+ * Up to `limit` messages, newest first, older than `after`. Time and batch are ranges of `_id`, so every query is one
+ * backward walk along an index (`searchBy`), over `WALK_MAX` messages at most.
  */
 export async function listMessages(
   db: Db,
@@ -55,7 +53,7 @@ export async function listMessages(
       .collection<AnyMessage>('messages')
       .find({ ...search.walked, ...days, ...conditions, _id })
       .sort(orderOf(search))
-      // The index is named. Otherwise a plan could walk other accounts' messages, because those are in the right order too.
+      // The index is named. Otherwise a plan could walk other accounts' messages, which are in the right order too.
       .hint(search.index)
       .project<MessageSummary>(fields);
 
@@ -68,7 +66,7 @@ export async function listMessages(
     if (more !== undefined) walkEnd = last?._id;
   }
   const { batch } = filter;
-  const ofBatch = batch === undefined ? {} : { batch }; // the range of ids alone could include others
+  const ofBatch = batch === undefined ? {} : { batch }; // The range of ids alone could include others
   const rest = walkEnd === undefined ? range : { ...range, $gte: walkEnd };
   const found = await walk(rest, { ...wanted, ...ofBatch }, PROJECTION)
     .limit(limit + 1)
@@ -79,7 +77,7 @@ export async function listMessages(
   return { messages: page, next: page.at(-1)?._id };
 }
 
-/** What was written to a person, and what the person wrote, under these names, as one list. Each name's part is found by an index. */
+/** Messages to and from a person, under these names, as one list. Each name's part is found by an index. */
 export async function listMessagesWith(
   db: Db,
   account: AccountId,
@@ -154,41 +152,36 @@ function idRange({ batch, paid, createdFrom, createdBefore }: MessageFilter, aft
 
 export interface MessageFilter {
   readonly channel?: ChannelName | undefined;
-  /** `in`: messages from customers. */
   readonly direction?: 'in' | 'out' | undefined;
   readonly states?: readonly MessageState[] | undefined;
   readonly to?: string | undefined;
-  /** The customer who wrote it; of what was sent on the chat-app channel the account's number. */
+  /** The customer who wrote; for what was sent on the chat-app channel the account's number. */
   readonly from?: string | undefined;
   readonly reference?: string | undefined;
   readonly sender?: string | undefined;
   readonly batch?: BatchId | undefined;
-  /** Those that a debit paid for, from the first to the last. */
+  /** Paid for by this debit. */
   readonly paid?: ({ readonly group: GroupId } & Pick<Covers, 'first' | 'last'>) | undefined;
-  /** The creation time is part of a message's id. `createdFrom` is inclusive, `createdBefore` exclusive. */
+  /** By the creation time in the id. `createdFrom` is inclusive, `createdBefore` exclusive. */
   readonly createdFrom?: Date | undefined;
   readonly createdBefore?: Date | undefined;
 }
 
-/** How a search walks the messages: along which index, which part of it, and what is looked at on the way. */
 interface Search {
   readonly index: string;
   /** Conditions that the index answers, beside a range of `_id`. */
   readonly walked: object;
-  /** The name of the field behind `day`, for an index by days. Its walk goes through the days one by one. */
+  /** The field after `day` in an index by days, whose days are walked one by one. */
   readonly byDay?: 'to' | 'from' | 'reference';
-  /** Conditions that each message on the way is compared with. Empty: every message of the walk is wanted. */
+  /** Conditions that each message of the walk is compared with. Empty: all are wanted. */
   readonly wanted: object;
 }
 
-/**
- * Chooses the index with the fewest messages to look at: one customer or recipient has few, then a reference, then a state that
- * few messages reach. A batch is a range of ids, which is narrow on any index.
- */
+/** The index with the fewest messages: one customer or recipient, then a reference, then a rare state. */
 export function searchBy(account: AccountId, filter: MessageFilter): Search {
   const { to, from, direction, reference, batch } = filter;
   const rare = rareState(filter);
-  // Of what was sent `to` is the customer, with fewer messages than the account's number.
+  // For sent messages `to` is the customer, who has fewer messages than the account's number.
   if (from !== undefined && (direction !== 'out' || to === undefined)) {
     return { index: 'from', walked: { account, from }, byDay: 'from', wanted: wantedOf(filter, 'from') };
   }
@@ -207,19 +200,18 @@ export function searchBy(account: AccountId, filter: MessageFilter): Search {
   return { index: 'account', walked: { account }, wanted: wantedOf(filter, undefined) };
 }
 
-/** The order of a search along its index, newest first. It names all fields, because several days are walked one after the other. */
+/** Newest first along the index. Names all fields, because days are walked one after the other. */
 export function orderOf({ byDay }: Search): Readonly<Record<string, -1>> {
   return byDay === undefined ? { _id: -1 } : { day: -1, [byDay]: -1, account: -1, _id: -1 };
 }
 
-/** The days on which messages from `oldest` to `newest` were made, for the field `day`. One look into the index for each. */
+/** For the field `day`: the days from `oldest` to `newest`. Each costs one look into the index. */
 export function daysFrom(oldest: MessageId, newest: MessageId): readonly number[] {
   const first = idDay(oldest);
   const count = Math.max(0, idDay(newest) - first + 1);
   return Array.from({ length: count }, (_, i) => first + i);
 }
 
-/** The conditions that remain when the index answers the one by `answered`. */
 function wantedOf(filter: MessageFilter, answered: 'to' | 'from' | 'reference' | 'state' | undefined): object {
   const { channel, states, to, from, reference, sender, paid } = filter;
   const direction = directionOf(filter, answered);
@@ -244,7 +236,7 @@ function isRare(state: MessageState): state is RareState {
   return state in RARE_STATES;
 }
 
-/** The filter by direction, where the index does not imply it. SMS that the account sends have no `direction`. */
+/** The filter by direction, where the index does not imply it. Sent SMS have no `direction`. */
 function directionOf(filter: MessageFilter, answered: string | undefined): 'in' | { readonly $ne: 'in' } | undefined {
   const { direction } = filter;
   // Only messages from customers have `from`, and only they are `received`.

@@ -25,11 +25,11 @@ import { readWholeMessage, timelineOf, type WholeMessage as Whole } from './whol
 /** This many entries of a page count as one request. Reading them takes the embedded store some 3 ms. */
 const ENTRIES_PER_REQUEST = 250;
 
-/** Both spellings, because both are used elsewhere. */
+/** Both spellings are used elsewhere. */
 const DIRECTIONS = { in: 'in', out: 'out', inbound: 'in', outbound: 'out' } as const;
-const DIRECTION_NAMES = Object.keys(DIRECTIONS) as (keyof typeof DIRECTIONS)[]; // its own keys
+const DIRECTION_NAMES = Object.keys(DIRECTIONS) as (keyof typeof DIRECTIONS)[];
 
-/** Which messages. `to` is the recipient, as everywhere in the API. So the parameters for times have other names. */
+/** `to` is the recipient, as everywhere in the API, so the parameters for times have other names. */
 export const MESSAGE_FILTER = {
   channel: optional(choice(CHANNEL_NAMES, 'How they travel.')),
   direction: optional(
@@ -74,7 +74,6 @@ export const MESSAGE_FILTER = {
   created_before: optional(queryTime('Accepted before this time.')),
 };
 
-/** message-list.ts says how far one page looks. */
 export const messages = endpoint({
   id: 'messages',
   call: 'messages.list',
@@ -141,10 +140,9 @@ export const messages = endpoint({
   },
 });
 
-/** Two walks for each name of a person. */
 export const THREAD_PER_REQUEST = 50;
 
-/** A person as people write one: a number with or without country code, a user id, a user name, a customer id. */
+/** A person as written: a number with or without country code, a user id, a user name, a customer id. */
 export function personAsked(
   db: Db,
   account: Parameters<typeof homeOf>[0] & Pick<AccountDocument, '_id'>,
@@ -153,7 +151,6 @@ export function personAsked(
   return findPerson(db, account._id, completedNumber(asked, homeOf(account)));
 }
 
-/** Messages as lists show them, those of the chat-app channel with their customers. */
 async function messageRecords(db: Db, account: AccountId, messages: readonly MessageSummary[]) {
   const channel = 'chatapp';
   const customers = await channelOf({ channel }).customersOf(
@@ -169,7 +166,7 @@ async function paidBy(db: Db, account: AccountId, change: ChangeId): Promise<Mes
   const [entry] = await readEntries(db, account, [change]);
   if (entry === undefined) return undefined;
   const { covers, reference } = entry;
-  if (covers !== undefined) return { paid: { group: change as GroupId, ...covers } }; // debits are groups
+  if (covers !== undefined) return { paid: { group: change as GroupId, ...covers } };
   return reference !== undefined && isBatchId(reference) ? { batch: reference } : undefined;
 }
 
@@ -177,7 +174,7 @@ function mapped({ to, from }: Pick<MessageFilter, 'to' | 'from'>, change: (numbe
   return { to: to && change(to), from: from && change(from) };
 }
 
-/** The filter for files, which nobody sees grow: numbers without a country code are those of the account's country. */
+/** For files: numbers without a country code become numbers of the account's country. */
 export function withCountryCode(filter: MessageFilter, account: Parameters<typeof homeOf>[0]): MessageFilter {
   const home = homeOf(account);
   return { ...filter, ...defined(mapped(filter, (number) => completedNumber(number, home))) };
@@ -194,12 +191,9 @@ export function messageFilter(query: Values<typeof MESSAGE_FILTER>): MessageFilt
   });
 }
 
-const STATE_NAMES = Object.keys(STATES) as MessageState[]; // its own keys
+const STATE_NAMES = Object.keys(STATES) as MessageState[];
 
-/**
- * A message as lists show it: the five fields of "Delivery status record" (null while unknown), then our additions
- * (absent while unknown).
- */
+/** The five fields of "Delivery status record" (null while unknown), then our additions (absent while unknown). */
 export function messageRecord(message: MessageSummary, customer?: Customer): Shown<typeof Message> {
   const view = viewOf(message);
   return {
@@ -222,7 +216,6 @@ export function messageRecord(message: MessageSummary, customer?: Customer): Sho
 
 const AT = '2026-11-21T10:00:04+00:00';
 
-/** What a message of the examples has whatever became of it. */
 function exampleOf(status: string, operator: string | null, more: object, ended: readonly object[]) {
   const at = '2026-11-21T10:00:00+00:00';
   return {

@@ -18,7 +18,7 @@ import type { Explanation as Shape } from './shapes.ts';
 import type { TextlessSms } from './views.ts';
 import type { WholeMessage } from './whole.ts';
 
-/** What stands in the way of a message now, for its account or for operators, who can do other things about it. */
+/** What keeps a message from leaving now, for its account or for operators, who can do more about it. */
 
 type Told = Shown<typeof Shape>;
 
@@ -27,13 +27,12 @@ export interface Facts {
     TextlessSms,
     'state' | 'lane' | 'path' | 'template' | 'errorCode' | 'claim' | 'due' | 'outcome' | 'validUntil'
   >;
-  /** The last answer of a carrier that took nothing. */
   readonly refusal: Pick<LogRecord & { readonly kind: 'answer' }, 'carrier' | 'code' | 'reason'> | undefined;
   readonly account: Pick<AccountDocument, 'status' | 'held'>;
   readonly isTemplatePaused: boolean;
-  /** When its hours begin, if these are not its hours. */
+  /** When its hours begin, if it is outside them now. */
   readonly hours: Date | undefined;
-  /** The same of its recipient's daytime. */
+  /** The same for its recipient's daytime. */
   readonly daytime: { readonly opening: Date; readonly words: string } | undefined;
   readonly carriers: readonly CarrierFacts[];
   /** What is wrong with carriers now (shared/conditions). */
@@ -106,7 +105,7 @@ function toldOf({ cause, advice }: Pick<Told, 'cause' | 'advice'>): Told {
   return { cause, advice };
 }
 
-/** What of its links and numbers the account did not register, a sentence each, if anybody looks and may read the text. */
+/** Unregistered links and numbers, a sentence each, if the account checks them and the text may be read. */
 async function missingIn(
   gateway: Gateway,
   account: AccountDocument,
@@ -120,10 +119,10 @@ async function missingIn(
 }
 
 const AS_SOON = 'It leaves by itself as soon as it may, until its `valid_until`; then it expires and is refunded.';
-/** Of what was refused for now: a carrier gets a message five times at most. */
+/** For temporary refusals: a carrier gets a message at most five times. */
 const TRIED_AGAIN = 'It is tried again by itself, a few times, and refunded if it cannot leave.';
 
-/** Why a message has not left. In the order in which a worker finds it. Pure. */
+/** Why a message has not left, in the order in which a worker finds out. Pure. */
 export function waitsFor(facts: Facts, forOperator: boolean): Told | undefined {
   const { message, account, isTemplatePaused, hours, daytime, carriers, conditions, refusal } = facts;
   if (account.held === true) return held(account.status, forOperator);
@@ -198,14 +197,14 @@ function allDown(down: readonly CarrierFacts[], forOperator: boolean): Told {
   return { cause: `It waits for the carrier, which ${what}.`, advice: AS_SOON, ...more };
 }
 
-/** Why a message was refused, where that is not about the message. Pure. */
+/** Why a message was refused, if not because of the message. Pure. */
 export function refusedBy(facts: Facts, said: Told | undefined, forOperator: boolean): Told | undefined {
   const { message, carriers, conditions } = facts;
   const carrier = carriers.find((one) => one.carrier._id === message.claim?.carrier)?.carrier;
   if (message.state !== 'rejected' || carrier === undefined || message.errorCode === undefined) return undefined;
   const { template: dltId } = message;
   const one = { name: carrier.name, dlt: carrier.dlt ?? 'off' } as const;
-  // What a carrier over HTTPS is given stands in its own description of requests.
+  // A carrier over HTTPS gets what its own description of requests says.
   const isLooked = dltId !== undefined && carrier.kind !== 'http';
   const getsNoIds = isLooked && TLV_RULE.predict({ template: { dltId }, carriers: [one] })?.forOperator;
   if (getsNoIds && forOperator) {

@@ -103,7 +103,7 @@ export const DeliveryStatus = z
 const SMS_MEMBERS = ['sender', 'route', 'segments'];
 const OTHER_MEMBERS = ['direction', 'type'];
 
-/** Every message has the members of its kind: an SMS that was sent, or any other. */
+/** Sent SMS have other members than all other messages. */
 export const OF_ITS_KIND = [{ oneOf: [{ required: SMS_MEMBERS }, { required: OTHER_MEMBERS }] }];
 
 export const Message = z

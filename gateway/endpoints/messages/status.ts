@@ -76,7 +76,7 @@ export const status = endpoint({
 const FIELDS = [...STATUS_FIELDS, ...ALL_VIEWS.flatMap((view) => view.statusFields)];
 const PROJECTION = Object.fromEntries(FIELDS.map((name) => [name, 1]));
 
-/** One read by `_id`, unless it was accepted just now. Undefined when the account has no such message. */
+/** One read by `_id`, or more for a message accepted just now. */
 export function findMessageStatus(db: Db, account: AccountId, id: MessageId): Promise<MessageStatus | undefined> {
   return readAccepted<MessageStatus>(
     db,
@@ -107,7 +107,6 @@ function statusRecord(message: MessageStatus): Shown<typeof DeliveryStatus> {
     outcome: message.outcome,
     ...view.status(message),
     timeline: [
-      // Messages from customers were never queued.
       ...(message.direction === 'in' ? [] : [{ status: 'queued' as const, at: isoTimestamp(idTime(message._id)) }]),
       ...message.history.map(({ state, at }) => ({ status: state, at: isoTimestamp(at) })),
     ],
@@ -115,8 +114,8 @@ function statusRecord(message: MessageStatus): Shown<typeof DeliveryStatus> {
 }
 
 /**
- * The result of `readStored`. If the message is not stored yet (its caller got the 200 before), as it was accepted: the account's
- * pending changes have it, or its line in the queue. Each place is read after the one that it comes from.
+ * The result of `readStored`. A message not stored yet, though its caller got the 200, is in the account's pending
+ * changes or the queue. Places are read in the order in which messages move on.
  */
 export async function readAccepted<T, Unstored = TextlessSms | TextlessChatMessage>(
   db: Db,

@@ -13,7 +13,7 @@ import type { Shown } from '../../api/endpoint.ts';
 import { text } from '../../api/shapes.ts';
 import type { Requester } from '../../http/context.ts';
 
-/** What a message says, for those who may read it (gateway/access/texts.ts). Lists and logs never have it. */
+/** A message's text, for those who may read it (gateway/access/texts.ts). Lists and logs never have it. */
 export const SAID = {
   text: text(
     'What it says: the text of an SMS, the caption of a file, the body over buttons, a place with its degrees, the names of contacts, an emoji. Null if it has none.',
@@ -34,7 +34,7 @@ export const SAID = {
     .optional(),
 };
 
-/** How much a requester is shown of what the account sent, and of what customers wrote to it. */
+/** How much a requester may see of texts that the account sent and received. */
 export interface TextRules {
   readonly sent: Texts;
   readonly received: Texts;
@@ -44,12 +44,12 @@ export function textRulesFor(requester: Pick<Requester, 'who' | 'account' | 'sco
   return { sent: textsFor(requester), received: receivedTextsFor(requester) };
 }
 
-/** Those parts of a stored message that have its text. They are missing when the text was removed. */
+/** The parts of a stored message that have its text. Absent once the text was removed. */
 export interface WithText {
   readonly text?: AnyMessage extends { readonly text: infer T } ? T : string;
   readonly content?: Partial<ContentText>;
   readonly inbound?: Partial<Pick<InboundContent, 'body' | 'more'>>;
-  /** It has a code of ours, which nobody is shown. */
+  /** The message has a code of ours, which nobody may see. */
   readonly verification?: AnyMessage['verification'];
 }
 
@@ -87,7 +87,7 @@ function wordsOf({ text, body, caption, emoji, location, contacts }: Partial<Con
   return text ?? body ?? caption ?? emoji ?? (location && placeInWords(location)) ?? (contacts && namesOf(contacts));
 }
 
-/** What a customer sent as a place or as contacts is unread JSON of the provider (`more`). */
+/** Places and contacts from customers are the provider's JSON, unchecked (`more`). */
 function wordsReceived({ body, more }: NonNullable<WithText['inbound']>): string | undefined {
   const place = objectOf(more?.location);
   if (place !== undefined) {
@@ -103,7 +103,6 @@ function wordsReceived({ body, more }: NonNullable<WithText['inbound']>): string
   return names.filter((name) => typeof name === 'string').join(', ') || body;
 }
 
-/** `Demo Shop, MG Road (12.9758, 77.6045)`. */
 function placeInWords({ name = '', address = '', latitude, longitude }: Place): string {
   const place = [name, address].filter((one) => one !== '').join(', ');
   const degrees = `${latitude}, ${longitude}`;

@@ -21,15 +21,14 @@ import type { Shown } from '../../api/endpoint.ts';
 import type { DeliveryStatus, FallbackShown, Happened, Message, Part as PartShape, WholeMessage } from './shapes.ts';
 
 /**
- * How the API shows the messages of one channel, where channels differ. The readers (message-list.ts, status.ts, whole.ts) ask it what
- * to read; the records and the timeline ask it what to show. `VIEWS` has one for each channel.
+ * How the API shows the messages of a channel: readers (message-list.ts, status.ts, whole.ts) ask what to read, records
+ * and timeline what to show.
  */
 interface View<Stored extends TextlessMessage> {
-  /** Fields that lists read, in addition to those of every message. */
+  /** In addition to the common fields. */
   readonly summaryFields: readonly string[];
-  /** Fields that GET /v2/status reads, in addition to those of every message. */
   readonly statusFields: readonly string[];
-  /** Fields that hold the message's text. GET /v2/messages/{id} reads all other fields. */
+  /** Fields with the message's text. GET /v2/messages/{id} reads all others. */
   readonly textFields: readonly string[];
   /** Whether customers see the name under which the message was claimed. */
   readonly showsCarrier: boolean;
@@ -37,34 +36,29 @@ interface View<Stored extends TextlessMessage> {
   operatorOf(message: Pick<StoredMessage, 'operator' | 'deliveredAt'>): string | null;
   summary(message: MessageSummary): Pick<Shown<typeof Message>, 'channel'> & Partial<Shown<typeof Message>>;
   status(message: MessageStatus): Partial<Shown<typeof DeliveryStatus>>;
-  /**
-   * This channel's members of GET /v2/messages/{id} that say where the message went and what it contained. Empty for
-   * a message from a customer.
-   */
+  /** Members of GET /v2/messages/{id} about destination and content. Empty for received messages. */
   whole(message: Stored): Partial<Shown<typeof WholeMessage>>;
-  /** The timeline up to the payment. Empty for a message from a customer. */
+  /** The timeline up to the payment. Empty for received messages. */
   beginning(message: Stored): readonly Happening[];
   payment(message: Stored): Payment;
-  /** The carrier's or the provider's id of the message, extracted from a part's key. */
+  /** The carrier's or provider's message id, from a part's key. */
   upstreamId(key: string, account: AccountId): string;
 }
 
-/** What this message cost. One debit can pay for many messages, and one refund can cover many. */
+/** What this message cost. A debit or refund can cover several messages. */
 interface Payment {
   readonly credits: number;
-  /** Ids that the ledger entries have if they exist. Absent for a message that costs nothing. */
   readonly debit?: ChangeId;
   readonly refund?: ChangeId;
 }
 
-/** One event in a message's timeline. `what` determines the other members. */
 export interface Happening {
   readonly at: Date;
   readonly what: Shown<typeof Happened>['what'];
   readonly more?: Omit<Shown<typeof Happened>, 'at' | 'what'>;
 }
 
-/** The fields that lists read of every message. Never its text. */
+/** Common fields of lists. Never the text. */
 export const SUMMARY_FIELDS = [
   '_id',
   'channel',
@@ -81,7 +75,7 @@ export const SUMMARY_FIELDS = [
 ] as const satisfies readonly (keyof StoredMessage)[];
 export type MessageSummary = Pick<StoredMessage, (typeof SUMMARY_FIELDS)[number]> & Partial<OwnFields>;
 
-/** The fields that GET /v2/status reads of every message. Never its text. */
+/** Common fields of GET /v2/status. Never the text. */
 export const STATUS_FIELDS = [
   '_id',
   'channel',
@@ -98,7 +92,7 @@ export const STATUS_FIELDS = [
 ] as const satisfies readonly (keyof StoredMessage)[];
 export type MessageStatus = Pick<StoredMessage, (typeof STATUS_FIELDS)[number]> & Partial<OwnFields>;
 
-/** Fields that only some channels have. Each view names those that are read. */
+/** Fields that only some channels have. */
 type OwnFields = Pick<MessageDocument, 'sender' | 'route' | 'batch' | 'segments'> &
   Pick<ChatMessageDocument, 'conversation'> & { readonly fallback: Omit<Fallback, 'sms'> } & Pick<
     InboundMessageDocument,
@@ -127,7 +121,7 @@ type TextlessInbound = Omit<InboundMessageDocument, 'inbound'> & {
   readonly inbound: Pick<InboundContent, 'type'>;
 };
 
-/** The segments, each with the carrier's answer. `idOf` extracts the carrier's message id from a part's key. */
+/** `idOf` extracts the carrier's message id from a part's key. */
 export function partRecords(parts: readonly Part[], idOf: (key: string) => string): Shown<typeof PartShape>[] {
   return parts.map(({ key, state, error }, index) => ({
     number: index + 1,
@@ -137,7 +131,6 @@ export function partRecords(parts: readonly Part[], idOf: (key: string) => strin
   }));
 }
 
-/** What the API shows of an SMS, in either direction. */
 const sms: View<TextlessSms | TextlessInboundSms> = {
   summaryFields: ['sender', 'route', 'batch', 'segments', 'direction', 'from', 'inbound.type'],
   statusFields: ['segments', 'direction', 'from'],
@@ -175,12 +168,12 @@ const sms: View<TextlessSms | TextlessInboundSms> = {
       // Customers do not see which other carriers could have carried it.
       path: pathOf(route),
       carrier: claim?.carrier ?? null,
-      // JSON leaves it out where there is none.
+      // JSON omits absent ones.
       in_reply_to: inReplyTo,
       resend_of: resendOf,
       fallback_of: fallbackOf,
       verification_id: verification,
-      /** How many submits a carrier refused for now. */
+      /** How often a carrier refused it temporarily. */
       tries,
       parts: partRecords(parts, carrierMessageId),
     };
@@ -207,17 +200,15 @@ const sms: View<TextlessSms | TextlessInboundSms> = {
   upstreamId: carrierMessageId,
 };
 
-/** Of a received SMS: the sender and the direction. `to` is the account's number. */
 function received({ direction, from }: MessageStatus | MessageSummary) {
   return { channel: 'sms', direction, from } as const;
 }
 
-/** The key of a part is the carrier's name, then this id (`Part` in shared/messages/document/message.ts). */
+/** A part's key is the carrier's name, then this id (`Part` in shared/messages/document/message.ts). */
 function carrierMessageId(key: string): string {
   return key.slice(key.indexOf(':') + 1);
 }
 
-/** What the API shows of a message of the chat-app channel, in either direction. */
 const chatapp: View<TextlessChatMessage | TextlessInbound> = {
   summaryFields: ['direction', 'conversation', 'from', 'content.kind', 'content.type', 'inbound.type'],
   statusFields: [
@@ -225,7 +216,7 @@ const chatapp: View<TextlessChatMessage | TextlessInbound> = {
     ...['fallback.afterSeconds', 'fallback.due', 'fallback.decided', 'fallback.ended'],
   ],
   textFields: [...CONTENT_TEXTS, 'inbound.body', 'inbound.more', 'fallback.sms.text'],
-  // Chat-app messages are claimed under a lease of ours. Its name says nothing to a customer.
+  // Chat-app messages are claimed under an internal lease, whose name means nothing to customers.
   showsCarrier: false,
 
   operatorOf: ({ operator, deliveredAt }) => operator ?? (deliveredAt === undefined ? null : CHAT_OPERATOR),
@@ -271,12 +262,12 @@ const chatapp: View<TextlessChatMessage | TextlessInbound> = {
   upstreamId: providerMessageId,
 };
 
-/** The members that lists and statuses have. `from` is null if the provider did not say who wrote. */
+/** Members of lists and statuses. `from` is null if the provider did not say who wrote. */
 function always({ direction, from, conversation }: MessageStatus | MessageSummary) {
   return { channel: 'chatapp', direction, from, conversation_id: conversation } as const;
 }
 
-/** What becomes of the SMS in its place; empty if none was asked for. */
+/** The replacing SMS; empty if none was requested. */
 function fallbackRecord({ fallback }: { readonly fallback?: Omit<Fallback, 'sms'> }): {
   readonly fallback?: Shown<typeof FallbackShown>;
 } {
@@ -294,10 +285,7 @@ function fallbackRecord({ fallback }: { readonly fallback?: Omit<Fallback, 'sms'
   };
 }
 
-/**
- * The type of a message. For our messages it is `template`, `text`, `image` …, or `buttons`. For a customer's message it is the
- * provider's name of the type.
- */
+/** `template`, `text`, `image`, `buttons` …; of a received message the provider's name of the type. */
 function typeOf({ content, inbound }: MessageSummary): string | undefined {
   return inbound?.type ?? content?.type ?? content?.kind;
 }

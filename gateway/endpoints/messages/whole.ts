@@ -29,33 +29,27 @@ const WITHOUT_TEXT = Object.fromEntries(ALL_VIEWS.flatMap((view) => view.textFie
 
 type MessageDelivery = Omit<DeliveryDocument, 'body' | 'event'> & { readonly event: MessageEventName };
 
-/** A message with its payment, its refund, its log and its webhook deliveries. */
 export interface WholeMessage {
   readonly message: TextlessMessage;
   readonly said: ReturnType<typeof saidOf>;
-  /** Who wrote it, or whom it is to, where more than a number is known. */
+  /** Who wrote it or gets it, if more than a number is known. */
   readonly customer: Customer | undefined;
-  /** The ledger entry that paid for it, perhaps together with others. Undefined where it cost nothing. */
+  /** The debit, perhaps for several messages. Undefined if it was free. */
   readonly paid: LedgerEntryDocument | undefined;
-  /** Can refund several messages too. */
+  /** May cover several messages too. */
   readonly refunded: LedgerEntryDocument | undefined;
   readonly deliveries: readonly MessageDelivery[];
-  /** Others with the same text to the same number, within a minute. */
+  /** Others with the same text to the same number within a minute. */
   readonly repeats: readonly MessageId[];
-  /** The messages that repeat it on demand, the newest last. */
   readonly resends: readonly MessageId[];
-  /** What the provider says of the price of a message that is on its way: it is kept with the message when that is delivered. */
+  /** The provider's price for an undelivered message; once delivered, the message itself keeps it. */
   readonly pricing: Pricing | undefined;
-  /** The SMS that went in its place. */
+  /** The SMS that replaced it. */
   readonly instead: WholeMessage | undefined;
-  /** The message log's entries of this message, oldest first. */
   readonly log: readonly LogRecord[];
 }
 
-/**
- * Reads a message and everything that belongs to it, each part by an index: the ids of ledger entries and deliveries
- * derive from the message. Undefined when the account has no such message.
- */
+/** Reads all parts by an index: ids of ledger entries and deliveries derive from the message's. */
 export async function readWholeMessage(
   db: Db,
   account: AccountId,
@@ -113,10 +107,9 @@ async function readEarlyPricing(db: Db, message: TextlessMessage): Promise<Prici
   return (await pricedStatuses(db, [id])).at(0)?.what.pricing;
 }
 
-/** Messages to a number within two minutes that are looked at: a customer is not written to more often. */
 const LOOKED_MAX = 100;
 
-/** Whether somebody was charged twice for the same: a question that customers ask. Texts are compared here and shown nowhere. */
+/** Whether a customer was charged twice for the same. Texts are compared here and shown nowhere. */
 async function readRepeats(db: Db, { _id, account, to, channel }: TextlessMessage): Promise<readonly MessageId[]> {
   if (channel !== 'sms') return [];
   const atMs = idTime(_id).getTime();
@@ -152,9 +145,7 @@ async function readResends(db: Db, message: TextlessMessage): Promise<readonly M
   return found.flatMap((one) => one?._id ?? []);
 }
 
-/**
- * The deliveries of all events of the message to all endpoints of the account: at most five events to ten endpoints.
- */
+/** At most five events to ten endpoints. */
 async function readDeliveries(db: Db, { _id, account, history }: TextlessMessage): Promise<readonly MessageDelivery[]> {
   if (history.length === 0) return [];
   const endpoints = await db
@@ -165,14 +156,13 @@ async function readDeliveries(db: Db, { _id, account, history }: TextlessMessage
   const ids = history.flatMap(({ state }) =>
     endpoints.map((endpoint) => deliveryId(eventId(_id, state), endpoint._id)),
   );
-  // The ids are of events of the message.
   return (await findDeliveries(db, ids, { bodies: false })) as readonly MessageDelivery[];
 }
 
-/** Attempts of one delivery that are shown, the newest ones. Replays can add hundreds. */
+/** Attempts shown per delivery, the newest ones. Replays can add hundreds. */
 const ATTEMPTS_SHOWN = 20;
 
-/** What happened to a message, oldest first. Entries of the same millisecond are in the order of cause and effect. */
+/** Oldest first. Entries of the same millisecond are in the order of cause and effect. */
 export function timelineOf(whole: WholeMessage): Shown<typeof Happened>[] {
   const { instead } = whole;
   const ofSms = (instead === undefined ? [] : happeningsOf(instead)).map(({ more, ...one }) => {
@@ -185,7 +175,7 @@ export function timelineOf(whole: WholeMessage): Shown<typeof Happened>[] {
 
 function happeningsOf({ message, paid, refunded, deliveries, log }: WholeMessage): Happening[] {
   const happened = beginningOf(message, paid);
-  // A carrier's answer is listed before the state that it caused.
+  // A carrier's answer precedes the state that it caused.
   for (const record of log) happened.push({ at: record.at, what: record.kind, more: said(record, message) });
   for (const { state, at, error } of message.history) {
     const why = state === 'fallback' ? { error_code: error?.code, error_reason: error?.reason } : {};
@@ -217,7 +207,6 @@ function happeningsOf({ message, paid, refunded, deliveries, log }: WholeMessage
   return happened;
 }
 
-/** The entries up to the claim by a worker. */
 function beginningOf(message: TextlessMessage, paid: WholeMessage['paid']): Happening[] {
   const view = viewOf(message);
   const happened = [...view.beginning(message)];
@@ -226,7 +215,7 @@ function beginningOf(message: TextlessMessage, paid: WholeMessage['paid']): Happ
     happened.push({ at: paid.at, what: 'paid', more: { credits, ledger_seq: paid.seq, change_id: paid.change } });
   }
   const { claim, earlier = [], attempts = [] } = message;
-  // If a claimed message was put back, that claim is the last entry of `earlier` until the message is claimed again.
+  // If a claimed message was put back, that claim is the last of `earlier` until the message is claimed again.
   const isKnown = earlier.some(({ id }) => id === claim?.id) || isPassedOn(message);
   const last = claim === undefined || isKnown ? [] : [claim];
   for (const { at, carrier } of [...attempts, ...earlier, ...last]) {
@@ -235,12 +224,12 @@ function beginningOf(message: TextlessMessage, paid: WholeMessage['paid']): Happ
   return happened;
 }
 
-/** Whether the last claim's carrier refused the message for another carrier, and no carrier has claimed it since. */
+/** Whether the last claim's carrier refused the message for another carrier and none has claimed it since. */
 function isPassedOn({ claim, attempts = [] }: TextlessMessage): boolean {
   return claim !== undefined && attempts.some(({ carrier, at }) => carrier === claim.carrier && +at === +claim.at);
 }
 
-/** What a carrier answered, raw and as we read it. Or what we decided because it did not answer. */
+/** What a carrier answered, raw and as understood; or what we decided without its answer. */
 function said(record: LogRecord, message: TextlessMessage): NonNullable<Happening['more']> {
   const view = viewOf(message);
   const idOf = (key: string): string => view.upstreamId(key, message.account);
@@ -268,7 +257,7 @@ function said(record: LogRecord, message: TextlessMessage): NonNullable<Happenin
       };
     }
     case 'policy':
-      // It decided about an SMS, which is neither waiting nor read then.
+      // The policy is about an SMS that is neither waiting nor read then.
       return { carrier, policy: record.policy, became: record.became as Shown<typeof Happened>['became'] };
   }
 }

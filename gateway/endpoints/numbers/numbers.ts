@@ -68,7 +68,7 @@ function numberRecord({ number, keyword, country, createdAt }: NumberDocument): 
 /** Customers who want no SMS of the account, or none of one of its numbers. */
 
 const NUMBER = /^\d{3,15}$/;
-/** A whole number, or one as inside a country. */
+/** International, or as dialled inside a country. */
 const CUSTOMER = /^0?[1-9][0-9]{6,14}$/;
 
 const OptOutIdText = id('opt', undefined, 'opt_01m7znjn7hdb5pft3awkb6pgvz');
@@ -114,7 +114,7 @@ export const optOuts = endpoint({
   },
 });
 
-/** An entry that exists already is not changed. A key that may send may also say which customers get no messages. */
+/** An existing entry is not changed. Keys that may send may also opt customers out. */
 export const addOptOut = endpoint({
   id: 'addOptOut',
   call: 'optOuts.add',
@@ -171,7 +171,7 @@ export const addOptOut = endpoint({
       const stored = await changeAudited(deps, caller, {
         ...audited('opt-out.add', id, () => findOptOut(db, account, id)),
         make: async () => {
-          // The document of a customer stays for ever, so only the first wish about one counts.
+          // A customer's document stays for ever, so only the first opt-out counts.
           const isCounted = caller.who.kind !== 'ops' && !(await hasOptOutDocument(db, id));
           if (isCounted && !(await countOptOut(db, account, QUOTAS.opt_outs))) throw new QuotaReached('opt_outs');
           const source = sourceOf(caller);
@@ -183,7 +183,7 @@ export const addOptOut = endpoint({
       // The customer wrote START between the change and the read. A repeated request decides anew.
       return stored === undefined ? refused('store_unavailable', { headers: RETRY_AFTER }) : added(stored);
     },
-    /** A request that changed nothing, because the customer had opted out before, is simply done again. */
+    /** A request that changed nothing (opted out before) is done again. */
     async recover(account, id) {
       const stored = await findOptOutOf(deps.db, account, id);
       return stored && added(stored);
@@ -230,7 +230,7 @@ function sourceOf({ who }: Caller): 'api' | 'ops' {
   return who.kind === 'ops' ? 'ops' : 'api';
 }
 
-/** Each customer has entries of its own: its id names it, so that no phone number has to. */
+/** Audited by the entry's id, so that no phone number is stored. */
 function audited(action: string, id: OptOutId, find: () => Promise<OptOutDocument | undefined>) {
   return {
     action,
@@ -245,9 +245,9 @@ function auditedState(found: OptOutDocument | undefined): object {
   return { out: true, customer: maskNumber(customer), scope, since, source };
 }
 
-/** Of a customer who has opted out. `number` is null when the opt-out is for the whole account. */
+/** `number` is null when the opt-out is for the whole account. */
 function optOutRecord(found: OptOutDocument): Shown<typeof OptOut> {
-  // Both are there while the customer has opted out.
+  // Both are present while the customer has opted out.
   const { _id, customer, scope, since = found.changedAt, source = 'inbound', word } = found;
   return {
     opt_out_id: _id,

@@ -23,8 +23,6 @@ import { ONE_LINE } from '../../http/fields/message-fields.ts';
 import type { ReadRequest } from '../../http/fields/request.ts';
 import { PROBLEMS } from '../../http/problem.ts';
 
-/** Fields that several requests and answers of operators have. */
-
 export const AccountIdText = text(undefined, { example: 'acc_01m7znjn7hdb5pft3awkb6pgvz' });
 export const ACCOUNT_IN_PATH = { account_id: AccountIdText.describe('The account.') };
 
@@ -87,7 +85,6 @@ export function accountId(description: string, example?: string): Kind<AccountId
 
 export const NO_SUCH_ACCOUNT = 'There is no such account: `GET /v2/admin/accounts` lists them.';
 
-/** Adds a problem when the account that the body names does not exist. */
 async function checkAccount(
   db: Db,
   { given, problems }: ReadRequest<{ readonly account_id: Field<AccountId | undefined> }>,
@@ -98,7 +95,7 @@ async function checkAccount(
   return account;
 }
 
-/** The same for what an account is to get. */
+/** Also refuses a closed account, which can get nothing. */
 export async function checkOpenAccount(db: Db, read: Parameters<typeof checkAccount>[1]): Promise<void> {
   const account = await checkAccount(db, read);
   if (account?.status === 'closed') read.problems.add('account_id', 'invalid_value', PROBLEMS.account_closed.advice);
@@ -133,5 +130,4 @@ export const entityId = matching(
   '10 to 20 digits',
 );
 
-/** Why somebody did it. It stands in the audit. */
 export const reason = line('Why. It stands in the audit.', 200);

@@ -7,7 +7,7 @@ import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { flag, id, named, pageFields, text, time, whole } from '../../api/shapes.ts';
 import { cursorOf, limit, pageOfFound } from '../../http/fields/query.ts';
 
-/** The mails to users, as operators see them. What has a link shows no text: who reads it could take over the user. */
+/** Mails to users, as operators see them. Mails with a link show no text: its reader could take over the user. */
 
 const Mail = named('Mail', 'A mail that waits, went or failed.', {
   mail_id: id('eml', undefined, 'eml_01m7znjn7hdb5pft3awkb6pgvz'),

@@ -30,7 +30,7 @@ import { textRulesFor } from '../messages/texts.ts';
 import { readWholeMessage } from '../messages/whole.ts';
 import { AccountIdText, accountId } from './fields.ts';
 
-/** Messages of all accounts, for who answers customers' questions. */
+/** Messages of all accounts, for the support desk. */
 
 const OF_ACCOUNT = {
   account_id: AccountIdText,
@@ -43,9 +43,9 @@ const FoundMessage = z
   .meta({ id: 'FoundMessage', description: 'A message, and whose it is.', allOf: OF_ITS_KIND });
 
 const SEARCH_MAX = 256;
-/** Messages with a number or a reference that one search looks at: so many on one day are no person's. */
+/** Messages that one search looks at: no person has more with one number or reference on a day. */
 const LOOKED_AT_MAX = 1_000;
-/** Messages may end later than they were accepted by their validity, and a few days of receipts; then they are kept (`HARKARA_MESSAGE_DAYS`). */
+/** Messages may end so many days after they were accepted; only then does `HARKARA_MESSAGE_DAYS` begin. */
 const OPEN_DAYS = 14;
 const DAY_MS = 86_400_000;
 
@@ -158,7 +158,6 @@ function ownerOf(account: AccountId, name: string) {
 interface Wanted {
   readonly numbers: readonly string[];
   readonly account: AccountId | undefined;
-  /** Messages with ids from here on. */
   readonly since: MessageId;
   readonly until: MessageId;
   readonly limit: number;
@@ -197,8 +196,8 @@ async function idsOfBatch(db: Db, id: BatchId, { account, until, limit }: Wanted
 }
 
 /**
- * Messages with one of these values, along an index by days, newest day first: one look into the index for each day and value. Within a
- * day they are in the order of accounts, so a day is read whole.
+ * Walks an index by days, newest first: one look per day and value. Within a day messages are ordered by account, so a
+ * day is read whole.
  */
 async function alongDays(
   db: Db,
@@ -225,7 +224,7 @@ async function alongDays(
   const ids = found.map(({ _id }) => _id);
   const last = ids.at(-1);
   if (last === undefined || ids.length < LOOKED_AT_MAX) return ids;
-  // The last day was not read to its end. It is shown by the next page, unless it is the only one.
+  // The last day was not read to its end. The next page shows it, unless it is the only one.
   const whole = ids.filter((id) => idDay(id) !== idDay(last));
   return whole.length > 0 ? whole : ids;
 }
@@ -243,12 +242,12 @@ async function namesOf(db: Db, messages: readonly { readonly account: AccountId 
   return new Map(accounts.map(({ _id, name }) => [_id, name]));
 }
 
-/** Where most traffic is from. Its numbers are found without their country code, whatever countries accounts have. */
+/** Most traffic is Indian: its numbers are found without country code, whatever countries accounts have. */
 const ALWAYS = 'IN';
 
 /**
- * The numbers that may be meant: as it is written, and as it is dialled in the countries of the accounts. `+91 98765-43210`,
- * `0091…`, `098765 43210` and `9876543210` are all found. Empty if it is no number.
+ * The numbers that may be meant by `+91 98765-43210`, `0091…`, `098765 43210`, `9876543210`: as written, and as dialled
+ * in the accounts' countries. Empty if it is no number.
  */
 async function numbersOf(db: Db, search: string, account: AccountId | undefined): Promise<readonly string[]> {
   if (isCustomerUserId(search)) return [search];

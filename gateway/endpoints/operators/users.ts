@@ -32,9 +32,9 @@ import {
 import { accountId, checkOpenAccount } from './fields.ts';
 
 /**
- * What operators do for users who cannot sign in, or no longer should. With a link, or without a second factor, one signs in as an
- * owner and spends that account's credits: so `admin:support` alone is not enough for these. For users who are operators
- * themselves, both are refused here: with these, one operator could take over another. `ops user` does it.
+ * Help for users who cannot sign in, or no longer should. With a link, or without a second factor, an operator could
+ * sign in as an owner and spend credits, so `admin:support` alone is not enough; and for users who are operators both
+ * are refused, or one could take over another. `ops user` does it.
  */
 
 const UserIdText = text(undefined, { example: 'usr_01m7znjn7hdb5pft3awkb6pgvz' });
@@ -137,7 +137,7 @@ export const changeUserStatus = endpoint({
   },
 });
 
-/** Letting in or out an operator who may do more than the requester is refused. */
+/** Refuses to let in or out an operator who may do more than the requester. */
 function refusesColleague({ who, scopes }: Requester, { role }: UserDocument): Refused | undefined {
   const needed = isOperatorRole(role) ? ROLE_PERMISSIONS[role] : [];
   if (needed.every((one) => scopes.includes(one))) return undefined;
@@ -212,7 +212,6 @@ export const anyUserLink = endpoint({
   },
 });
 
-/** The user that a path names: of any account, or an operator. */
 async function userOf(db: Db, id: string): Promise<UserDocument | undefined> {
   return isUserId(id) ? findUser(db, id) : undefined;
 }

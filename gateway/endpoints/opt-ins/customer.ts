@@ -2,13 +2,12 @@ import { CUSTOMER_FORM, customerProblem, isCustomerUserId } from '../../../share
 import { phoneDigits, wordOf } from '../../../shared/platform/sheets/cell.ts';
 import { Fault, type Kind, string } from '../../http/fields/field.ts';
 
-/** A customer as people write one: a number, or a user id, which keeps its full stops. */
+/** A number, or a user id, which keeps its full stops. */
 export function customerOf(written: string): string {
   const { text } = wordOf(written);
   return isCustomerUserId(text) ? text : phoneDigits(written);
 }
 
-/** A customer of the chat-app channel, as messages have it. */
 export function customer(description: string): Kind<string> {
   return string({ description, pattern: CUSTOMER_FORM.source }, (text) => {
     const problem = customerProblem(text);

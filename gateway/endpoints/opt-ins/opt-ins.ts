@@ -14,7 +14,7 @@ import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from '../accounts/account.
 import { ACCOUNT_IN_PATH, AccountIdText } from '../operators/fields.ts';
 import { customerOf } from './customer.ts';
 
-/** Customers who agreed to get templates of an account. The list counts for accounts whose number has `opt_in: list`. */
+/** Customers who agreed to get an account's templates. Enforced for numbers with `opt_in: list`. */
 
 const Customer = text('A number, or the user id of one who shows none.', { example: '919876543210' });
 

@@ -14,8 +14,6 @@ import { request } from '../../http/fields/request.ts';
 import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH } from '../operators/fields.ts';
 
-/** What an account pays. Operators set it; the account reads it. */
-
 const PriceShape = named('Price', 'A line of a price list.', {
   channel: z.enum(['sms', 'chatapp']),
   route: z.enum(ROUTES).meta({ description: 'SMS: only on this route.' }).optional(),

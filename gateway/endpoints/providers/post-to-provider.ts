@@ -4,7 +4,7 @@ import { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
 import { Poster, type PostResult } from '../../../shared/events/webhooks/post.ts';
 import type { Gateway } from '../../api/endpoint.ts';
 
-/** What goes to a provider from here, and not by the queue: what is charged to nobody and worth nothing later. */
+/** Posts to a provider that bypass the queue: free of charge, and worthless later. */
 
 /** The operator has chosen the base URLs, so they may lead anywhere. */
 export function providerPoster(
@@ -18,7 +18,7 @@ export function providerPoster(
   });
 }
 
-/** Posts to `/{phone_number_id}/messages` ("Messages" of the Cloud API). Never rejects, but for a token that cannot be decrypted. */
+/** Posts to `/{phone_number_id}/messages` (Cloud API, "Messages"). Rejects only if the token cannot be decrypted. */
 export async function postToProvider(
   poster: Poster,
   { box }: Pick<Gateway, 'box'>,
@@ -31,7 +31,7 @@ export async function postToProvider(
   return poster.post({ origin, path: pathname, headers, body: Buffer.from(JSON.stringify(message)) }, 'all');
 }
 
-/** What the provider answered. `id`: of the message that it took. `words`: why it took nothing. */
+/** `id`: of the accepted message. `words`: why it was refused. */
 type ProviderAnswer =
   | { readonly ok: true; readonly id: string | undefined }
   | { readonly ok: false; readonly words: string; readonly status: number | undefined };

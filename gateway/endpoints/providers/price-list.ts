@@ -20,7 +20,7 @@ import { request } from '../../http/fields/request.ts';
 import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH, currency } from '../operators/fields.ts';
 
-/** What the provider of an account's chat-app number takes from the operator. */
+/** What the provider of an account's chat-app number charges the operator. */
 
 const ProviderPrices = named('ProviderPrices', {
   currency: text('ISO 4217: what the provider bills in. Null: there is no list.', { example: 'USD' }).nullable(),
@@ -133,24 +133,23 @@ function pricesRecord(list: PriceListDocument | undefined): Shown<typeof Provide
 
 type ReadPrices =
   | { readonly kind: 'read'; readonly prices: readonly ProviderPrice[] }
-  /** The first faults, each a sentence that begins with its line. */
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
-/** Wide: a line for each market, a column for each category. Long: a line for each price. */
+/** Wide: a line per market, a column per category. Long: a line per price. */
 const LIMITS = { rows: PROVIDER_PRICES_MAX + TITLE_ROWS_MAX, columns: 50, cell: 200 } as const;
 const FAULTS_MAX = 10;
 const CATEGORY = /^[a-z][a-z_]{0,63}$/;
 const PREFIX = /^[1-9]\d{0,6}$/;
 const PRICE = /^(0|[1-9]\d{0,5})([.,]\d{1,6})?$/;
-/** Cells of rate cards where there is no such price. */
+/** Cells of rate cards without a price. */
 const NO_PRICE = /^(|-|–|n\/a|none)$/i;
 /** Columns of rate cards that are neither markets nor prices. */
 const LEFT_OUT: readonly string[] = ['currency'];
 const OTHERS: readonly string[] = ['', '*', 'other', 'others'];
 
 /**
- * Reads a rate card. The first column is `market`: a country (two letters, or its English name), the digits that numbers begin with, or
- * `other`. Then either a column for each category, as Meta's rate cards have them, or the two columns `category` and `price`.
+ * The first column is `market`: a country (two letters, or its English name), leading digits, or `other`. Then a column
+ * per category, as in Meta's rate cards, or `category` and `price`.
  */
 function readPriceCsv(text: string): ReadPrices {
   const { rows, fault } = parseSheet(text, LIMITS, (cells) => (isHead(cells) ? 1 : 0));
@@ -175,7 +174,7 @@ function isHead([first = '', second = '']: readonly string[]): boolean {
   return ['market', 'country'].includes(wordOf(first).text.toLowerCase()) && !isBlank(second);
 }
 
-/** `Authentication-International` as `authentication_international`. */
+/** `Authentication-International` becomes `authentication_international`. */
 function categoryOf(cell: string): string {
   return wordOf(cell)
     .text.toLowerCase()
@@ -186,7 +185,7 @@ class Prices {
   readonly #prices = new Map<string, ProviderPrice>();
   readonly #faults: string[] = [];
 
-  /** An empty text for all other markets. */
+  /** Empty for all other markets. */
   market({ line, cells: [cell = ''] }: Row): string | undefined {
     const { text } = wordOf(cell);
     if (OTHERS.includes(text.toLowerCase())) return '';
@@ -225,7 +224,6 @@ class Prices {
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 let known: ReadonlyMap<string, string> | undefined;
 
-/** Countries by their code and by their English name, both in small letters. */
 function countries(): ReadonlyMap<string, string> {
   if (known !== undefined) return known;
   const names = new Intl.DisplayNames('en', { type: 'region' });

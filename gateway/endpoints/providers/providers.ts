@@ -29,8 +29,6 @@ import { AccountIdText, accountId, reason } from '../operators/fields.ts';
 import { customer } from '../opt-ins/customer.ts';
 import { postToProvider, providerPoster, readProviderAnswer } from './post-to-provider.ts';
 
-/** The accounts' numbers on the chat-app channel, with what fails. */
-
 export const OperatorProvider = named('OperatorProvider', {
   account_id: AccountIdText,
   condition: z.enum(['active', 'paused', 'stopped', 'failing']).meta({ example: 'failing' }),
@@ -79,12 +77,12 @@ export const OperatorProvider = named('OperatorProvider', {
   created_at: time(undefined, '2026-11-22T10:00:00+00:00'),
 });
 
-/** Digits, country code first: what users know it by, so what it is named by everywhere. */
+/** Users know it by these digits, so it is named by them everywhere. */
 export const NUMBER_IN_PATH = {
   number: text('The number: digits, country code first.', { example: '919000000001' }),
 };
 
-/** Undefined also when it is no number at all. */
+/** Undefined also when it is not a number. */
 export async function numberAsked(db: Db, number: string): Promise<ProviderDocument | undefined> {
   return isBusinessNumber(number) ? findProvider(db, number) : undefined;
 }
@@ -233,7 +231,6 @@ export const deleteProvider = endpoint({
   },
 });
 
-/** Which of these numbers are the defaults of their accounts. */
 async function defaultsOf(db: Db, shown: readonly ProviderDocument[]): Promise<(one: ProviderDocument) => boolean> {
   const all = await providersOf(db, [...new Set(shown.map(({ account }) => account))]);
   const first = new Map(all.toReversed().map(({ account, _id }) => [account, _id]));
@@ -244,7 +241,6 @@ export async function shownProvider(db: Db, one: ProviderDocument): Promise<Show
   return providerRecord(one, (await defaultsOf(db, [one]))(one));
 }
 
-/** Without the secrets, sealed or not. */
 function providerRecord(one: ProviderDocument, isDefault: boolean): Shown<typeof OperatorProvider> {
   return {
     account_id: one.account,

@@ -34,9 +34,8 @@ import { cursorOf, limit, pageOf, pageOfFound } from '../../http/fields/query.ts
 import { explainCounted } from '../messages/explain/explain.ts';
 import { AccountIdText, accountId } from '../operators/fields.ts';
 
-/** Reports: what was sent and what it cost, by day and by whatever one likes. Counted by the hour (docs/decisions/0047). */
+/** Reports: messages and costs by day and other groups, counted by the hour (docs/decisions/0047). */
 
-/** By their names on the wire. */
 const OWN = {
   day: 'day',
   channel: 'channel',
@@ -57,9 +56,8 @@ type Names = Readonly<Record<string, Dimension>>;
 /** A quarter. For a year ask four times. */
 const DAYS_MAX = 93;
 const DEFAULT_DAYS = 7;
-/** Days that count as one request: 500 rows of an account with much traffic take the store some 10 ms. */
+/** Days per request: 500 rows of a busy account take the store some 10 ms. */
 const DAYS_PER_REQUEST = 5;
-/** Reasons of a row. */
 const ERRORS_SHOWN = 10;
 
 const day = (description: string): Kind<Day> =>
@@ -67,7 +65,6 @@ const day = (description: string): Kind<Day> =>
     isDay(text) ? text : new Fault('invalid_value', 'It must be a day, like 2026-11-21.'),
   );
 
-/** A time zone, as `Asia/Kolkata`. */
 export const zone = string(
   { description: 'Whose days: a time zone like `Asia/Kolkata`. Rounded to half hours.' },
   (text) =>
@@ -365,7 +362,7 @@ function amounts(sums: ReadonlyMap<string, number>): Shown<typeof Amount>[] {
   return [...sums].map(([currency, millionths]) => ({ currency, amount: decimalText(millionths) }));
 }
 
-/** With two places at least, and as many as are needed. */
+/** At least two decimals, and as many as needed. */
 function decimalText(millionths: number): string {
   const digits = String(Math.abs(millionths)).padStart(7, '0');
   const [before, after] = [digits.slice(0, -6), digits.slice(-6).replace(/0{1,4}$/, '')];

@@ -13,21 +13,20 @@ import { listRoutes } from '../../../shared/carriers/routing/store.ts';
 import { type Routable, RouteTable } from '../../../shared/carriers/routing/table.ts';
 import { heldEpochs } from '../../../shared/platform/leases/lease.ts';
 
-/** Who would carry a message now. */
 interface Explanation {
   readonly kind: 'carried' | 'waits' | 'refused';
   readonly route: RouteDocument | undefined;
   readonly path: string | undefined;
-  /** The carriers in the order in which they are asked; `state` is in words. */
+  /** In the order in which they are asked; `state` is in words. */
   readonly carriers: readonly { readonly carrier: string; readonly state: string; readonly takes: boolean }[];
-  /** Names of routes that match too, but less. */
+  /** Routes that match too, but less. */
   readonly others: readonly string[];
-  /** The same in sentences: what happens, and by which route. */
+  /** In sentences: what happens, and by which route. */
   readonly verdict: string;
   readonly by: string;
 }
 
-/** Says which carrier would take a message now, and why. Stores nothing. */
+/** Which carrier would take a message now, and why. Stores nothing. */
 export async function explainRoute(db: Db, message: Routable, now: Date): Promise<Explanation> {
   const carriers = await listCarriers(db);
   const [routes, availabilities] = await Promise.all([listRoutes(db), readAvailabilities(db, carriers, now)]);
@@ -93,8 +92,6 @@ function availabilityWords({ state, since, behindSince }: Availability = { state
       return 'paused';
   }
 }
-
-/** How people read a route. */
 
 export function groupsText(all: RouteDocument['groups']): string {
   if (all.length === 0) return 'none: refused';

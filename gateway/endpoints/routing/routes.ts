@@ -255,7 +255,7 @@ export const putRoute = endpoint({
       price,
     } = body;
     const before = (await listRoutes(db)).find(({ _id }) => _id === name);
-    const costs = (body.costs ?? before?.costs) as RouteDocument['costs']; // each is looked at
+    const costs = (body.costs ?? before?.costs) as RouteDocument['costs'];
     for (const [carrier, cost] of Object.entries(costs ?? {})) {
       if (typeof cost === 'string' && COST.test(cost)) continue;
       problems.add(`costs.${carrier}`, 'invalid_value', 'It must be like 0.12 INR.');
@@ -265,7 +265,7 @@ export const putRoute = endpoint({
       ...defined({ daytime, price, receiptFailoverSeconds: seconds || undefined }),
       ...(Object.keys(costs ?? {}).length > 0 && defined({ costs })),
     };
-    // What no single field can know: carriers and accounts that do not exist, weights that make no group.
+    // What no single field can know: missing carriers and accounts, weights that make no group.
     for (const { field, detail } of await routeFaults(db, wanted)) {
       problems.add(field in matches ? `matches.${field}` : field, 'invalid_value', detail);
     }
@@ -338,18 +338,17 @@ function routeRecord(route: RouteDocument): Shown<typeof OperatorRoute> {
   };
 }
 
-/** The most carriers in one route. Each more means more paths to read, and one message asks at most three. */
+/** Each carrier means more paths to read, and one message asks at most three. */
 const MOST_CARRIERS = 6;
 const MOST_WEIGHT = 1_000;
 const MOST_WAIT_SECONDS = 86_400;
 
-/** `field`: what of the route is wrong. `detail`: one sentence. */
 interface RouteFault {
   readonly field: 'name' | 'groups' | 'waitSeconds' | keyof RouteMatch;
   readonly detail: string;
 }
 
-/** Each fault of a route, also carriers and accounts that do not exist. */
+/** Includes missing carriers and accounts. */
 async function routeFaults(db: Db, route: Omit<RouteDocument, 'createdAt'>): Promise<readonly RouteFault[]> {
   const { _id, match, groups, waitSeconds } = route;
   const carriers = (await listCarriers(db)).map((carrier) => carrier._id);

@@ -37,13 +37,11 @@ const Schedule = named('Schedule', {
   batch_id: id('bat', 'Id of the batch.').optional(),
 });
 
-/** Where a schedule stands in both lists. */
 type Place = Pick<ScheduleDocument, 'at' | '_id'>;
 
-/** Each of the two lists has its own order. */
 interface List {
   order(a: Place, b: Place): number;
-  /** Reads only stored schedules. Those just paid for and not stored yet are merged in. */
+  /** Reads only stored schedules. Those just paid for are merged in. */
   read(db: Db, account: AccountId, after: Place | undefined, limit: number): Promise<ScheduleDocument[]>;
 }
 
@@ -160,7 +158,7 @@ function placeText(list: keyof typeof LISTS, { at, _id }: Place): PlaceText {
 function placeOf(text: PlaceText | undefined): Place | undefined {
   if (text === undefined) return undefined;
   const [, atMs, id] = text.split(':');
-  return { at: new Date(Number(atMs)), _id: id as ScheduleId }; // the text was checked
+  return { at: new Date(Number(atMs)), _id: id as ScheduleId };
 }
 
 function isPlace(text: string): text is PlaceText {
@@ -221,7 +219,7 @@ export const cancelSchedule = endpoint({
   },
 });
 
-/** Its content is shown while it waits and when it was cancelled. Once it is sent, its message or batch shows it. */
+/** Has its content while it waits and when it was cancelled. Once sent, its message or batch has it. */
 function scheduleRecord(schedule: ScheduleDocument): Shown<typeof Schedule> {
   const { _id, state, scheduledFor, credits } = schedule;
   return {
@@ -243,7 +241,7 @@ function contentOf({ content }: ScheduleDocument) {
   return { ...whom, sender, route, reference };
 }
 
-/** Shows the id only after the message is stored, because the customer may ask for its status next. */
+/** The id is shown once the message is stored, because the customer may ask for its status next. */
 function sentAs(schedule: ScheduleDocument) {
   return schedule.batch === undefined ? { message_id: scheduledMessageId(schedule) } : { batch_id: schedule.batch };
 }

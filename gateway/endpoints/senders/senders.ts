@@ -25,7 +25,7 @@ import { ACCOUNT_REFUSALS, openAccountOf } from '../accounts/account.ts';
 import { DECISION, DECISIONS, reasonToReject } from '../approvals/approvals.ts';
 import { ACCOUNT_IN_PATH, AccountIdText } from '../operators/fields.ts';
 
-/** The senders that an account asked for or was given, and what operators decide about them. */
+/** The senders that an account asked for or was given, and operators' decisions about them. */
 
 const ROUTES = ['transactional', 'promotional'] as const satisfies readonly Route[];
 

@@ -12,14 +12,12 @@ import type { Lane } from './passwords.ts';
 /** Wrong passwords and codes of one name or one address, in `sign_in_failures`. */
 interface FailuresDocument {
   /**
-   * `address:203.0.113.7`; or `name:` and a hash of what was typed, because people also type passwords there. Tries from a network
-   * in which the user has signed in before are counted apart: `name:203.0.113.7:` and the hash.
+   * `address:203.0.113.7`; or `name:` and a hash, because people also type passwords there. In networks where the user
+   * has signed in before: `name:203.0.113.7:` and the hash.
    */
   readonly _id: string;
   readonly count: number;
-  /** No attempt before this time. */
   readonly until: Date;
-  /** From then on nothing is remembered. */
   readonly expiresAt: Date;
 }
 
@@ -28,12 +26,12 @@ type Times = Omit<FailuresDocument, '_id'>;
 /** Somebody who wants to show a password, a code or a link. */
 export interface Trier {
   readonly network: string;
-  /** Whose password it may turn out to be; or who has shown by a session, or by a good link, who it is. */
+  /** Whose password it may be; or who was identified by a session or a valid link. */
   readonly users: readonly UserDocument[];
-  /** The name that a password is tried for, and where. Absent: none is tried. */
+  /** The name that a password is tried for, and its account. */
   readonly name?: string;
   readonly where?: string | undefined;
-  /** A session or a good link says who it is. */
+  /** Identified by a session or a valid link. */
   readonly isProved?: boolean;
 }
 
@@ -56,25 +54,23 @@ const ADDRESS_WINDOW_MS = 15 * MINUTE_MS;
 const TRIES = 8;
 
 /**
- * Attempts a minute, whatever becomes of them, because each costs a hash of 15 ms: from a network that nobody knows, for a name there,
- * of a user in a known network, of all users of an account in one known network (`office`) and in all of them. An office signs in with
- * 30 people a minute, each with a second request for the code, and leaves half of what the account may do to everybody elsewhere.
- * Who is proved has the same limits apart: a stolen session keeps no colleague from signing in. One account takes at most a tenth
- * of a core.
+ * Attempts a minute, failed or not, because each costs a hash of 15 ms: from an unknown network, for a name there, of a
+ * user in a known network, of an account's users in one such network (`office`) and in all. An office can sign in 30
+ * people a minute (each also sends a code) and leaves half of the account's limit to others. Identified users count
+ * apart, so a stolen session keeps no colleague from signing in. One account takes at most a tenth of a core.
  */
 const PER_MINUTE = { network: 60, name: 60, user: 60, office: 90, account: 180 } as const;
 
 /**
- * Above these limits an answer is held for so long. Whether somebody is known must be looked up first: a client that asks again at once
- * would cost two reads each time. With 32 such clients, sends of others took 158 ms in place of 16 (p50).
+ * Refusals are delayed by this: a client that retries at once costs two reads each time. 32 such clients slowed sends
+ * of others from 16 to 158 ms (p50).
  */
 const REFUSAL_HELD_MS = 1_000;
 
 /**
- * Limits attempts to sign in, over all gateways: how many there are at all, and how many guesses at a password or a code. A guess is
- * counted before it is checked, so that many at once get no further than one after the other; a good one is taken back. Limits end
- * by themselves: nobody is kept out for ever. In the networks that a user has signed in from before, or anybody of the account,
- * nothing counts that strangers do elsewhere (docs/decisions/0026).
+ * Limits attempts to sign in over all gateways, and guesses at a password or code. A guess is counted before it is
+ * checked, so parallel guesses gain nothing; a right one is taken back. Limits end by themselves. In networks where the
+ * user or the account has signed in before, strangers' attempts elsewhere do not count (docs/decisions/0026).
  */
 export class Attempts {
   readonly #failures: Collection<FailuresDocument>;
@@ -89,7 +85,7 @@ export class Attempts {
     this.#counter = counter;
   }
 
-  /** Counts an attempt. `go`: its hashes run in this lane. */
+  /** `go`: its hashes run in this lane. */
   async begin(trier: Trier): Promise<Attempt> {
     const { network, name, where, users } = trier;
     const user = await this.#known(trier);
@@ -112,13 +108,12 @@ export class Attempts {
   }
 
   /**
-   * When nobody says where the name belongs, the password is tried for all users who have it: counts that as a guess at each of
-   * them. Who is not in the answer has had too many, and must not be compared: nobody is told, because a name of another account
-   * is nobody's business.
+   * Without a named account, the password counts as a guess at each user of the name. Users missing in the result have
+   * had too many and must not be compared; the caller is not told, because names in other accounts are secret.
    */
   async beginEach({ network, users, where, name = '' }: Trier): Promise<ReadonlyMap<UserId, readonly Taken[]>> {
     if (where !== undefined) return new Map(users.map(({ _id }) => [_id, []]));
-    // A name that nobody has takes as long: without this, 3 ms less.
+    // An unknown name must take as long: without this it is 3 ms faster.
     if (users.length === 0) await this.#take(nameId(name, 'nobody'), nextOfName);
     const taken = await Promise.all(
       users.map(async (user) => {
@@ -129,7 +124,7 @@ export class Attempts {
     return new Map(taken.flat());
   }
 
-  /** The attempt was good, or was not checked. */
+  /** The attempt was right, or was not checked. */
   async takeBack(taken: readonly Taken[]): Promise<void> {
     const until = this.#clock.now();
     for (const { id, count } of taken) {
@@ -142,13 +137,12 @@ export class Attempts {
     }
   }
 
-  /** The user has signed in: earlier failures of the name are forgotten. Those of the address stay. */
   async forget(taken: readonly Taken[]): Promise<void> {
     await this.takeBack(taken.filter(({ id }) => id.startsWith('address:')));
     for (const { id } of taken) if (id.startsWith('name:')) await this.#failures.deleteOne({ _id: id });
   }
 
-  /** The user has set a new password by a link: failures with the old one count no more. */
+  /** After a new password was set by a link: failures with the old one no longer count. */
   async forgetUser(user: UserDocument): Promise<void> {
     for (const where of [undefined, whereOf(user)]) {
       for (const network of [undefined, ...(user.networks ?? [])]) {
@@ -157,7 +151,7 @@ export class Attempts {
     }
   }
 
-  /** For whom the network is a known one: the one of the users who signed in there, or whose account did. The store is always asked. */
+  /** The user whose network this is known to be: the user's own, or the account's. Always asks the store. */
   async #known({ network, users, isProved }: Trier): Promise<UserDocument | undefined> {
     const where = await knownAt(this.#db, network, users);
     if (isProved) return users[0];
@@ -165,7 +159,7 @@ export class Attempts {
     return own ?? users.find((user) => whereOf(user) === where);
   }
 
-  /** Counts the attempt. The seconds to wait, when there were too many. */
+  /** Returns the seconds to wait if there were too many. */
   async #count(trier: Trier, user: UserDocument | undefined): Promise<number | undefined> {
     const nowMs = this.#clock.monotonicMs();
     for (const [what, limit] of countsOf(trier, user)) {
@@ -212,7 +206,7 @@ export class Attempts {
   }
 }
 
-/** What an attempt counts for, and how often that may be. `user`: for whom the network is known. The first refusal ends it. */
+/** What an attempt counts for, with the limits. `user`: for whom the network is known. The first refusal ends it. */
 function countsOf(
   { network, name, where, isProved = false }: Trier,
   user: UserDocument | undefined,
@@ -235,13 +229,13 @@ function countsOf(
   ];
 }
 
-/** Of what was typed. `where`: the account that was named. `network`: the attempts from there count apart. */
+/** `name` as typed. `where`: the named account. `network`: its attempts count apart. */
 function nameId(name: string, where: string | undefined, network?: string): string {
   const digest = hash('sha256', where === undefined ? name : `${where} ${name}`, 'hex');
   return network === undefined ? `name:${digest}` : `name:${network}:${digest}`;
 }
 
-/** The network, when one of the users has signed in there before. */
+/** The network, if one of the users has signed in there before. */
 function networkOf(users: readonly UserDocument[], network: string): string | undefined {
   return users.some(({ networks }) => networks?.includes(network)) ? network : undefined;
 }

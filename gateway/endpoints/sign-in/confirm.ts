@@ -15,16 +15,15 @@ import { proofsOf, refusalOf } from './factors.ts';
 import { boundedText, CODES, PASSWORD_TEXT_MAX } from './fields.ts';
 import type { Lane } from './passwords.ts';
 
-/** What is read of a request of somebody who has signed in. */
 type Asked = Pick<Call, 'req' | 'requester' | 'told'>;
 
-/** Who has signed in. Only for endpoints that take people alone. */
+/** Only for endpoints for people alone. */
 export function ownOf({ requester }: Asked): SignedIn {
   assert(requester.signedIn !== undefined, 'the endpoint takes others than people');
   return requester.signedIn;
 }
 
-/** Makes a change of the user's own document and records it in the audit. Undefined when it was not made. */
+/** Changes the user's own document and records it in the audit. Undefined when nothing was changed. */
 export function changeOwn(
   gateway: Gateway,
   { requester }: Asked,
@@ -41,15 +40,12 @@ export function changeOwn(
   });
 }
 
-/** Showing the password again. */
-
 const Confirmed = success('Confirmed', 'Until when the session may do what needs the password again.', {
   confirmed_until: text(undefined, { format: 'date-time', example: '2026-11-21T10:10:00+00:00' }),
 });
 
 /**
- * Who has signed in shows everything once more that signing in takes. For some minutes the session may then also do what would
- * outlive it (`requireConfirmed`).
+ * Shows again all that sign-in takes: for minutes the session may make changes that outlive it (`requireConfirmed`).
  */
 export const confirmSession = endpoint({
   id: 'confirmSession',
@@ -97,9 +93,9 @@ export const confirmSession = endpoint({
 });
 
 /**
- * What changes how a user signs in needs the password in the same request; of whoever has an app also a code, shown within the last
- * minutes. Otherwise the password alone, which a browser fills in, would give recovery codes or another app. Attempts are limited
- * as at sign-in. Resolves to the lane of further hashes.
+ * Changes of how a user signs in need the password in the same request; with an app also a code, shown within the last
+ * minutes: the password alone, which browsers fill in, must not give recovery codes or another app. Attempts are
+ * limited as at sign-in. Resolves to the lane of further hashes.
  */
 export async function confirmPassword(
   gateway: Gateway,
@@ -121,7 +117,6 @@ export async function confirmPassword(
   return right.size > 0 ? attempt.lane : refused('password_wrong');
 }
 
-/** Counts what a signed-in user tries that is no guess. The refusal, when there were too many attempts. */
 export async function countTry(gateway: Gateway, call: Asked, user: UserDocument): Promise<Refused | undefined> {
   const own = await beginOwn(gateway, call, user);
   if (isRefused(own)) return own;
@@ -129,7 +124,6 @@ export async function countTry(gateway: Gateway, call: Asked, user: UserDocument
   return undefined;
 }
 
-/** Counts an attempt of somebody who has signed in. */
 async function beginOwn(gateway: Gateway, { req, told: { requestId } }: Asked, user: UserDocument) {
   const { log, addressOf } = gateway;
   const told = { address: addressOf(req), user_id: user._id, request_id: requestId };

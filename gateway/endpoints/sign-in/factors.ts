@@ -17,7 +17,6 @@ interface FactorDeps extends Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'log'> {
   readonly passwords: Passwords;
 }
 
-/** What somebody shows who wants to sign in. */
 interface Shown {
   readonly password: string;
   readonly code?: string;
@@ -37,7 +36,6 @@ type Proof =
       readonly kind: 'good';
       readonly user: UserDocument;
       readonly factor: SessionDocument['factor'];
-      /** What was counted as guesses at this user. */
       readonly guesses: readonly Taken[];
     }
   | {
@@ -46,13 +44,13 @@ type Proof =
       /** Whether the attempt may have been a guess. */
       readonly isFailure: boolean;
       readonly guesses: readonly Taken[];
-      /** Of `account_needed`: who all have this password. */
+      /** With `account_needed`: all users with this password. */
       readonly users?: readonly UserDocument[];
     };
 
 type WithApp = UserDocument & Required<Pick<UserDocument, 'totp'>>;
 
-/** Checks a password and the second factor. A code that is right is used up by the check. */
+/** Checks a password and the second factor. A right code is used up. */
 class Factors {
   readonly #deps: FactorDeps;
 
@@ -60,7 +58,7 @@ class Factors {
     this.#deps = deps;
   }
 
-  /** Takes as long for no user as for one, or for several of the same name. */
+  /** Takes as long for no user as for one or several of the same name. */
   async check(trier: Trier, lane: Lane, shown: Shown): Promise<Proof> {
     const { attempts, passwords } = this.#deps;
     const stored = trier.users.flatMap(({ password }) => password ?? []);
@@ -100,7 +98,7 @@ class Factors {
     return { slug: 'second_factor_wrong' };
   }
 
-  /** Undefined when it was stored with another secret key, which only an operator can put back. */
+  /** Undefined when it was stored with another secret key, which only an operator can restore. */
   #seedOf({ _id, totp }: WithApp): string | undefined {
     const { box, log } = this.#deps;
     try {
@@ -130,18 +128,17 @@ export function refusalOf(slug: RefusalSlug | 'password_wrong', more: ProblemAns
 
 const BUSY = { headers: ['Retry-After', '1'] } as const;
 
-/** What signing in takes, made once per process: hashes wait in one queue, attempts count together. */
 export const proofsOf = perProcess((gateway) => {
   const attempts = new Attempts(gateway.db, gateway.clock, gateway.counter);
   const passwords = new Passwords(new HashQueue(gateway.clock));
   return { attempts, passwords, factors: new Factors({ ...gateway, attempts, passwords }) };
 });
 
-/** Codes of the step before and after are taken too, because clocks of phones differ (RFC 6238 §5.2). */
+/** The steps before and after count too, because clocks of phones differ (RFC 6238 §5.2). */
 const TOLERANCE_S = 30;
 const CODE = /^\d{6}$/;
 
-/** A new seed, and the two forms in which an authenticator app takes it. */
+/** A new seed, also in the two forms that authenticator apps take. */
 export async function newSeed(
   username: string,
 ): Promise<{ readonly seed: string; readonly uri: string; readonly qrSvg: string }> {
@@ -150,7 +147,7 @@ export async function newSeed(
   return { seed, uri, qrSvg: await qrcode.toString(uri, { type: 'svg', margin: 2 }) };
 }
 
-/** The time step of a right code that is later than `after`; undefined when the code is wrong or was used. */
+/** The time step of a right code later than `after`; undefined when it is wrong or used. */
 export async function stepOf(seed: string, code: string, now: Date, after: number): Promise<number | undefined> {
   const token = code.replaceAll(/\s/g, '');
   // The library throws at codes of another form.
@@ -161,12 +158,11 @@ export async function stepOf(seed: string, code: string, now: Date, after: numbe
 }
 
 const CODES = 10;
-/** 120 bits: enough that a plain hash protects the code (ASVS 5.0, 6.5.2). Without letters that look like digits. */
+/** 120 bits: enough that a plain hash protects the code (ASVS 5.0, 6.5.2). No letters that look like digits. */
 const CHARACTERS = 24;
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
 interface RecoveryCodes {
-  /** Shown once. */
   readonly codes: readonly string[];
   readonly hashes: readonly string[];
 }
@@ -181,7 +177,6 @@ function hashRecoveryCode(code: string): string {
   return hash('sha256', code.toLowerCase().replaceAll(/[\s-]/g, ''), 'hex');
 }
 
-/** `7v3k-…`, six groups of four. */
 function newCode(): string {
   const text = [...randomBytes(CHARACTERS)].map((byte) => ALPHABET.charAt(byte & 31)).join('');
   return text.replaceAll(/(.{4})(?=.)/g, '$1-');

@@ -15,7 +15,7 @@ import { noteNetwork, passwordLike, spendLink } from './own-store.ts';
 import { type Lane, newPassword, refuseCommon } from './passwords.ts';
 import { accountRecord, Role, SessionAccount } from './session.ts';
 
-/** One-time links, with which users set a password. A link is spent only by the POST that sets it: previews spend nothing. */
+/** One-time links with which users set a password. Only the POST that sets it spends a link: previews do not. */
 
 const TOKEN = /^[\w-]{43}$/;
 const token = required(
@@ -98,14 +98,13 @@ export const useLink = endpoint({
     await endSessions(db, user._id);
     await attempts.forgetUser(user);
     const address = gateway.addressOf(req);
-    // The user signs in next, from there.
     await noteNetwork(db, user._id, callerNetwork(address));
     log.info('password_set', { user_id: user._id, address, request_id: told.requestId });
     return done({ username: user.username, message: 'The password is set. Sign in with it.' });
   },
 });
 
-/** The user of a link. Attempts are counted as at sign-in, and links that are none as wrong passwords. */
+/** Counts attempts as at sign-in, and invalid links like wrong passwords. */
 async function findLimited(
   gateway: Gateway,
   req: IncomingMessage,

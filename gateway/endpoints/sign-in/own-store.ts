@@ -3,17 +3,14 @@ import { changeUser, findUsersByName } from '../../../shared/people/users/store.
 import type { SessionDocument, Totp, UserDocument } from '../../../shared/people/users/user.ts';
 import type { UserId } from '../../../shared/platform/runtime/ids.ts';
 
-/** What only the users themselves change. Each is one update of one document, so that of two at once only one succeeds. */
+/** Changes that only users make themselves. Each is one update of one document: of two at once, one succeeds. */
 
 const NETWORKS_KEPT = 5;
 
-/** Browsers of a user that are known; who has more is told of the others again. */
+/** Known browsers of a user. Older ones count as new again. */
 const DEVICES_KEPT = 20;
 
-/**
- * That the user has signed in, and from where. A browser that the user had not used before is told, except the one of the very first
- * sign-in.
- */
+/** Notes the sign-in and its network. A new browser is announced to the user, except at the very first sign-in. */
 export async function noteSignIn(
   db: Db,
   user: UserDocument,
@@ -39,19 +36,18 @@ export async function noteSignIn(
   await changeUser(db, { _id }, { ...signedIn, $push: push });
 }
 
-/** Somebody who has shown to be the user was there. */
 export async function noteNetwork(db: Db, _id: UserId, network: string): Promise<void> {
   await changeUser(db, { _id }, { $pull: { networks: network } });
   await changeUser(db, { _id }, { $push: { networks: { $each: [network], $slice: -NETWORKS_KEPT } } });
 }
 
-/** The stored password of anybody of this name: its salt serves all of them. */
+/** The stored password of any user of this name; its salt serves all of them. */
 export async function passwordLike(db: Db, username: string): Promise<string | undefined> {
   const found = await findUsersByName(db, username);
   return found.find(({ password }) => password !== undefined)?.password;
 }
 
-/** Spends a one-time link: sets the password, and ends all sessions. Undefined when the link is spent, void or over. */
+/** Sets the password and ends all sessions. Undefined when the link is spent, void or expired. */
 export function spendLink(db: Db, hash: string, password: string, now: Date): Promise<UserDocument | undefined> {
   return changeUser(
     db,
@@ -60,7 +56,7 @@ export function spendLink(db: Db, hash: string, password: string, now: Date): Pr
   );
 }
 
-/** Replaces the password that the user has just shown; links no longer work then. Undefined when it was changed meanwhile. */
+/** Replaces the password just shown and voids links. Undefined when it was changed meanwhile. */
 export function replacePassword(
   db: Db,
   { _id, password: shown }: UserDocument,
@@ -74,18 +70,17 @@ export function replacePassword(
   );
 }
 
-/** Uses up a code of the authenticator. False when a code of that time step, or of a later one, was used. */
+/** Uses up an authenticator code. False when a code of that or a later time step was used. */
 export async function takeStep(db: Db, { _id, totp }: UserDocument, step: number): Promise<boolean> {
   const filter = { _id, 'totp.seed': totp?.seed ?? '', 'totp.step': { $lt: step } };
   return (await changeUser(db, filter, { $set: { 'totp.step': step } })) !== undefined;
 }
 
-/** Uses up a recovery code. False when it was used before. */
 export async function takeRecoveryCode(db: Db, _id: UserId, hash: string): Promise<boolean> {
   return (await changeUser(db, { _id, recoveryCodes: hash }, { $pull: { recoveryCodes: hash } })) !== undefined;
 }
 
-/** Sets the second factor, and ends all sessions. Undefined when something else has ended them meanwhile. */
+/** Sets the second factor and ends all sessions. Undefined when something else has ended them meanwhile. */
 export function putTotp(
   db: Db,
   { _id, epoch }: UserDocument,

@@ -7,12 +7,12 @@ import type { Refused } from '../../http/idempotency/action.ts';
 
 /** OWASP Password Storage Cheat Sheet: argon2id with 19 MiB, two passes. One takes 15 ms of a core. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-/** The hash of a random password. Names that nobody has are compared with it, so that they take as long as others. */
+/** The hash of a random password. Unknown names are compared with it, so that they take as long as others. */
 const NOBODY = '$argon2id$v=19$m=19456,t=2,p=1$2gZNanulROqgbPJbU9nNhg$RZ0EvafhTH8/Wd7t+sqw5mg3YPFPqok7nxPbCs7Wy8w';
 
 /**
- * Hashes passwords, in turn. Users of several accounts who have the same name also have the same salt: one hash says of all of them
- * whose password it is, in the same time as of one or of none (docs/decisions/0026).
+ * Hashes in turn. Users of the same name in several accounts share a salt: one hash tells whose password it is, in the
+ * same time for several, one or none (docs/decisions/0026).
  */
 export class Passwords {
   readonly #queue: HashQueue;
@@ -21,13 +21,13 @@ export class Passwords {
     this.#queue = queue;
   }
 
-  /** `like`: the stored password of somebody of the same name, whose salt is taken. Undefined when too many wait. */
+  /** `like`: a stored password of the same name, whose salt is reused. Undefined when too many wait. */
   hash(lane: Lane, password: string, like: string | undefined): Promise<string | undefined> {
     const salt = like === undefined ? {} : { salt: readPhc(like).salt };
     return this.#queue.run(lane, () => hash(normal(password), { ...PARAMETERS, ...salt }));
   }
 
-  /** Which of the stored passwords this one is. Undefined when too many wait. */
+  /** Which of the stored passwords it is. Undefined when too many wait. */
   matching(lane: Lane, password: string, stored: readonly string[]): Promise<ReadonlySet<string> | undefined> {
     const settings = new Map((stored.length === 0 ? [NOBODY] : stored).map((phc) => [settingsOf(phc), readPhc(phc)]));
     return this.#queue.run(lane, async () => {
@@ -38,12 +38,10 @@ export class Passwords {
   }
 }
 
-/** All but the hash itself: parameters and salt. */
 function settingsOf(phc: string): string {
   return phc.slice(0, phc.lastIndexOf('$'));
 }
 
-/** The options that make the same hash of the same password. */
 function readPhc(phc: string) {
   const [, memory, time, lanes, salt = '', made = ''] =
     /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/.exec(phc) ?? [];
@@ -62,7 +60,7 @@ function normal(password: string): string {
 const MIN = 8;
 const MAX = 128;
 
-/** A new password, by its length alone. There are no rules about kinds of characters (NIST SP 800-63B §3.1.1.2). */
+/** Judged by length alone, not by kinds of characters (NIST SP 800-63B §3.1.1.2). */
 export const newPassword = required(
   string(
     {
@@ -78,10 +76,9 @@ export const newPassword = required(
   ),
 );
 
-/** What somebody who knows the user or the product would try first. */
+/** What somebody who knows the product would try first. */
 const PRODUCT = ['harkara', 'gateway', 'dashboard'];
 
-/** The refusal of a password that is too easy to guess. */
 export async function refuseCommon(
   password: string,
   own: readonly (string | undefined)[],
@@ -103,7 +100,7 @@ async function isCommon(password: string, own: readonly (string | undefined)[]):
   return words.some((word) => word.length > 0 && (text === word || stem === word));
 }
 
-/** 18,000 passwords of stolen lists that are long enough. Read when the first password is set: it takes 50 ms. */
+/** 18,000 stolen passwords of sufficient length. Read when the first password is set, because it takes 50 ms. */
 let list: Promise<ReadonlySet<string>> | undefined;
 
 async function readList(): Promise<ReadonlySet<string>> {
@@ -112,8 +109,8 @@ async function readList(): Promise<ReadonlySet<string>> {
 }
 
 /**
- * Whose hash it is. Hashes of the same key wait behind each other, and take turns with those of other keys. `known`: somebody who has
- * been here before, by the account; otherwise the key is the network.
+ * Hashes of one key wait for each other; keys take turns. The key is the account of a returning user (`known`),
+ * otherwise the network.
  */
 export interface Lane {
   readonly key: string;
@@ -122,24 +119,22 @@ export interface Lane {
 
 interface Waiting {
   readonly sinceMs: number;
-  /** Begins the work. */
   readonly go: () => void;
-  /** Called when the attempt waited too long, or others need its place. */
   readonly refuse: () => void;
 }
 
 /** A hash takes 19 MB and a core for 15 ms. More at once would slow down all other requests. */
 const RUNNING_MAX = 2;
-/** Of these, what is from networks that nobody knows: it never takes the place of somebody who was here before. */
+/** Of these, from unknown networks: they never take the place of somebody who was here before. */
 const UNKNOWN_RUNNING_MAX = 1;
 /** An office that signs in at the same moment. */
 const LANE_MAX = 32;
-/** As many wait four seconds at most on an idle machine. */
+/** This many wait at most four seconds on an idle machine. */
 const WAITING_MAX = 256;
-/** Whoever waited so long has pressed the button again. */
+/** After this time people have pressed the button again. */
 const WAIT_MAX_MS = 10_000;
 
-/** Lets password hashes run one after the other, fair to all who wait for one (docs/decisions/0026). */
+/** Runs password hashes one after the other, fair to all who wait (docs/decisions/0026). */
 export class HashQueue {
   readonly #clock: Clock;
   readonly #known = new Turns();
@@ -151,7 +146,7 @@ export class HashQueue {
     this.#clock = clock;
   }
 
-  /** Undefined when too many wait, or when it waited too long: then nothing was done. */
+  /** Undefined when too many wait or it waited too long; then nothing was done. */
   async run<T>(lane: Lane, work: () => Promise<T>): Promise<T | undefined> {
     if (!(await this.#turn(lane))) return undefined;
     try {
@@ -187,13 +182,12 @@ export class HashQueue {
   }
 }
 
-/** Attempts that wait, by key; the keys take turns. */
+/** Waiting attempts by key; the keys take turns. */
 class Turns {
   size = 0;
-  /** The next key comes first. */
   readonly #byKey = new Map<string, Waiting[]>();
 
-  /** False when there is no room. In a full queue the longest lane makes room for those who have fewer waiting. */
+  /** False when there is no room. In a full queue the longest lane makes room for shorter ones. */
   add(key: string, waiting: Waiting): boolean {
     const own = this.#byKey.get(key) ?? [];
     if (own.length >= LANE_MAX) return false;

@@ -21,8 +21,6 @@ import { passwordLike, replacePassword } from './own-store.ts';
 import { newPassword, refuseCommon } from './passwords.ts';
 import { accountRecord, Role, Session, SessionAccount, sessionRecord } from './session.ts';
 
-/** The user who has signed in: name and password. */
-
 const Time = text(undefined, { format: 'date-time', example: '2026-11-22T10:00:00+00:00' });
 
 const SecondFactor = z
@@ -152,8 +150,6 @@ function profileRecord({ user, account }: SignedIn): Shown<typeof Profile> {
   };
 }
 
-/** Where the user has signed in. */
-
 const SessionTime = text(undefined, { format: 'date-time', example: '2026-11-22T10:00:00+00:00' });
 
 const OwnSession = named('OwnSession', 'A browser in which the user is signed in.', {
@@ -245,8 +241,6 @@ function ownSessionRecord(session: SessionDocument, current: boolean): Shown<typ
     expires_at: isoTimestamp(session.expiresAt),
   };
 }
-
-/** What the user is told of by mail. */
 
 const Notice = named('Notice', 'A kind of mail that the user may choose.', {
   event: z.enum(NOTICE_NAMES).meta({ example: 'key.created' }),

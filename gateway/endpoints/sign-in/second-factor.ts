@@ -17,9 +17,6 @@ import { boundedText, currentPassword } from './fields.ts';
 import { putRecoveryCodes, putTotp } from './own-store.ts';
 import { Session, sessionRecord } from './session.ts';
 
-/** The authenticator app of the user who has signed in, and the recovery codes. */
-
-/** How long a seed that was shown may be confirmed. */
 const SETUP_MS = 15 * 60_000;
 
 const Codes = z.array(text()).meta({
@@ -29,7 +26,6 @@ const Codes = z.array(text()).meta({
 
 const PASSWORD_SHOWN = { body: { example: { current_password: 'correct horse battery staple' } } };
 
-/** A new seed for the app. */
 export const beginSecondFactor = endpoint({
   id: 'beginSecondFactor',
   method: 'post',
@@ -61,7 +57,7 @@ export const beginSecondFactor = endpoint({
       if (isRefused(lane)) return lane;
     } else {
       if (!justSignedIn(own, clock.now())) return refused('password_needed');
-      // Drawing a code takes 5 ms of the event loop, so it is limited as a hash is.
+      // Drawing the QR code takes 5 ms of the event loop, so it is limited like a hash.
       const limited = await countTry(gateway, call, own.user);
       if (limited !== undefined) return limited;
     }
@@ -72,7 +68,7 @@ export const beginSecondFactor = endpoint({
   },
 });
 
-/** Whoever has just shown the password need not show it again to set up a second factor for the first time. */
+/** A user who has just shown the password need not show it again for the first second factor. */
 function justSignedIn({ user, session }: SignedIn, now: Date): boolean {
   return user.totp === undefined && isConfirmed(session, now);
 }
@@ -119,7 +115,7 @@ export const confirmSecondFactor = endpoint({
   },
 });
 
-/** From then on sign-in by password alone. */
+/** From then on the password alone suffices. */
 export const removeSecondFactor = endpoint({
   id: 'removeSecondFactor',
   method: 'post',
@@ -174,14 +170,14 @@ export const newRecoveryCodes = endpoint({
 });
 
 /**
- * A seed on its way to the app and back, sealed, so that nothing is stored before a code confirms it. It is for this user, and
- * void as soon as something ends the user's sessions; its own confirmation does.
+ * A sealed seed on its way to the app and back: nothing is stored before a code confirms it. For this user only, and
+ * void once anything, such as its own confirmation, ends the user's sessions.
  */
 function sealSetup(box: SecretBox, { _id, epoch }: UserDocument, seed: string, until: Date): string {
   return box.seal(JSON.stringify([epoch, until.getTime(), seed]), ['users', _id, 'setup']);
 }
 
-/** The seed; undefined when the setup is too old, void, or no setup at all. */
+/** Undefined when the setup is too old, void or malformed. */
 function openSetup(box: SecretBox, { _id, epoch }: UserDocument, setup: string, now: Date): string | undefined {
   const parts: unknown = JSON.parse(opened(box, _id, setup) ?? 'null');
   if (!Array.isArray(parts)) return undefined;

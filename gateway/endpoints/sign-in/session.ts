@@ -29,7 +29,7 @@ import { proofsOf, refusalOf } from './factors.ts';
 import { boundedText, CODES, PASSWORD_TEXT_MAX } from './fields.ts';
 import { noteSignIn } from './own-store.ts';
 
-/** Signing in and out. The session's cookie is in the headers of answers only. */
+/** Signing in and out. The session's cookie is only in headers of answers. */
 
 export const Role = z.enum([...ACCOUNT_ROLES, ...OPERATOR_ROLES]);
 
@@ -158,13 +158,13 @@ export const signIn = endpoint({
   },
 });
 
-/** The user, unless nobody may sign in as that one, whatever the password. */
+/** Empty when nobody may sign in as this user, whatever the password. */
 async function whoMay(user: UserDocument, readAccount: ReadAccount): Promise<UserDocument[]> {
   if (user.status !== 'active') return [];
   return user.account === undefined || (await readAccount(user.account)) !== undefined ? [user] : [];
 }
 
-/** For whoever has shown the password of all these users: among which accounts one must choose. */
+/** For a password that fits all these users: the accounts to choose from. */
 async function accountsOf(users: readonly UserDocument[], readAccount: ReadAccount): Promise<ProblemAnswer> {
   if (users.length === 0) return {};
   const accounts = users.map(async (user) => {
@@ -189,7 +189,7 @@ export const ownSession = endpoint({
   },
 });
 
-/** The browser then forgets the pages that it could show again by "Back". */
+/** Also makes the browser forget the pages that "Back" could show. */
 export const signOut = endpoint({
   id: 'signOut',
   method: 'delete',
@@ -212,7 +212,6 @@ export const signOut = endpoint({
   },
 });
 
-/** Who has signed in, what the user may do, and what is missing before that. */
 export function sessionRecord({ session, user, account }: SignedIn): Shown<typeof Session> {
   const incomplete = session.factor === undefined && needsSecondFactor(user, account);
   return {
@@ -239,11 +238,9 @@ export function accountRecord(account: CallerAccount | undefined): Shown<typeof 
     : { account_id: account._id, name: account.name, country: homeOf(account) ?? null };
 }
 
-/** A browser that somebody signs in with. */
 interface Device {
-  /** Of this browser for this user. Two users of one browser have different ones, so the store does not tell that they share it. */
+  /** Of this browser for this user. Users who share a browser get different ones, so the store does not reveal that. */
   readonly fingerprint: string;
-  /** The header that has the browser remember its number. */
   readonly headers: readonly string[];
 }
 
@@ -253,8 +250,8 @@ const NUMBER_BYTES = 16;
 const MAX_AGE_S = 400 * 86_400;
 
 /**
- * Which browser it is: a random number in a cookie that is sent with requests below /v2/session alone, so that it tells of nothing but
- * signing in. Networks and names of browsers change by themselves, and a thief may have the same (docs/decisions/0045).
+ * Identifies the browser by a random cookie, sent only below /v2/session. Networks and browser names change by
+ * themselves, and a thief may share them (docs/decisions/0045).
  */
 function deviceOf(req: IncomingMessage, publicUrl: string, user: UserId): Device {
   const secure = publicUrl.startsWith('https:');

@@ -7,7 +7,7 @@ import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { flag, named, text, whole } from '../../api/shapes.ts';
 import { pageOfWhole, readWhole } from '../../api/whole-list.ts';
 
-/** What an account can send with: its credits and its approved templates. */
+/** What an account can send with: its credits and approved templates. */
 
 const Balance = named('Balance', {
   balance: whole('Credits.', { minimum: 0, example: 4200 }),

@@ -25,7 +25,7 @@ import { ApprovedTemplates } from './matching/approved-templates.ts';
 import { captureSlots, type IndexedTemplate, matchTemplate } from './matching/match.ts';
 import { explainMismatch, type Mismatch, otherSender } from './matching/mismatch.ts';
 
-/** What a message keeps of its template. Both members are absent without DLT, unless the request names a template. */
+/** Both are absent without DLT, unless the request names a template. */
 export interface TemplateIds {
   readonly template?: string;
   readonly entityId?: string;
@@ -34,17 +34,16 @@ export interface TemplateIds {
 type Account = Caller['account'];
 
 export type Approval =
-  /** `template`: what the text matches, or is rendered from. */
+  /** `template`: what the text matches or is rendered from. */
   { readonly kind: 'approved'; readonly ids: TemplateIds; readonly template?: IndexedTemplate } | Refused;
 
 const REMEMBERED_SENDERS = 20_000;
-/** Templates of each state that are compared with a text which matches no approved one. */
+/** Per state, for comparison with a text that matches no approved template. */
 const UNAPPROVED_MAX = 50;
 
 /**
- * Decides before any debit whether an account may send a text as a sender: by its registered senders and, with DLT,
- * by its approved templates. All endpoints of a process share one instance. What it reads from the store is trusted
- * for 4 s. All methods reject with the store's error.
+ * Decides before any debit whether an account may send a text as a sender: by its registered senders and, with DLT, its
+ * approved templates. One instance per process, which trusts what it reads for 4 s. Rejects with the store's error.
  */
 export class Approvals {
   readonly #db: Db;
@@ -62,10 +61,7 @@ export class Approvals {
     });
   }
 
-  /**
-   * The sender's approved template with this id. Undefined when there is none, or when a field that is needed to find
-   * it is missing.
-   */
+  /** Undefined when there is none, or a field needed to find it is missing. */
   async findTemplate(
     asked: Account,
     named: { readonly template_id?: string; readonly sender?: string; readonly route?: Route },
@@ -77,7 +73,7 @@ export class Approvals {
     return own.templates.find((template) => template.dltId === id);
   }
 
-  /** `content`: the text, or the template that it is rendered from. Undefined when that template was not found. */
+  /** `content`: the text, or its template; undefined if that was not found. */
   async approve(
     asked: Account,
     { sender, route }: { readonly sender: string; readonly route: Route },
@@ -85,7 +81,7 @@ export class Approvals {
   ): Promise<Approval> {
     const account = asLiveAccount(asked);
     if (account !== asked && typeof content === 'string' && !(await hasSenders(this.#db, account._id))) {
-      // A newcomer's first test needs nobody's approval.
+      // A first test needs nobody's approval.
       return { kind: 'approved', ids: {} };
     }
     if (!(await this.#hasEntityId(account, sender, route))) {
@@ -99,26 +95,21 @@ export class Approvals {
     return this.#approveText(account, sender, route, content);
   }
 
-  /**
-   * Whether an account with DLT has a PE id for this sender. Checked first, because nothing can be sent without one.
-   */
+  /** Checked first, because under DLT nothing can be sent without a PE id. */
   async #hasEntityId(account: Account, sender: string, route: Route): Promise<boolean> {
     if (account.dlt !== 'on' || account.entityId !== undefined) return true;
     const own = await this.#templates.ofSender(account, sender, route);
     return own.templates.some(({ entityId }) => entityId !== undefined);
   }
 
-  /**
-   * Accounts with `senders: 'any'` and without DLT may use every well-formed sender. All others need an approved
-   * registration.
-   */
+  /** Senders must be registered and approved, unless the account has `senders: 'any'` and no DLT. */
   async #maySendAs(account: Account, sender: string, route: Route): Promise<boolean> {
     if (account.senders === 'any' && account.dlt !== 'on') return true;
     const registered = await this.#senders.get(senderKey(account._id, sender));
     return registered?.status === 'approved' && registered.routes.includes(route);
   }
 
-  /** Says so when the text is that of a template which is not approved, of any sender. Looks at some of them. */
+  /** Whether the text is that of an unapproved template of any sender. Looks at some of them. */
   async #unapproved(account: Account, text: string): Promise<Mismatch | undefined> {
     for (const status of ['rejected', 'submitted'] as const) {
       for (const found of await listTemplates(this.#db, account._id, status, undefined, UNAPPROVED_MAX)) {
@@ -135,7 +126,7 @@ export class Approvals {
     return undefined;
   }
 
-  /** Says so when the sender differs from an approved one in capitals alone: operators would not know it either. */
+  /** Hints at an approved sender that differs only in capitals, which operators would not accept either. */
   async #senderRefusal(account: Account, sender: string, route: Route): Promise<Refused> {
     const names = await listApprovedNames(this.#db, account._id);
     const otherCase = names.find((name) => name.toLowerCase() === sender.toLowerCase() && name !== sender);
@@ -145,13 +136,12 @@ export class Approvals {
     return { kind: 'refused', problem: fieldRefusal('sender_not_allowed', 'sender', detail) };
   }
 
-  /** With DLT, a text must match an approved template of its sender for the route. */
   async #approveText(account: Account, sender: string, route: Route, text: string): Promise<Approval> {
     if (account.dlt !== 'on') return { kind: 'approved', ids: {} };
     const own = await this.#templates.ofSender(account, sender, route);
     // Against thousands of templates each step takes milliseconds.
     if (turnOver()) await nextTurn();
-    // Only for the comparison: what is sent is the text as it was given.
+    // Only for the comparison: the text is sent as given.
     const compared = comparedText(text, account);
     const template = matchTemplate(own, compared);
     if (template !== undefined) return approveTemplate(account, template);
@@ -166,10 +156,7 @@ export class Approvals {
   }
 }
 
-/**
- * Approves what matches an approved template or is rendered from one. With DLT a message needs a PE id: the
- * template's, else the account's.
- */
+/** With DLT a message needs a PE id: the template's, else the account's. */
 function approveTemplate(account: Account, template: IndexedTemplate): Approval {
   const { dltId, entityId = account.entityId } = template;
   if (entityId !== undefined) return { kind: 'approved', ids: { template: dltId, entityId }, template };
@@ -178,7 +165,7 @@ function approveTemplate(account: Account, template: IndexedTemplate): Approval 
   return { kind: 'refused', problem: ['entity_id_missing', { detail }] };
 }
 
-/** The detail quotes the caller's text. Only the caller gets to see it. */
+/** The detail quotes the caller's text, so only the caller may see it. */
 function templateMismatch(mismatch: Mismatch): Refused {
   const { kind, scrubCode, detail, template, at, expected, found, slot } = mismatch;
   const answer = {
@@ -186,7 +173,6 @@ function templateMismatch(mismatch: Mismatch): Refused {
     errors: [{ field: 'message', code: 'template_mismatch', detail }],
     extra: {
       scrub_code: scrubCode,
-      // JSON leaves out undefined members.
       mismatch: { kind, template_id: template?.dltId, template_name: template?.name, at, expected, found, slot },
     },
   } as const;

@@ -49,10 +49,7 @@ import type { NewBatch } from './paid-batch-store.ts';
 const LENGTH = { minItems: 1, maxItems: ENTRIES_MAX };
 const PRIORITIES = ['normal', 'low'] as const;
 
-/**
- * The fields of a bulk request, sent now or later. `valid_until` belongs to the endpoint, because it depends on when
- * the messages are sent.
- */
+/** Fields of a bulk request, sent now or later. `valid_until` depends on that, so it belongs to the endpoint. */
 export const BULK_FIELDS = {
   to: optional(
     longList(recipient('sms'), {
@@ -115,11 +112,9 @@ const ownParamsNeedTemplate: Rule<BulkFields> = ({ recipients = [] }, has, probl
 export const BULK_EITHER = [{ names: ['to', 'recipients'], surplus: 'recipients' }, messageOrTemplate] as const;
 export const BULK_RULES: readonly Rule<BulkFields>[] = [paramsNeedTemplate, ownParamsNeedTemplate];
 
-/** A bulk request that passed all checks except the payment. */
 export interface BulkOrder {
   readonly kind: 'bulk';
   readonly entries: readonly BatchEntry[];
-  /** For the stored batch. */
   readonly batch: Pick<
     BatchDocument,
     | 'total'
@@ -136,15 +131,12 @@ export interface BulkOrder {
     | 'credits'
     | 'prices'
   >;
-  /** For the dry run: the longest text. */
   readonly longest: Pick<BulkContent, 'encoding' | 'segments'>;
-  /** Of an account that is warned of them. */
+  /** For an account that is only warned of them. */
   readonly missing: MissingCtas;
-  /** To whom it goes, and what may hold it. */
   readonly held: Held;
 }
 
-/** Checks a bulk request. Goes over the entries in slices. */
 export async function orderBulk(
   gateway: Gateway,
   { account, caps }: Caller,
@@ -161,8 +153,7 @@ export async function orderBulk(
       : all && (await planTemplate(template, all, given, config.maxSegments, problems));
   if (problems.count > 0 || all === undefined) return { kind: 'refused', problem: invalidRequest(problems) };
   const { sender, route, dedupe, skip_opted_out: skip, reference } = whole(read);
-  // A plain text is the same for all recipients, so it is matched only once. A text that is rendered from an approved template
-  // always matches that template.
+  // A plain text is matched once for all recipients. A rendered text always matches its own template.
   const approval = await approvals.approve(account, { sender, route }, template ?? given.message?.text);
   if (approval.kind === 'refused') return approval;
   assert(content !== undefined, 'what was approved has a text');
@@ -171,7 +162,7 @@ export async function orderBulk(
   const unregistered = account.ctaCheck === 'refuse' ? missing.refusal() : undefined;
   if (unregistered !== undefined) return unregistered;
 
-  // Messages of a batch leave after single messages of all accounts.
+  // A batch leaves after single messages of all accounts.
   const lane = laneOf(route, 'low', account.dlt);
   const list = given.recipients === undefined ? 'to' : 'recipients';
   const sending = { account: account._id, sender, route, lane };
@@ -220,7 +211,7 @@ export async function orderBulk(
   return { kind: 'bulk', entries, batch, longest: content, missing, held };
 }
 
-/** The links and numbers of all texts that are not registered. A text that several recipients get is looked at once. */
+/** Unregistered links and numbers of all texts. A repeated text is looked at once. */
 async function missingIn(
   gateway: Gateway,
   account: Caller['account'],
@@ -242,7 +233,7 @@ async function missingIn(
   return missing;
 }
 
-/** Which daytimes hold for an entry. The routes are asked again only if one of them has a daytime. */
+/** The daytimes of an entry. Routes are asked again only if one of them has a daytime. */
 function daytimesFor(
   { daytime }: Caller['account'],
   table: RouteTable,
@@ -258,7 +249,7 @@ function daytimesFor(
   };
 }
 
-/** What all entries cost, with the list that says so: the worker prices each message by it. Nothing without a list. */
+/** The credits of all entries, with the price list by which the worker prices each. Nothing without a list. */
 async function bulkPrice(
   prices: PriceList | undefined,
   route: Route,
@@ -273,7 +264,7 @@ async function bulkPrice(
   return { credits, prices };
 }
 
-/** Where each of these entries stands in the request. Asked for those with a problem only. */
+/** Where entries stand in the request. Computed only for entries with a problem. */
 function placesOf(all: readonly BatchEntry[], list: 'to' | 'recipients'): (entry: BatchEntry | undefined) => string {
   let places: ReadonlyMap<BatchEntry | undefined, number> | undefined;
   return (entry) => {
@@ -282,7 +273,7 @@ function placesOf(all: readonly BatchEntry[], list: 'to' | 'recipients'): (entry
   };
 }
 
-/** Keeps the first of equal entries. Entries with different params are not equal. */
+/** Params must be equal too. */
 async function withoutDuplicates(entries: readonly BatchEntry[]): Promise<readonly BatchEntry[]> {
   const seen = new Set<string>();
   const kept: BatchEntry[] = [];
@@ -295,15 +286,11 @@ async function withoutDuplicates(entries: readonly BatchEntry[]): Promise<readon
   return kept;
 }
 
-/** The batch of an order. It is stored before it is paid for. */
 export function newBatch(_id: BatchId, account: AccountId, order: BulkOrder, validUntil: Date): NewBatch {
   return { _id, account, ...order.batch, validUntil, perChunk: ENTRIES_PER_CHUNK, done: 0, reserved: 0 };
 }
 
-/**
- * The answer to a dry run, with `segments` and `encoding` of the longest text. It has no ids, because nothing is
- * stored.
- */
+/** `segments` and `encoding` are of the longest text. No ids, because nothing is stored. */
 export function bulkDryRun(
   { batch: { total, credits, duplicates, skipped, content }, longest }: BulkOrder,
   foreseen: Foreseen,
@@ -322,7 +309,6 @@ export function bulkDryRun(
   };
 }
 
-/** The texts of a batch, and the encoding and segments of the longest one. */
 interface BulkContent {
   readonly content: BatchContent;
   readonly encoding: Encoding;
@@ -341,17 +327,15 @@ function plainContent({ text, plan: { encoding, segments } }: PlannedText): Bulk
   };
 }
 
-/** The parts of a request that determine the texts. */
 interface Given {
-  /** Present if recipients can have params of their own. */
+  /** Present if recipients can have their own params. */
   readonly recipients?: readonly BatchEntry[];
-  /** Used for every recipient without params of its own. */
   readonly params?: readonly string[];
 }
 
 /**
- * Renders every text once to check that it can be sent. The worker renders it again later from the same pattern.
- * Reports every param that does not fit and every text that is too long. Undefined when there are such problems.
+ * Renders every text once to check it; the worker renders it again from the same pattern. Reports all params that do
+ * not fit and texts that are too long; then undefined.
  */
 async function planTemplate(
   { dltId, pattern }: Pick<IndexedTemplate, 'dltId' | 'pattern'>,
@@ -367,7 +351,6 @@ async function planTemplate(
   if (given.params === undefined && given.recipients !== undefined && pattern.slots.length > 0) {
     addMissingParams(entries, problems);
   } else if (given.params !== undefined || withoutParams) {
-    // Checked even if no entry uses them.
     shared = renderText(pattern, given.params ?? [], 'params', maxSegments, problems);
   }
   let { encoding, segments } = shared?.plan ?? { encoding: 'GSM7' as Encoding, segments: 0 };

@@ -52,9 +52,8 @@ import { approvalsOf } from './approvals.ts';
 import { ctaCheckOf, MissingCtas } from './ctas/check.ts';
 import { PredictedRefusal, type predicted } from './scrubbing/facts.ts';
 
-/** What accepts SMS shares, besides what the gateway is built from. */
+/** Shared by everything that accepts SMS. */
 
-/** Why SMS can be refused. */
 export const REFUSALS = [
   'template_mismatch',
   'cta_not_registered',
@@ -81,7 +80,6 @@ export const DEFERRED_UNTIL = text(
   { format: 'date-time' },
 ).optional();
 
-/** The members of every answer to a dry run. */
 export const DRY_RUN = {
   status: z.literal('success'),
   dry_run: z.literal(true),
@@ -109,10 +107,7 @@ export const SendDryRun = named('SendDryRun', 'The answer to `dry_run`.', {
     .meta({ description: 'The characters that are not in the GSM alphabet: they make the text UCS2.' }),
 });
 
-/**
- * The fields of a request for one message, sent now or later. `valid_until` belongs to the endpoint, because it
- * depends on when the message is sent.
- */
+/** Fields of one message, sent now or later. `valid_until` depends on that, so the endpoint adds it. */
 export const MESSAGE_FIELDS = {
   to: required(recipient('sms')),
   message: optional(messageText),
@@ -120,7 +115,7 @@ export const MESSAGE_FIELDS = {
   route,
   template_id: templateId,
   params: otherwise(params, () => []),
-  // The field accepts `otp` from everybody. `orderMessage` asks for the scope.
+  // Anybody may give `otp` here; `orderMessage` checks the scope.
   priority: withDefault<Priority>(
     choice(
       PRIORITIES,
@@ -141,13 +136,11 @@ const otpIsTransactional: Rule<MessageFields> = ({ priority, route }, _has, prob
 
 export const MESSAGE_RULES: readonly Rule<MessageFields>[] = [paramsNeedTemplate, otpIsTransactional];
 
-/** A message that passed all checks except the payment. */
 export interface MessageOrder {
   readonly kind: 'message';
   readonly message: Omit<MessageDraft, '_id' | 'batch' | 'validUntil'>;
-  /** Of an account that is warned of them. */
+  /** For an account that is only warned of them. */
   readonly missing: MissingCtas;
-  /** To whom it goes, and what may hold it. */
   readonly held: Held;
 }
 
@@ -159,7 +152,6 @@ export async function orderMessage(
   const { config, db, routes } = gateway;
   const approvals = approvalsOf(gateway);
   const { given, problems } = read;
-  // `params` is undefined only when it could not be read. That is a problem already.
   const template = given.params === undefined ? undefined : await approvals.findTemplate(account, given);
   const text =
     template === undefined
@@ -205,10 +197,9 @@ export async function orderMessage(
   return { kind: 'message', message: { ...message, ...pricedAt(price) }, missing, held };
 }
 
-/** What a dry run says of the time after. */
 export type Foreseen = Awaited<ReturnType<typeof predicted>> & ReturnType<typeof deferral>;
 
-/** The answer to a dry run. It has no ids, because nothing is stored. */
+/** No ids, because nothing is stored. */
 export function messageDryRun(
   { text, segments, encoding, template, credits }: MessageOrder['message'],
   foreseen: Foreseen,
@@ -229,15 +220,13 @@ export function messageDryRun(
 
 interface Price {
   readonly caller: Caller;
-  /** The id that the result would get. */
   readonly id: ResultId;
   readonly credits: number;
-  /** Who would get a message, and where they stand in the request. */
   readonly recipients: readonly string[];
   readonly placeOf: PlaceOf;
 }
 
-/** The verdict on a dry run of a valid request: `body`, unless the account could not pay for it now, or a limit forbids it. */
+/** The verdict on a dry run: `body`, unless the account could not pay now or a limit forbids it. */
 export async function dryRun(
   deps: Pick<GatewayDeps, 'db' | 'clock' | 'log'>,
   { caller: { account, caps }, id, credits, recipients, placeOf }: Price,
@@ -251,9 +240,8 @@ export async function dryRun(
 }
 
 /**
- * Extension: `deferred_until` for a message that is to be sent at this time and must wait for the promotional hours, or for the
- * recipient's daytime (`until`). Empty for a message that can leave at once. A message whose validity ends before the promotional
- * hours expires and is refunded.
+ * Extension `deferred_until`: when a message must wait for the promotional hours or the recipient's daytime (`until`).
+ * Empty if it can leave at once. A message that expires before the promotional hours is refunded.
  */
 export function deferral(
   hours: PromotionalHours,
@@ -267,8 +255,8 @@ export function deferral(
 }
 
 /**
- * The refusal of recipients that no carrier will ever take. `fields` says where they are in the request. If a carrier exists but
- * is down, this does not apply: its messages wait.
+ * For recipients that no carrier will ever take. A carrier that is only down does not count: messages wait for it.
+ * `fields`: their places in the request.
  */
 export function noRoute(fields: readonly string[]): readonly [ProblemSlug, ProblemAnswer] {
   const problems = new FieldProblems();
@@ -279,7 +267,6 @@ export function noRoute(fields: readonly string[]): readonly [ProblemSlug, Probl
   return ['no_route', { detail, errors: listed, extra: { errors_count: count } }];
 }
 
-/** Whom a request sends to, and the daytimes of account and route for each. */
 export interface Held {
   readonly lane: number;
   readonly recipients: readonly string[];
@@ -287,15 +274,14 @@ export interface Held {
   daytimesOf(index: number): Daytimes;
 }
 
-/** When messages may be sent. */
 interface Validity {
   readonly at: Date;
   readonly validUntil: Date;
 }
 
 /**
- * When the last of the messages may leave, if some must wait for the recipient's daytime. Those that would expire before refuse the
- * request. Costs nothing where neither account nor route has a daytime.
+ * When the last of the messages that wait for the recipient's daytime may leave. The request is refused if one would
+ * expire before. Costs nothing without daytimes.
  */
 export async function daytimeOf(
   { lane, recipients, placeOf, daytimesOf }: Held,
@@ -326,8 +312,8 @@ const QUERY_MAX = 1_000;
 const NOBODY: ReadonlySet<string> = new Set();
 
 /**
- * The recipients who have opted out of such messages (`sending`) of the account. Costs one query per thousand recipients. Accounts
- * that never had an opt-out (`optOuts`, at most 4 s old) cost nothing. Rejects with the store's error.
+ * Recipients who opted out of such messages (`sending`). One query per thousand; none for accounts that never had an
+ * opt-out (`optOuts`, at most 4 s old). Rejects with the store's error.
  */
 export async function optedOutOf(
   db: Db,
@@ -344,10 +330,7 @@ export async function optedOutOf(
   return found;
 }
 
-/**
- * The 403 for a batch. It lists the entries of recipients who have opted out, up to a limit. `list` is the caller's name of the
- * list.
- */
+/** The 403 for a batch, with entries of recipients who opted out, up to a limit. `list`: its name in the request. */
 export async function optedOutEntries(
   entries: readonly BatchEntry[],
   out: ReadonlySet<string>,

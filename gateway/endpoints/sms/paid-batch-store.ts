@@ -20,9 +20,8 @@ import type { GatewayDeps } from '../../http/deps.ts';
 import { PAY_WITHIN_MS } from '../../http/idempotency/key-store.ts';
 
 /**
- * A batch that the account has paid for; undefined when there is none. The account is read before the batch: a
- * payment that is no longer pending then has already marked its batch as paid. Writes nothing: what is shown may be
- * rolled back.
+ * A batch that the account has paid for, else undefined. The account is read before the batch: a payment that is no
+ * longer pending then has already marked its batch as paid. Writes nothing, and may show what is rolled back later.
  */
 export async function showPaidBatch(
   db: Db,
@@ -38,10 +37,7 @@ export async function showPaidBatch(
   return marked(batch, paid);
 }
 
-/**
- * The same for whoever acts on it: after the time to pay is over, undefined is final. If the gateway died right after the
- * debit, the batch is marked as paid here.
- */
+/** After the time to pay, undefined is final. If the gateway died right after the debit, marks the batch as paid. */
 export async function findPaidBatch(db: Db, account: AccountId, id: BatchId): Promise<BatchDocument | undefined> {
   const batch = await showPaidBatch(db, account, id, findCommitted);
   if (batch?.state === 'paid' && batch.group !== undefined) await markPaid(db, id, batch.group);
@@ -49,9 +45,8 @@ export async function findPaidBatch(db: Db, account: AccountId, id: BatchId): Pr
 }
 
 /**
- * The newest batches, `limit` at most, among those that are paid for and not marked as paid yet, as they will be then. Writes
- * nothing. Read this before those that are marked: one that is marked meanwhile is in both then. The other way round it would be in
- * none.
+ * The newest batches, at most `limit`, that are paid for but not marked yet, shown as marked. Writes nothing. Read
+ * these before the marked ones: a batch marked in between is then in both lists, otherwise in none.
  */
 export async function showUnmarked(
   db: Db,
@@ -83,8 +78,8 @@ function marked(batch: BatchDocument, paid: PaidBatches): BatchDocument | undefi
 }
 
 /**
- * Stores a batch with its recipients, then calls `pay`. A batch that is refused is removed before the answer. If the
- * outcome is unknown or the gateway dies, maintenance removes an unpaid batch when its time to pay is over
+ * Stores a batch with its recipients, then calls `pay`. A refused batch is removed before the answer. If the outcome is
+ * unknown or the gateway dies, maintenance removes an unpaid batch after its time to pay
  * (workers/maintenance/prune-messages.ts). Rejects as `pay` does.
  */
 export async function payForBatch(
@@ -109,21 +104,19 @@ export async function payForBatch(
 }
 
 /**
- * How many bytes the unpaid batches of one account may have together, over all gateways: six of the largest requests
- * (10 MB), or hundreds with 10,000 plain recipients. A batch is unpaid for some 50 ms, or for half a minute if its
- * gateway died.
+ * Bytes of all unpaid batches of one account, over all gateways: six of the largest requests (10 MB), or hundreds with
+ * 10,000 plain recipients. A batch is unpaid for some 50 ms, or half a minute if its gateway died.
  */
 export const UNPAID_BYTES_MAX = 64 * 1024 * 1024;
 
-/** A batch to be stored as unpaid. `storeUnpaid` adds `state`, `open` and `unpaid`. */
 export type NewBatch = Omit<BatchDocument, 'state' | 'open' | 'unpaid'>;
 
 /**
  * Stores a batch with its recipients. It must be paid before `payBy` (by the store's time) or it is removed.
  *
- * `too_much_unpaid`: the account would hold more than `bytesMax` of unpaid batches; nothing stays stored. The batch
- * is counted after it is stored and before its recipients are. So of several batches stored at the same time, the
- * last one counted sees all others, and the limit holds.
+ * `too_much_unpaid`: the account would hold more than `bytesMax` of unpaid batches; nothing stays stored. The batch is
+ * counted after it is stored and before its recipients are, so of several stored at once the last one counted sees all
+ * others, and the limit holds.
  *
  * Rejects with the store's error; what was stored by then is removed after `payBy`.
  */

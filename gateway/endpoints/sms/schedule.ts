@@ -71,7 +71,6 @@ const ScheduleResult = success('ScheduleResult', 'A schedule was booked.', {
   scheduled_for: ScheduledFor.describe('`schedule_time` in its own offset.'),
 });
 
-/** Of one message or of many. */
 const ScheduleDryRun = z
   .object({
     ...DRY_RUN,
@@ -89,7 +88,7 @@ const ScheduleAnswer = z.union([ScheduleResult, ScheduleDryRun]).meta({
   description: '`ScheduleResult`, or `ScheduleDryRun` to a request with `dry_run`: it alone has the member `dry_run`.',
 });
 
-/** Its Idempotency-Key is remembered for a day after `schedule_time`. A refused request is neither stored nor charged. */
+/** Idempotency-Keys are remembered for a day after `schedule_time`. Refused requests are not stored or charged. */
 export const schedule = endpoint({
   id: 'schedule',
   call: 'sms.schedule',

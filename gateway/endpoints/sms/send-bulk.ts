@@ -137,7 +137,6 @@ export const sendBulk = endpoint({
   },
 });
 
-/** "Bulk SMS request / result". */
 function bulkResult({
   _id,
   total,

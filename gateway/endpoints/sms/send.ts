@@ -111,7 +111,7 @@ export const send = endpoint({
   }),
 });
 
-/** Checks, pays for and stores one message. `more`: what the message has beside the request. `around`: of what is paid for with it. */
+/** Checks, pays for and stores one message. `more`: further members. `around`: done around the payment. */
 export async function sendOne(
   deps: Gateway,
   { caller, told }: Pick<Call, 'caller' | 'told'>,
@@ -154,7 +154,7 @@ function sendResult({ _id, to }: Pick<MessageDraft, '_id' | 'to'>, credits: numb
   return { status: 'success', message_id: _id, to, status_code: '1000', credits_used: credits };
 }
 
-/** A new message with the text, sender and recipient of an earlier one. It takes the same way as `POST /v2/send`. */
+/** A new message with text, sender and recipient of an earlier one, accepted like `POST /v2/send`. */
 export const resend = endpoint({
   id: 'resend',
   call: 'messages.resend',
@@ -196,10 +196,10 @@ export const resend = endpoint({
   }),
 });
 
-/** More than that of one message are not linked from it. */
+/** The most resends that a message links to. */
 const RESENDS_KEPT = 10;
 
-/** What must be asked to send it again. Undefined: it cannot be. While it waits, a second one would only arrive beside it. */
+/** The request that sends it again. Undefined: not possible. A message that still waits is not repeated. */
 function repeated(message: AnyMessage): JsonObject | undefined {
   if (message.channel !== 'sms' || 'inbound' in message) return undefined;
   // Its text may have been removed (HARKARA_TEXT_DAYS), or its recipient erased.
@@ -213,7 +213,7 @@ function repeated(message: AnyMessage): JsonObject | undefined {
     reference,
     verification,
   }: Omit<MessageDocument, 'text'> & { readonly text?: string } = message;
-  // The code of a verification goes to nobody else, and not without its bounds.
+  // A verification's code goes to nobody else, and not without its limits.
   if (verification !== undefined || text === undefined || to === ERASED || isBeforeSent(state)) return undefined;
   const priority = lane === 0 ? 'otp' : lane === 2 ? 'low' : 'normal';
   return { to, message: text, sender, route, priority, ...(reference !== undefined && { reference }) };

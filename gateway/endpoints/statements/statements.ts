@@ -14,11 +14,11 @@ import { accountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH } from '../operators/fields.ts';
 import { zone } from '../reports/reports.ts';
 
-/** The statement of a month: what a customer puts into his books. */
+/** A month's statement, for the customer's books. */
 
-/** A binary search for each day, and the refunds: 1 s of a busy embedded store for 150,000 entries with 30,000 refunds. */
+/** A binary search per day, and the refunds: 1 s of a busy embedded store for 150,000 entries with 30,000 refunds. */
 const COST = 50;
-/** Older months have no entries: nobody had Harkara. */
+/** Harkara is younger than older months. */
 const FIRST_MONTH = '2020-01';
 
 const credits = (description: string, example: number) => whole(description, { example });

@@ -15,7 +15,7 @@ import { decimal, named, text, time, whole } from '../../api/shapes.ts';
 import { choice, withDefault } from '../../http/fields/field.ts';
 import { PERIODS, type PeriodName, quantile, stepsOf } from './statistics.ts';
 
-/** What happened over time, for operators: traffic, delivery, latency, what waited. One value for each step of the period. */
+/** Traffic, delivery, latency and waiting messages over time, for operators: one value per step of the period. */
 
 const counts = z.array(whole());
 const values = (description: string) => z.array(decimal().nullable()).meta({ description });
@@ -48,7 +48,7 @@ const OperatorCharts = named('OperatorCharts', {
   ),
 });
 
-const NAMES = Object.keys(PERIODS) as PeriodName[]; // its own keys
+const NAMES = Object.keys(PERIODS) as PeriodName[];
 const SHOWN_OPERATORS = 6;
 /** A month is 1,440 small documents. */
 const COST = 3;

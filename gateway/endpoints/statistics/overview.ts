@@ -22,7 +22,7 @@ import { countOpenSessions } from '../inbox/inbox.ts';
 import { balanceRecord } from '../sms/account.ts';
 import { Condition, conditionRecord } from '../traffic/conditions.ts';
 
-/** More open sessions than these are not counted one by one. */
+/** More open sessions are not counted one by one. */
 const SESSIONS_MAX = 1_000;
 const COST = 2;
 
@@ -71,8 +71,7 @@ export const accountOverview = endpoint({
     ]);
     assert(document !== undefined, 'accounts are never removed');
     const seen = await gatherAccounts(db, [document], now, () => rate);
-    // Found now, so that it does not say "no credits" a minute after they came; since when, the watch knows.
-    // A test account has nothing that could be wrong.
+    // Found now, so that "no credits" ends with a top-up; the watch knows since when. Test accounts: no conditions.
     const found = (document.test ? [] : seen).flatMap((one) => findAll(ACCOUNT_CONDITIONS, one, now, account));
     const known = new Map(stored.map((one) => [one._id, one.since]));
     const present = found.map((one) => ({ ...one, since: known.get(one._id) ?? one.since }));
@@ -90,7 +89,7 @@ export const accountOverview = endpoint({
   },
 });
 
-/** At which balance the account is told that it is low. */
+/** The balance at which the account is warned. */
 
 const LowBalance = named('LowBalance', {
   threshold: whole(

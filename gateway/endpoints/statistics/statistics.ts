@@ -19,7 +19,7 @@ import { explainCounted } from '../messages/explain/explain.ts';
 
 const DAY_MS = 24 * HOUR_MS;
 
-/** The periods of statistics, with the steps of their series. Hours and days are those of UTC; the running one is the last. */
+/** Hours and days are UTC; the running one is the last. */
 export const PERIODS = {
   '24h': { steps: 24, stepMs: HOUR_MS, step: 'hour' },
   '7d': { steps: 7 * 24, stepMs: HOUR_MS, step: 'hour' },
@@ -28,14 +28,13 @@ export const PERIODS = {
 
 export type PeriodName = keyof typeof PERIODS;
 
-/** The beginning of each step, oldest first. */
 export function stepsOf(period: PeriodName, now: Date): readonly Date[] {
   const { steps, stepMs } = PERIODS[period];
   const running = Math.floor(now.getTime() / stepMs) * stepMs;
   return Array.from({ length: steps }, (_, i) => new Date(running - (steps - 1 - i) * stepMs));
 }
 
-/** What became of an account's messages, as the maintenance counted it last. */
+/** What became of an account's messages, as the maintenance worker last counted it. */
 
 /** In the order in which they are shown. The types demand all of them. */
 const NONE: Readonly<Record<ShownState, number>> = {
@@ -48,8 +47,8 @@ const NONE: Readonly<Record<ShownState, number>> = {
   rejected: 0,
   received: 0,
 };
-const STATES = Object.keys(NONE) as ShownState[]; // its keys
-/** Error codes and carriers that are shown, the most frequent ones. */
+const STATES = Object.keys(NONE) as ShownState[];
+/** The most frequent ones. */
 const LISTED_MAX = 10;
 
 type Sum = Record<ShownState | 'total' | 'credits_used' | 'conversations', number>;
@@ -117,9 +116,9 @@ const MessageStatistics = z
   })
   .meta({ id: 'MessageStatistics' });
 
-const NAMES = Object.keys(PERIODS) as PeriodName[]; // its own keys
+const NAMES = Object.keys(PERIODS) as PeriodName[];
 
-/** How many requests it counts as: a month is 720 small documents at most. */
+/** In requests: a month is at most 720 small documents. */
 const COST = 2;
 
 export const accountStatistics = endpoint({
@@ -146,7 +145,6 @@ export const accountStatistics = endpoint({
   },
 });
 
-/** What the hours of a period are together: totals, a series, carriers and errors. */
 function statisticsRecord(
   period: PeriodName,
   hours: readonly Omit<HourDocument, 'traffic'>[],
@@ -234,9 +232,9 @@ function errorRecords(hours: readonly Omit<HourDocument, 'traffic'>[]): Shown<ty
 }
 
 /**
- * The time in seconds within which this part (0 to 1) of the messages was delivered. `within` has the counts by class (`SECONDS`).
- * Those of a class are taken as spread evenly over it. The last class has no end, so the result is its beginning. Null without any
- * message.
+ * The time in seconds within which this part (0 to 1) of the messages was delivered; null without any. `within` has the
+ * counts by class (`SECONDS`), taken as evenly spread over it. The last class has no end, so the result is its
+ * beginning.
  */
 export function quantile(within: readonly number[], part: number): number | null {
   const total = within.reduce((sum, count) => sum + count, 0);

@@ -20,7 +20,7 @@ import { AccountIdText } from '../operators/fields.ts';
 
 /** What is wrong now, from the one list of conditions (docs/decisions/0044). */
 
-const NAMES = Object.keys(CONDITIONS) as [keyof typeof CONDITIONS]; // its keys
+const NAMES = Object.keys(CONDITIONS) as [keyof typeof CONDITIONS];
 
 export const Condition = named('Condition', 'Something that is wrong now, in words for the account.', {
   condition: z.enum(NAMES).meta({ example: 'carrier.refusing' }),
@@ -63,7 +63,6 @@ const OperatorStatus = named('OperatorStatus', {
     .meta({ description: 'What ended within the last day, the newest first; at most 20.' }),
 });
 
-/** Most that are shown; nobody reads on. */
 const SHOWN_MAX = 200;
 const ENDED_MS = 86_400_000;
 const ENDED_MAX = 20;
@@ -97,13 +96,12 @@ export const operatorStatus = endpoint({
   },
 });
 
-/** What concerns operators now, the most urgent first. */
 export async function presentRecords(db: Db, clock: Clock): Promise<Shown<z.ZodObject<typeof PresentConditions>>> {
   const { shown, more } = await readPresent(db, clock);
   return { conditions: await operatorRecords(db, shown), more_conditions: more };
 }
 
-/** The reader watches the watch. */
+/** Also reports when the watch itself has stopped. */
 async function readPresent(db: Db, clock: Clock) {
   const [stored, watch] = await Promise.all([readOperatorConditions(db, SHOWN_MAX + 1), readWatch(db)]);
   const now = clock.now();
@@ -126,7 +124,7 @@ async function operatorRecords(
 
 export function conditionRecord(one: ToldCondition): Shown<typeof Condition> {
   return {
-    condition: one.name as keyof typeof CONDITIONS, // the catalogue's, which wrote it
+    condition: one.name as keyof typeof CONDITIONS,
     condition_id: one._id,
     severity: one.severity,
     about: one.subject.kind,

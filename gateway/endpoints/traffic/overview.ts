@@ -12,7 +12,7 @@ import { flag, named, text, time, whole } from '../../api/shapes.ts';
 import { AccountIdText } from '../operators/fields.ts';
 import { PresentConditions, presentRecords } from './conditions.ts';
 
-/** What operators look at first: what is wrong now, and what waits. */
+/** The operators' first page: what is wrong now, and what waits. */
 
 const OperatorQueue = named('OperatorQueue', 'Messages that wait for a route of sending.', {
   path: text(undefined, { example: 'transactional' }),
@@ -58,10 +58,10 @@ export const operatorOverview = endpoint({
   handle: ({ db, clock }) => readOverview(db, clock),
 });
 
-/** Beyond this, "at least" is told. */
+/** Higher counts are shown as "at least". */
 const COUNTED_MAX = 1_000;
 
-/** Contains no current time and no ages: the stream sends it whenever its JSON differs from the last one (endpoints/live/live.ts). */
+/** No current time and no ages: the stream sends it whenever its JSON changes (endpoints/live/live.ts). */
 export async function readOverview(db: Db, clock: Clock): Promise<Shown<typeof OperatorOverview>> {
   const [present, carriers, queues, senders, ctas, templates, accounts, tests, held] = await Promise.all([
     presentRecords(db, clock),

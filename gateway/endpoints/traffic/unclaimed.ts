@@ -9,7 +9,7 @@ import { named, pageShape, text, time } from '../../api/shapes.ts';
 import { choice, optional, string, withDefault } from '../../http/fields/field.ts';
 import { cursorOf, limit, pageOf, pageOfFound } from '../../http/fields/query.ts';
 
-/** What carriers delivered and nobody can be given: receipts that fit no message, and received SMS of no account. */
+/** Receipts that fit no message, and received SMS of no account. */
 
 const UnmatchedReceipt = named('UnmatchedReceipt', 'A receipt that belongs to no message that is known.', {
   receipt_id: text(undefined, { example: 'airtel:3Jk2…' }),
@@ -24,7 +24,7 @@ const UnmatchedReceipt = named('UnmatchedReceipt', 'A receipt that belongs to no
   expires_at: time(undefined, '2026-11-25T13:00:00+00:00'),
 });
 
-/** One that stays is for a message of somebody else, or its submit was lost. */
+/** One that stays belongs to somebody else's message, or its submit was lost. */
 export const unmatchedReceipts = endpoint({
   id: 'unmatchedReceipts',
   method: 'get',
@@ -48,7 +48,7 @@ export const unmatchedReceipts = endpoint({
   },
 });
 
-/** The place of an orphan in the list: when it ends, in milliseconds, and its id. */
+/** Place in the list: expiry in milliseconds, and id. */
 type OrphanPlace = `${number} ${string}`;
 
 function isOrphanPlace(text: string): text is OrphanPlace {
@@ -59,7 +59,7 @@ export function orphanPlace({ expiresAt, _id }: OrphanDocument): OrphanPlace {
   return `${expiresAt.getTime()} ${_id}`;
 }
 
-/** Newest first: all live equally long, so the index of their end has them in the order in which they came. */
+/** Newest first: all live equally long, so the index of their expiry has the order of arrival. */
 export function findOrphans(
   db: Db,
   { carrier, after }: { readonly carrier: string | undefined; readonly after: OrphanPlace | undefined },
@@ -71,7 +71,7 @@ export function findOrphans(
   return db.collection<OrphanDocument>('orphans').find(filter).sort({ expiresAt: -1, _id: -1 });
 }
 
-/** `$lte` bounds the index, and `$or` leaves out what has the same time and was shown. */
+/** `$lte` bounds the index; `$or` leaves out those of the same time that were shown. */
 function behind(place: OrphanPlace): Filter<OrphanDocument> {
   const blank = place.indexOf(' ');
   const expiresAt = new Date(Number(place.slice(0, blank)));
@@ -149,7 +149,7 @@ function isUnassignedPlace(text: string): text is UnassignedPlaceText {
 
 function placeOf(text: UnassignedPlaceText): UnassignedPlace {
   const [at, id] = text.split(' ');
-  return { expiresAt: new Date(Number(at)), id: id as InboundId }; // isUnassignedPlace has looked
+  return { expiresAt: new Date(Number(at)), id: id as InboundId };
 }
 
 function unassignedRecord(

@@ -23,7 +23,7 @@ import { askAboutKeys, keysOfTheUser, settleKeys } from '../keys/made-keys.ts';
 import { email, personName } from '../sign-in/fields.ts';
 import { changeUserAudited, LeftKeysShape, newLink, ROLE, User, UserIdText, UserLink, userRecord } from './users.ts';
 
-/** One user of the account: what owners change, and what they do for users who cannot get in. */
+/** One user of the account: changes by owners, and help for users who cannot get in. */
 
 const IN_PATH = {
   user_id: text('Id of the user, from the list.', {
@@ -130,7 +130,7 @@ export const removeUser = endpoint({
     if (question !== undefined) return refused(...question);
     const removing = { action: 'user.remove', user, madeOf: () => ({}), isRefusal: isLastOwner };
     const change = changeUserAudited(deps, caller, removing, async () => {
-      // First, because a user who is gone could not be brought back as they were.
+      // First, because a removed user could not be restored.
       await keepingAnOwner(db, user, () => disableUser(db, user._id));
       await remove(db, user._id);
       return undefined;
@@ -207,7 +207,6 @@ export const endUserSessions = endpoint({
   },
 });
 
-/** The user of this id, if the caller's account has it. */
 async function userOf(db: Db, { account }: Caller, id: string): Promise<UserDocument | undefined> {
   const user = isUserId(id) ? await findUser(db, id) : undefined;
   return user?.account === account._id ? user : undefined;
@@ -238,7 +237,6 @@ async function applyRoleAndStatus(db: Db, user: UserDocument, { role, status }: 
   return changed;
 }
 
-/** The account would have no owner left. The change was not made, or is taken back. */
 class LastOwner extends Error {}
 
 function isLastOwner(error: unknown): boolean {
@@ -246,9 +244,9 @@ function isLastOwner(error: unknown): boolean {
 }
 
 /**
- * Makes a change of role or status after which the user is no owner any more, or cannot sign in. Throws `LastOwner` when the
- * account would have no owner left. Two owners who do that to each other at the same moment write first and look then: at least
- * one of them finds nobody, and takes the change back. Sessions and a link that ended with it stay over.
+ * For changes after which the user is no owner or cannot sign in. Throws `LastOwner` if none would be left. Two owners
+ * who do this to each other write first and then look: at least one finds nobody and takes the change back. Ended
+ * sessions and links stay ended.
  */
 async function keepingAnOwner<T>(db: Db, user: UserDocument, make: () => Promise<T>): Promise<T> {
   const { _id, account, role, status } = user;

@@ -50,7 +50,6 @@ const COMMON = {
   created_at: Time,
 };
 
-/** What a change says of the keys that the user made. */
 export const LeftKeysShape = z
   .array(MadeKey)
   .meta({
@@ -147,7 +146,6 @@ function invited(deps: Deps, user: UserDocument, token: string): Accepted {
   return { kind: 'accepted', sealed: true, body: linkRecord(deps, user, token) };
 }
 
-/** Invites somebody, and records it in the audit. */
 export async function inviteAudited(
   deps: Deps,
   requester: Requester,
@@ -184,12 +182,12 @@ interface UserChange {
   readonly user: UserDocument;
   /** As for `changeAudited`. */
   readonly apart?: string;
-  /** The state after the change for the audit. Undefined if nothing was changed. Default: the user that `make` returns. */
+  /** The state after the change, undefined if nothing was changed. Default: the user that `make` returns. */
   madeOf?(made: UserDocument | undefined): object | undefined;
   isRefusal?(error: unknown): boolean;
 }
 
-/** Makes a change of a user and records it in the audit of the user's account. Resolves as `make` does. */
+/** Records the change in the audit of the user's account. Resolves as `make` does. */
 export function changeUserAudited(
   deps: Pick<Deps, 'db' | 'clock' | 'config'>,
   requester: Requester,
@@ -208,7 +206,7 @@ export function changeUserAudited(
   });
 }
 
-/** A new link of the user, who is shown with it. Undefined: the user is disabled. */
+/** Undefined: the user is disabled. */
 export async function newLink(deps: Deps, requester: Requester, user: UserDocument) {
   let token = '';
   const made = await changeUserAudited(deps, requester, { action: 'user.link', user }, async () => {
@@ -219,7 +217,6 @@ export async function newLink(deps: Deps, requester: Requester, user: UserDocume
   return made && linkRecord(deps, made, token);
 }
 
-/** A user as owners see one. */
 export function userRecord(user: UserDocument): Shown<typeof User> {
   const { link, lastSignInAt } = user;
   return {
@@ -227,7 +224,7 @@ export function userRecord(user: UserDocument): Shown<typeof User> {
     username: user.username,
     name: user.name ?? null,
     email: addressOf(user) ?? null,
-    role: user.role as AccountRole, // users of an account have no other
+    role: user.role as AccountRole,
     status: user.status,
     second_factor: user.totp !== undefined,
     last_sign_in_at: lastSignInAt === undefined ? null : isoTimestamp(lastSignInAt),
@@ -236,7 +233,7 @@ export function userRecord(user: UserDocument): Shown<typeof User> {
   };
 }
 
-/** A user with a new link: who has it may sign in once, until it expires. */
+/** Whoever has the link may sign in once, until it expires. */
 export function linkRecord(
   { config }: Pick<Deps, 'config'>,
   user: UserDocument,
@@ -248,12 +245,9 @@ export function linkRecord(
   return { ...record, link: linkUrl(config, token), purpose: link.purpose, mailed_to: mailedTo(config, user) };
 }
 
-/** Where a new link of the user is mailed. */
 function mailedTo({ smtpHost }: Deps['config'], user: UserDocument): string | null {
   return smtpHost === '' ? null : (addressOf(user) ?? null);
 }
-
-/** What an account asks of its users. */
 
 const SignInRules = named('SignInRules', {
   second_factor: z.enum(['none', 'owners', 'all']).meta({
@@ -274,7 +268,7 @@ export const signInRules = endpoint({
   handle: ({ db }, { caller }) => rulesOf(db, caller.account._id),
 });
 
-/** It counts within seconds. */
+/** Takes effect within seconds. */
 export const changeSignInRules = endpoint({
   id: 'changeSignInRules',
   method: 'patch',

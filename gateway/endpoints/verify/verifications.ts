@@ -88,7 +88,7 @@ export const verifyCheck = endpoint({
   }),
 });
 
-/** Each turn of the loop that writes nothing means that somebody else's check was written, of which there are few. */
+/** A turn of the loop that writes nothing means that another check was written; there are few. */
 async function check(
   { db, clock, box }: Gateway,
   { caller, body }: Pick<Call<Fields, typeof BODY.fields>, 'caller' | 'body'>,
@@ -138,12 +138,12 @@ async function check(
   }
 }
 
-/** Nor does a second try go. What became of one that is decided already must still be found out. */
+/** Also stops the second try, except one already decided, whose result must still be found out. */
 function withoutSecond({ decided }: SecondTry) {
   return { 'second.sealed': '', ...(decided === undefined && ({ 'second.due': '' } as const)) } as const;
 }
 
-/** Whoever has the code needs no SMS in place of the message. If a crash prevents this, the SMS goes. */
+/** Whoever has the code needs no SMS in place of the message. After a crash here the SMS is sent. */
 async function arrived(db: Db, message: MessageId): Promise<void> {
   await db
     .collection<ChatMessageDocument>('messages')
@@ -153,7 +153,7 @@ async function arrived(db: Db, message: MessageId): Promise<void> {
     );
 }
 
-/** What has expired since was pending when it was checked. */
+/** A verification that expired since was pending when it was checked. */
 function checkResult({
   _id,
   to,
@@ -255,9 +255,9 @@ export const verification = endpoint({
   },
 });
 
-/** Of more than these only the newest are counted. */
+/** Only the newest of more are counted. */
 const COUNTED_MAX = 10_000;
-/** Others get their turn of the event loop in between. */
+/** Lets other work of the event loop run in between. */
 const READ_AT_ONCE = 500;
 const PREFIXES_SHOWN = 50;
 const DAY_MS = 86_400_000;

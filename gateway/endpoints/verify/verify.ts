@@ -59,12 +59,12 @@ import { MessageId } from '../messages/shapes.ts';
 import { RECIPIENT, REFUSALS, SendDryRun } from '../sms/message-order.ts';
 import { SEND_BODY, sendOne } from '../sms/send.ts';
 
-/** Stands in texts and values where the code goes. */
+/** Marks the code's place in texts and values. */
 const CODE = '{code}';
-/** The code of tests is the beginning of this, so that whoever tests can give it, and a wrong one. */
+/** Codes of tests are its beginning, so that testers know right and wrong ones. */
 const TEST_DIGITS = '1234567890';
 const DAY_MS = 86_400_000;
-/** Of the life of a code, for the second try. */
+/** Of the code's life, reserved for the second try. */
 const LAST_SECONDS = 30;
 
 export const VerificationIdShape = id('vrf', 'Id of the verification.', 'vrf_01m7znjn7hdb5pft3awkb6pgvz');
@@ -107,7 +107,7 @@ const EXPIRES_MAX = 3_600;
 
 const CHANNELS = ['sms', 'chatapp'] as const;
 
-/** What is said, by channel: in the request by where the code goes first, in `fallback` by where it goes second. */
+/** The words by channel: of the request for the first channel, of `fallback` for the second. */
 const WORDS = {
   sender: optional(sender),
   message: optional(
@@ -207,7 +207,7 @@ const FIELDS = {
 
 type VerifyFields = typeof FIELDS;
 
-/** A rule of the request: those of `fallback` itself are told only when its fields are right. */
+/** Rules of `fallback` itself are checked only when its fields are right. */
 const secondIsSecond: Rule<VerifyFields> = ({ channel, fallback, expires_in: expires }, _has, problems) => {
   if (fallback === undefined) return;
   const own = new FieldProblems();
@@ -222,7 +222,7 @@ const secondIsSecond: Rule<VerifyFields> = ({ channel, fallback, expires_in: exp
   for (const { field, code, detail } of own.listed) problems.add(`fallback.${field}`, code, detail);
 };
 
-/** A code made by the gateway, sent as the most urgent message, and known to nobody but who gets it. */
+/** The gateway makes a code, sends it as the most urgent message, and reveals it to nobody else. */
 export const verify = endpoint({
   id: 'verify',
   call: 'verifications.start',
@@ -266,7 +266,7 @@ export const verify = endpoint({
     act: (call, attempt) => start(deps, call, attempt),
     async end(account, verification, payBy) {
       const found = await findCommitted(verificationsOf(deps.db), { _id: verification, account });
-      // One that is not stored yet is not paid for either, and its message must not be stored without being paid for.
+      // A verification that is not stored is not paid for either, and its message must not be stored unpaid.
       if (found?.channel === 'sms') return declareOver(deps.db, account, payBy);
       return endChatAttempt(deps.db, account, verificationMessageId(verification), payBy);
     },
@@ -290,7 +290,7 @@ async function start(
   const { to, channel, reference: own, code_length: length, expires_in: seconds, dry_run: dry } = given;
   const now = clock.now();
   const expiresAt = new Date(now.getTime() + seconds * 1_000);
-  // Nothing is sent with the code of a dry run, and whoever reads its answer learns none.
+  // A dry run's code is not sent, and reveals none.
   const code = isTestAccount(account) ? TEST_DIGITS.slice(0, length) : dry ? '0'.repeat(length) : newCode(length);
   const limits = isTestAccount(account) ? [] : limitsOf(config, given);
   if (dry) {
@@ -330,7 +330,7 @@ async function start(
     const { fallback } = given;
     if (fallback === undefined) return sendOne(deps, { caller, told }, read, attempt, { verification }, around());
     const foreseen = await foreseeSecond(fallback, read.problems);
-    // What is wrong with the fields of either is told together.
+    // Faults of both sets of fields are reported together.
     if (foreseen.kind === 'refused' && read.problems.count === 0) return foreseen;
     const second = foreseen.kind === 'refused' ? undefined : secondOf(foreseen.draft, fallback.after_seconds);
     const sent = await sendOne(deps, { caller, told }, read, attempt, { verification }, around(second));
@@ -338,7 +338,7 @@ async function start(
     return { ...sent, body: { ...sent.body, fallback: { credits_required: foreseen.credits } } };
   }
 
-  /** As `POST /v2/chatapp/send` checks it. Problems of its fields are added to those of the request. */
+  /** Checked like `POST /v2/chatapp/send`. Problems of its fields are added to the request's. */
   async function foreseeSecond(fallback: Second, problems: FieldProblems) {
     const json = { ...common(given, expiresAt), ...templateWords(fallback, code) };
     const read = await readRequest(TEMPLATE, json, context);
@@ -369,7 +369,6 @@ async function start(
 
 type Words = Values<typeof WORDS>;
 
-/** The fields of `POST /v2/send`, with the code in its place. */
 function smsWords({ sender: from, message, template_id: template, params }: Words, code: string): JsonObject {
   return {
     ...defined({ sender: from, message: message && withCode(message, code) }),
@@ -378,12 +377,10 @@ function smsWords({ sender: from, message, template_id: template, params }: Word
   };
 }
 
-/** The fields of `fallback` of `POST /v2/chatapp/send`. */
 function smsFallback({ channel, after_seconds, route, ...words }: Second, code: string): JsonObject {
   return { channel, after_seconds, ...defined({ route }), ...smsWords(words, code) };
 }
 
-/** The fields of `POST /v2/chatapp/send`. */
 function templateWords({ template, language, from, params }: Words, code: string): JsonObject {
   return { ...defined({ template, language, from }), params: valuesWith(code, params) };
 }
@@ -400,7 +397,6 @@ function valuesWith(code: string, params: readonly string[] = []): readonly stri
   return (params.length === 0 ? [CODE] : params).map((one) => withCode(one, code));
 }
 
-/** Every code is as likely as any other. */
 function newCode(length: number): string {
   return Array.from({ length }, () => randomInt(10)).join('');
 }

@@ -36,10 +36,9 @@ interface DeliveryFilter {
   readonly message?: MessageId | undefined;
 }
 
-/** A delivery without its body, its attempts without what was answered. */
 type ListedDelivery = Omit<DeliveryDocument, 'body'>;
 
-/** Where a page ended: a document, and the last delivery of it that was looked at: `<_id>/<delivery>`. */
+/** Where a page ended: a document and the last delivery of it that was looked at, `<_id>/<delivery>`. */
 type Place = `${Stored['_id']}/${DeliveryId}`;
 
 function isPlace(text: string): text is Place {
@@ -59,17 +58,15 @@ const LISTED_FIELDS = Object.fromEntries(
 );
 
 /**
- * The most deliveries that one call looks at when no index has what it filters by: the event, and the states of those that did not
- * fail. As with messages, a page may have fewer entries than asked for, even none, and still say where to continue.
+ * The most deliveries per call when no index has the filter (the event, states other than failed). A page may then be
+ * short, even empty, and say where to continue.
  */
 export const DELIVERY_WALK_MAX = 1_000;
-/** Documents of one read: each may be a group. */
 const READ_TOGETHER = 50;
 
 /**
- * Up to `limit` deliveries of an endpoint, behind `after`. Newest messages first; of those that were announced together, the whole
- * group has its place by one of them. A walk backward along an index; those that failed have an index of their own, and the deliveries
- * of a message have known ids.
+ * Newest messages first, after `after`; a group announced together has the place of one of its messages. Walks an index
+ * backward. Failed ones have their own index, and deliveries of a message have known ids.
  */
 async function listDeliveries(
   db: Db,
@@ -102,14 +99,14 @@ async function listDeliveries(
   return { deliveries: shown, next: place };
 }
 
-/** The deliveries of the next documents, in order. Undefined where an item of a group has a document of its own. */
+/** Undefined for an item of a group that has its own document. */
 async function readPage(
   db: Db,
   walk: Filter<DeliveryDocument>,
   index: string,
   place: Place | undefined,
 ): Promise<readonly { readonly at: Place; readonly delivery: ListedDelivery | undefined }[]> {
-  const [document, last] = (place?.split('/') ?? []) as [Stored['_id']?, DeliveryId?]; // as `isPlace` says
+  const [document, last] = (place?.split('/') ?? []) as [Stored['_id']?, DeliveryId?];
   const stored = await deliveriesOf(db)
     .find({ ...walk, ...(document === undefined ? {} : { _id: { $lte: document as DeliveryId } }) })
     .sort({ _id: -1 })
@@ -145,8 +142,6 @@ function idsOf(message: MessageId, endpoint: EndpointId): readonly DeliveryId[] 
 function newestFirst(a: ListedDelivery, b: ListedDelivery): number {
   return a._id < b._id ? 1 : -1;
 }
-
-/** What was posted to a webhook or will be. */
 
 export const DELIVERY_STATES = [
   'due',
@@ -213,7 +208,7 @@ export const deliveries = endpoint({
   summary: "A webhook's deliveries",
   description:
     'Extension. What was posted or will be, those of the newest messages first; deliveries of messages that changed together stand together. A page looks at 1,000 deliveries at most, so a filtered one may be short and still say where to go on. A page counts as one request for each 100 of `limit`.',
-  // The bodies of deliveries have what customers wrote.
+  // The bodies contain what customers wrote.
   scopes: ['read'],
   params: IN_PATH,
   query: {
@@ -261,7 +256,7 @@ export const showDelivery = endpoint({
   },
 });
 
-/** As `ops webhook replay-event`. */
+/** Like `ops webhook replay-event`. */
 export const replayOne = endpoint({
   id: 'replayDelivery',
   call: 'webhooks.replayDelivery',
@@ -301,7 +296,7 @@ export const replayOne = endpoint({
   },
 });
 
-/** The delivery is on its way or waits for its next try, so nothing is changed. The audit then has no entry. */
+/** The delivery is on its way or waits for its next try: nothing is changed, and the audit has no entry. */
 class NotReplayable extends Error {}
 
 function notReplayable(error: unknown): false {
@@ -319,7 +314,7 @@ function complete(delivery: DeliveryDocument, texts: Texts) {
   return { ...common(delivery), body: bodyFor(delivery, texts), attempts };
 }
 
-/** Byte by byte; but of what customers wrote, an operator is shown no more than elsewhere. */
+/** The body unchanged; but of what customers wrote, operators see no more than elsewhere. */
 function bodyFor({ event, body }: DeliveryDocument, texts: Texts): string {
   if (event !== 'message.received' || texts === 'whole') return body;
   const flat = Object.entries(JSON.parse(body)).filter(([, value]) => typeof value !== 'object');

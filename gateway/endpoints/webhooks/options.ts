@@ -22,16 +22,13 @@ import {
 } from '../../http/fields/field.ts';
 import type { Given } from '../../http/fields/request.ts';
 
-/** How an account wants its events posted: its own headers, pauses and filter (shared/events/webhooks/endpoint.ts). */
+/** How an account wants its events posted: headers, pauses and filter (shared/events/webhooks/endpoint.ts). */
 
 const HEADERS_MAX = 10;
 /** Most web servers refuse requests whose headers have more than 8 KB. */
 const HEADERS_CHARACTERS_MAX = 4_000;
 
-/**
- * What is ours, or means something to the connection or to proxies: where a post goes, how long it is, who it is from. RFC 9110 §7.6.1
- * has those of one connection.
- */
+/** Ours, or meaningful to the connection or to proxies (target, length, sender; RFC 9110 §7.6.1). */
 const NOT_YOURS = new RegExp(
   `^(${[
     ...[
@@ -146,7 +143,7 @@ export const OPTION_FIELDS = {
 
 type Options = Given<typeof OPTION_FIELDS>;
 
-/** Adds what is wrong with them together. `known`: the webhook that is changed. */
+/** Faults of the options together. `known`: the webhook being changed. */
 export function checkOptions(
   channel: EndpointDocument['channel'],
   { headers = [], retry_seconds = [], filter = {} }: Options,
@@ -184,7 +181,6 @@ export function checkOptions(
     );
 }
 
-/** What is given, as it is stored. Undefined: nothing. */
 export function givenOptions({ headers, retry_seconds, filter, raw, ...posts }: Options): GivenOptions | undefined {
   const options: GivenOptions = {
     ...(headers !== undefined && { headers }),
@@ -209,7 +205,6 @@ const values = (name: FilterName) =>
     .optional()
     .meta({ description: FILTER_FIELDS[name].about, example: [FILTER_FIELDS[name].example] });
 
-/** The members of a webhook that say how it is posted to. */
 export const OPTION_SHAPE = {
   headers: z.array(WebhookHeader).meta({ description: 'Your own headers, in every post.' }),
   retry_seconds: z
@@ -227,7 +222,7 @@ export const OPTION_SHAPE = {
   }),
 };
 
-/** A secret header without its value. */
+/** Secret headers have no value here. */
 export function optionRecord(found: EndpointDocument): Shown<z.ZodObject<typeof OPTION_SHAPE>> {
   const { headers = [], filter = {}, eventsPerPost = 1, gatherMs = 0, raw = false } = found;
   return {

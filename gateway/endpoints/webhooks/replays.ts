@@ -19,7 +19,7 @@ import { earlierTime } from '../../http/fields/times.ts';
 import { type Accepted, type Refused, refusedLate } from '../../http/idempotency/action.ts';
 import { IN_PATH, WebhookId } from './webhooks.ts';
 
-/** Posts again what a webhook did not get since a time. The webhooks worker does it in pages. */
+/** Posts again what a webhook missed since a time. The webhooks worker does it in pages. */
 
 const ReplayId = id('rpl', undefined, 'rpl_01m7znjn7hdb5pft3awkb6pgvz');
 
@@ -148,10 +148,7 @@ export function replayRecord(replay: ReplayDocument): Shown<typeof Replay> {
   };
 }
 
-/**
- * How much of the time since `since` is done, from 0 to 1, by the times of the messages: the newest come first. It stays below 1
- * until all is done, because events of messages from before `since` come last.
- */
+/** By the messages' times, newest first. Below 1 until all is done: events of older messages come last. */
 function progressOf({ state, before, startedAt, since }: ReplayDocument): number {
   if (state === 'done') return 1;
   if (before === undefined) return 0;

@@ -15,13 +15,10 @@ import { done, endpoint, perProcess, refused } from '../../api/endpoint.ts';
 import { flag, success, text, whole } from '../../api/shapes.ts';
 import { IN_PATH, PostResult as PostResultShape, WebhookId } from './webhooks.ts';
 
-/** Of one account, over all gateways: enough for people, too few to look for open ports. */
+/** Per account over all gateways: enough for people, too few to scan ports. */
 const TESTS_PER_MINUTE = 10;
 
-/**
- * The post goes the way of all posts: same guard, signer and limits. It is no delivery: nothing is stored or repeated, and the
- * webhook's health stays as it is. A disabled webhook can be tested too.
- */
+/** Posts like all others (guard, signer, limits), but stores and repeats nothing, and the webhook's health stays. */
 export const testWebhook = endpoint({
   id: 'testWebhook',
   call: 'webhooks.test',
@@ -83,10 +80,7 @@ interface TestDeps extends TargetDeps {
   readonly timeoutMs: number;
 }
 
-/**
- * Posts a signed event `webhook.test` now, with connections of its own, and keeps the beginning of any answer. It is no delivery:
- * nothing is stored or repeated, and the endpoint's health stays as it is.
- */
+/** Posts a signed event `webhook.test` on connections of its own, and keeps the beginning of any answer. */
 async function postTestEvent(deps: TestDeps, endpoint: EndpointDocument): Promise<Posted & PostResult> {
   const { guard, clock, timeoutMs } = deps;
   const target = openTarget(endpoint, deps);

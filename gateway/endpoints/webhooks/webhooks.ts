@@ -43,7 +43,7 @@ import { type Given, request } from '../../http/fields/request.ts';
 import { type Accepted, type Refused, refusedLate } from '../../http/idempotency/action.ts';
 import { checkOptions, givenOptions, OPTION_FIELDS, OPTION_SHAPE, optionRecord } from './options.ts';
 
-/** The addresses that an account's events are posted to. What was posted: deliveries.ts. */
+/** The URLs that an account's events are posted to. What was posted: deliveries.ts. */
 
 type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'config'>;
 
@@ -154,7 +154,7 @@ function ofChannel(
   checkOptions(channel, options, undefined, problems);
 }
 
-/** As `ops webhook create` and POST /v2/chatapp/webhook do. */
+/** Like `ops webhook create` and POST /v2/chatapp/webhook. */
 export const createWebhook = endpoint({
   id: 'createWebhook',
   call: 'webhooks.create',
@@ -184,7 +184,7 @@ export const createWebhook = endpoint({
       picked: { channel: 'chatapp', url: 'https://example.com/hooks/chat', events: ['message.received'] },
     },
   },
-  // The webhook's own id derives from its address. A new one stores this id, and `recover` finds it by that.
+  // The id derives from the URL. A new webhook also stores this request id, by which `recover` finds it.
   newId: ({ clock }) => newId('req', clock.now().getTime()),
   action: (deps) => ({
     async act(call, { id, payBy }) {
@@ -205,7 +205,7 @@ export const createWebhook = endpoint({
       if ('kind' in made) return made;
       return createdAnswer(deps, made.endpoint, made.created ? made.secret : undefined);
     },
-    /** Only a request that created a webhook needs its old answer. Any other is simply done again. */
+    /** Only a request that created a webhook needs its old answer. Any other is done again. */
     async recover(account, id) {
       const found = (await listEndpoints(deps.db, account)).find(({ registration }) => registration === id);
       const [secret] = found?.secrets ?? [];
@@ -216,8 +216,8 @@ export const createWebhook = endpoint({
 });
 
 /**
- * Registers an address for events of one channel. An address that the account has already keeps its id and secret, takes the new
- * events and is active again. Resolves half a second later, when every process knows it and no event misses it any more.
+ * A known URL keeps its id and secret, takes the new events and is active again. Resolves half a second later, when
+ * every process knows the URL, so that no event misses it.
  */
 export async function registerEndpoint(
   { db, clock, box, config }: Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'config'>,
@@ -230,7 +230,7 @@ export async function registerEndpoint(
     subject: { kind: 'webhook', id },
     read: async () => {
       const [known] = await findEndpoints(db, [id]);
-      // Throws when its secret cannot be opened: nothing is changed then, because its events could not be signed.
+      // Throws if its secret cannot be opened; nothing is changed then, because its events could not be signed.
       for (const { sealed } of known?.secrets.slice(0, 1) ?? []) box.open(sealed, ['endpoints', id, 'secrets.sealed']);
       return known;
     },
@@ -238,7 +238,6 @@ export async function registerEndpoint(
     madeOf: ({ endpoint }) => endpoint,
     isRefusal: (error) => error instanceof AllPlacesTaken,
   }).catch(tooMany);
-  // Every process has read the endpoints again by then.
   if (!('kind' in made)) await wait(SUBSCRIPTIONS_FRESH_MS);
   return made;
 }
@@ -249,7 +248,6 @@ function tooMany(error: unknown): Refused {
   return { kind: 'refused', problem: ['too_many_webhooks', { detail }] };
 }
 
-/** Reports events that do not happen on the webhook's channel. */
 function checkEvents(
   channel: EndpointDocument['channel'],
   events: EndpointDocument['events'],
@@ -262,7 +260,7 @@ function checkEvents(
   });
 }
 
-/** Stored encrypted, because it may have the secret. */
+/** Encrypted in the store, because it may have the secret. */
 async function createdAnswer(deps: Deps, found: EndpointDocument, secret: string | undefined): Promise<Accepted> {
   const record = done(await webhookRecord(deps, found));
   return { kind: 'accepted', sealed: true, body: secret === undefined ? record : { ...record, secret } };
@@ -378,7 +376,7 @@ export const rotateWebhookSecret = endpoint({
   answer: CreatedWebhook,
   problems: ['webhook_not_found'],
   examples: { body: { now: {} } },
-  // Stored with the secret, so that the webhook itself shows whether that was done.
+  // Stored with the secret, so that the webhook itself shows whether this was done.
   newId: ({ clock }) => newId('req', clock.now().getTime()),
   action: (deps) => ({
     async act({ caller, params }, { id, payBy }) {
@@ -400,14 +398,14 @@ export const rotateWebhookSecret = endpoint({
   }),
 });
 
-/** `rotated` has the secret that the request `id` has added. */
+/** `rotated` has the secret that the request `id` added. */
 async function rotatedAnswer(deps: Deps, rotated: EndpointDocument, id: RequestId): Promise<Accepted> {
   const added: EndpointSecret | undefined = rotated.secrets.find(({ request }) => request === id);
   if (added === undefined) throw new Error(`endpoint ${rotated._id} has lost the secret of ${id}`);
   return createdAnswer(deps, rotated, deps.box.open(added.sealed, ['endpoints', rotated._id, 'secrets.sealed']));
 }
 
-/** Resolves to the webhook as it is then; undefined when it is gone. */
+/** The changed webhook; undefined when it is gone. */
 function changeEndpoint(
   deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,
   caller: Caller,
@@ -427,7 +425,7 @@ function changeEndpoint(
   });
 }
 
-/** A webhook as the API shows it. `last_failure` is there while it fails. */
+/** `last_failure` is present while it fails. */
 async function webhookRecord(
   { db, clock }: Pick<GatewayDeps, 'db' | 'clock'>,
   found: EndpointDocument,
@@ -452,15 +450,15 @@ async function webhookRecord(
   };
 }
 
-/** One post. `reason` says in words what `result` means. */
+/** `reason`: `result` in words. */
 export function attemptRecord({ at, result, durationMs }: DeliveryAttempt): Shown<typeof WebhookAttempt> {
   return { at: isoTimestamp(at), result, reason: resultWords(result), duration_ms: Math.round(durationMs) };
 }
 
-/** Deliveries that are looked at for the newest failure of a webhook that fails. */
+/** Deliveries read to find the newest failure of a failing webhook. */
 const LOOKED_AT = 20;
 
-/** The newest attempt among the webhook's newest deliveries. Undefined while none of them was tried. */
+/** Of the webhook's newest deliveries. Undefined while none was tried. */
 async function lastAttempt(db: Db, webhook: EndpointId): Promise<DeliveryAttempt | undefined> {
   const found = await deliveriesOf(db)
     .find({ endpoint: webhook })

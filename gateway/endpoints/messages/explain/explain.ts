@@ -5,7 +5,6 @@ import type { StoredMessage } from '../../../../shared/messages/document/message
 
 interface Explanation {
   readonly cause: string;
-  /** What to do about it: one or two sentences. */
   readonly advice: string;
 }
 
@@ -17,7 +16,7 @@ function explained(codes: string | readonly string[], cause: string, advice: str
   return { codes: typeof codes === 'string' ? [codes] : codes, cause, advice };
 }
 
-/** For the `advice` of codes that the customer can do nothing about. */
+/** For codes that the customer can do nothing about. */
 const NOT_YOURS = 'Your message is not the reason. Tell your service provider the message_id if it happens again.';
 const REMOVE_NUMBER = 'Remove the number from your list, or ask the recipient for the right one.';
 const SEND_LATER = 'Send the message again later.';
@@ -25,7 +24,7 @@ const SEND_LATER = 'Send the message again later.';
 const FIX_TEMPLATE = 'Compare the request with `GET /v2/chatapp/templates`, then send it again.';
 const ASK_TO_FIX = 'Your service provider must repair the connection of your number. Then send the message again.';
 
-/** The values of `error_code` of the chat-app channel: the errors of WhatsApp's Cloud API, under our names. */
+/** `error_code` of the chat-app channel: errors of WhatsApp's Cloud API under our names. */
 const CHATAPP_CODES: readonly ExplainedCodes[] = [
   explained(
     'session_closed',
@@ -182,7 +181,7 @@ const CHATAPP_CODES: readonly ExplainedCodes[] = [
   explained('provider_refused', 'The provider refused the message without a reason that we know.', NOT_YOURS),
 ];
 
-/** The values of `error_code` that Harkara itself gives to an SMS. The chat-app channel has some of them too. */
+/** `error_code` that Harkara itself gives to an SMS, some of them also to chat-app messages. */
 const OWN_CODES: readonly ExplainedCodes[] = [
   explained(
     'cancelled',
@@ -253,7 +252,7 @@ const OWN_CODES: readonly ExplainedCodes[] = [
   explained('too_long', 'The text has more segments than an SMS can have.', 'Shorten the text.'),
 ];
 
-/** Answers of carriers to an SMS: the command_status of a submit_sm_resp (SMPP 3.4 §5.1.3), as `error_code` shows it. */
+/** Carriers' answers to an SMS: command_status of submit_sm_resp (SMPP 3.4 §5.1.3), as in `error_code`. */
 const CARRIER_CODES: readonly ExplainedCodes[] = [
   explained(
     ['0x0B', '0x33', '0x34', '0x40', '0x50', '0x51'],
@@ -304,7 +303,6 @@ const CARRIER_CODES: readonly ExplainedCodes[] = [
   ),
 ];
 
-/** The codes of one origin, under a heading for the documentation. */
 export const CODE_GROUPS: readonly { readonly heading: string; readonly codes: readonly ExplainedCodes[] }[] = [
   { heading: 'Harkara', codes: OWN_CODES },
   { heading: 'Answers of carriers (SMPP)', codes: CARRIER_CODES },
@@ -312,7 +310,7 @@ export const CODE_GROUPS: readonly { readonly heading: string; readonly codes: r
   { heading: 'Chat-app channel', codes: CHATAPP_CODES },
 ];
 
-/** Numbers in receipts mean DLT only when the receipt's reason says so: other vendors use the same numbers. */
+/** Numbers in receipts mean DLT only if the reason says so: other vendors use the same numbers. */
 const DLT_REASON = /^DLT\b/;
 
 const NAMED = byCode([...OWN_CODES, ...CHATAPP_CODES, ...CARRIER_CODES]);
@@ -321,7 +319,7 @@ type Told = Pick<StoredMessage, 'state'> &
   Partial<Pick<StoredMessage, 'errorCode' | 'errorReason' | 'outcome' | 'closedReason'>> &
   Partial<Pick<ChatMessageDocument, 'heldBack'>>;
 
-/** Why a message stands as it does, and what to do. Undefined when all is well, or when its end is still open as usual. */
+/** Why a message is in its state, and what to do. Undefined when all is well or it is still under way as usual. */
 export function explain(message: Told): Explanation | undefined {
   const { state, errorCode, errorReason, outcome, closedReason, heldBack } = message;
   if (outcome === 'unknown') return UNANSWERED;
@@ -341,17 +339,15 @@ export function explain(message: Told): Explanation | undefined {
   return { cause: errorCode === undefined ? cause : `${cause} The carrier gave the code ${errorCode}.`, advice };
 }
 
-/** The code of DLT scrubbing that a message was refused with. */
 export function dltCodeOf({ errorCode, errorReason }: Pick<Told, 'errorCode' | 'errorReason'>): string | undefined {
   return errorReason !== undefined && DLT_REASON.test(errorReason) ? errorCode : undefined;
 }
 
-/** What one of our own names for an error means. Undefined for other texts. */
 export function explainCode(code: string): Explanation | undefined {
   return NAMED.get(code);
 }
 
-/** What a code of counted messages means. A carrier's own numbers mean different things; each message has the words of its receipt. */
+/** The meaning of a counted code. Carriers' own numbers differ; each message has the words of its receipt. */
 export function explainCounted(code: string): Explanation {
   return (
     NAMED.get(code) ?? {
@@ -361,7 +357,7 @@ export function explainCounted(code: string): Explanation {
   );
 }
 
-/** What receipts are called that say no more than the state (workers/smpp/dialect/receipt-dialect.ts). */
+/** Receipt reasons that say no more than the state (workers/smpp/dialect/receipt-dialect.ts). */
 const NO_REASONS: ReadonlySet<string> = new Set([
   'Not delivered',
   'Not delivered within its validity',
@@ -410,8 +406,8 @@ function byCode(list: readonly ExplainedCodes[]): ReadonlyMap<string, ExplainedC
 }
 
 /**
- * What to do about a receipt's failure, by `error_reason`. Each vendor numbers its errors in its own way, so their codes alone
- * mean nothing. The reason is what the carrier's profile says of a code (shared/carriers/receipt-profiles.ts).
+ * What to do about a failed receipt, by `error_reason`. Codes differ between vendors; the reason comes from the
+ * carrier's profile (shared/carriers/receipt-profiles.ts).
  */
 const ADVICE: readonly (readonly [advice: string, reasons: readonly string[]])[] = [
   [
@@ -527,7 +523,6 @@ const BY_REASON: ReadonlyMap<string, string> = new Map(
   ADVICE.flatMap(([advice, reasons]) => reasons.map((reason) => [reason, advice] as const)),
 );
 
-/** All reasons with their advice, for the documentation. */
 export const RECEIPT_REASONS: readonly { readonly reason: string; readonly advice: string }[] = [...BY_REASON].map(
   ([reason, advice]) => ({ reason, advice }),
 );

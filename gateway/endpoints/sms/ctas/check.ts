@@ -21,11 +21,11 @@ import { captureSlots } from '../matching/match.ts';
 import { readApprovedCtas } from './cta-store.ts';
 
 /**
- * Compares the links and numbers of texts with what the account registered, before any debit. Of accounts with `ctaCheck` alone: then a
- * process reads the account's list at most once in 4 s. Links are never opened.
+ * Compares links and numbers of texts with the registered ones, before any debit, for accounts with `ctaCheck`. A
+ * process reads a list at most once in 4 s. Links are never opened.
  */
 
-/** Accounts whose lists are kept, each of up to 2,000 entries. */
+/** Each list has up to 2,000 entries. */
 const REMEMBERED = 200;
 const NONE: ReadonlySet<string> = new Set();
 
@@ -37,10 +37,9 @@ const registeredOf = perProcess(
     }),
 );
 
-/** The links and numbers of a text that are not registered. */
 type CtaCheck = (text: string) => readonly FoundCta[];
 
-/** `pattern`: of the template of the texts. Undefined for an account whose texts nobody looks at. Rejects with the store's error. */
+/** `pattern`: of the texts' template. Undefined for accounts without the check. Rejects with the store's error. */
 export async function ctaCheckOf(
   gateway: Parameters<typeof registeredOf>[0],
   account: Pick<Caller['account'], '_id' | 'country' | 'dlt' | 'ctaCheck'>,
@@ -56,7 +55,7 @@ export async function ctaCheckOf(
   };
 }
 
-/** What `{#var#}` and fixed text hold is looked at; a slot with a type says itself whether its digits are a number to call. */
+/** Fixed text and `{#var#}` are examined. Typed slots say themselves whether their digits are a callback number. */
 const HOLDS: Readonly<Partial<Record<SlotType, SlotSpan['holds']>>> = {
   ...{ numeric: 'none', alphanumeric: 'none', email: 'none', cbn: 'number' },
 };
@@ -75,7 +74,7 @@ function spansOf(pattern: Pattern, text: string): readonly SlotSpan[] {
   return spans;
 }
 
-/** For people: which one it is. The detail quotes the caller's text. */
+/** For people. It quotes the caller's text. */
 export function ctaWords({ kind, written, trait }: FoundCta): string {
   const what = kind === 'link' ? 'The link' : 'The number';
   return `${what} ${JSON.stringify(written)} is not registered to the account${trait === undefined ? '' : TRAITS[trait]}.`;
@@ -104,7 +103,7 @@ export class MissingCtas {
     return [...this.#found.values()].map(ctaWords);
   }
 
-  /** The 400 that names each, and the code that it would have brought. Undefined when nothing is missing. */
+  /** The 400 that names each, with the scrubbing code it would have caused. */
   refusal(): Refused | undefined {
     const [first] = this.#found.values();
     if (first === undefined) return undefined;
@@ -120,21 +119,18 @@ export class MissingCtas {
   }
 }
 
-/** More are not told of by a dry run. */
+/** The most that a dry run lists. */
 const LISTED_MAX = 5;
 
-/** A link or a number in a text. */
 interface FoundCta {
   readonly kind: 'link' | 'number';
-  /** As the text has it, cut to some length. */
   readonly written: string;
-  /** What could be registered so that it is covered (`CtaDocument.value`), the most general first. */
+  /** Registrations that would cover it (`CtaDocument.value`), the most general first. */
   readonly covering: readonly string[];
-  /** What people should know of a link: it hides where it leads, its letters are not those that it seems to have, it names no host. */
+  /** A warning about a link: it hides its target, its letters are not what they seem, or it names no host. */
   readonly trait?: 'short' | 'punycode' | 'address';
 }
 
-/** What a slot of the template holds, where its type says so. */
 interface SlotSpan {
   readonly start: number;
   readonly end: number;
@@ -142,14 +138,14 @@ interface SlotSpan {
   readonly holds: 'number' | 'none';
 }
 
-/** More of one text are not looked at. */
+/** The most per text. */
 const FOUND_MAX = 20;
 const WRITTEN_MAX = 120;
 
 /**
- * The links and numbers of a text that a phone would show as such. A link has a scheme, or begins with `www.`, or is a host with a path or
- * with an ending that phones know. Addresses of mail are none. A number is one of a numbering plan (of `home`, or with a plus sign), or of
- * India's series 1800, 1860, 140 and 160; what a slot is for decides before that.
+ * Links and numbers as a phone would show them. A link has a scheme, begins with `www.`, or is a host with a path or a
+ * known ending; mail addresses are none. A number fits a numbering plan (of `home`, or with plus) or India's series
+ * 1800, 1860, 140 and 160. Typed slots decide first.
  */
 export function findCtas(text: string, home: string, slots: readonly SlotSpan[] = []): readonly FoundCta[] {
   const links = [...linksOf(text)].slice(0, FOUND_MAX);
@@ -176,12 +172,12 @@ function traitOf({ host, isAddress }: Link): Pick<FoundCta, 'trait'> {
   return /(^|\.)xn--/.test(host) ? { trait: 'punycode' } : {};
 }
 
-/** A scheme and all behind it, or a host that stands by itself. Every repetition is bounded, so reading stays linear. */
+/** A scheme and all after it, or a host alone. Every repetition is bounded, so matching stays linear. */
 const LINK =
   /(?<![\p{L}\p{N}+.-])[a-z][a-z0-9+.-]{0,20}:\/\/[^\s<>"“”]{1,500}|(?<![\p{L}\p{N}\p{M}@._%+-])(?:[\p{L}\p{N}\p{M}_-]{1,63}[.．。]){1,8}(?:xn--[a-z0-9-]{2,59}|[\p{L}\p{M}]{2,24}|\d{1,3}(?=[/?#:]))(?![\p{L}\p{N}\p{M}@])(?::\d{1,5})?(?:[/?#][^\s<>"“”]{0,500})?/giu;
-/** What ends a sentence or a bracket, behind a link. */
+/** Ends a sentence or a bracket after a link. */
 const BEHIND = /[.,;:!?'’)\]}|।*_~]+$/u;
-/** Endings of hosts that phones make links of without a path. Others are words with a full stop between them, as `left.Thank`. */
+/** Endings of hosts that phones link without a path. Others are words joined by a full stop, like `left.Thank`. */
 const ENDINGS: ReadonlySet<string> = new Set(
   [
     'com net org info biz in co io ai app dev me ly gl gd to cc tv xyz online site shop store live link page click top club vip',
@@ -225,9 +221,9 @@ function* numbersOf(text: string, home: string, taken: readonly SlotSpan[]): Gen
   }
 }
 
-/** MSG91 ("How to Whitelist URLs and Callback Numbers on DLT"): toll-free from 1800 and 1860 with 8 to 11 digits, 140 and 160 with 10. */
+/** MSG91 ("How to Whitelist URLs and Callback Numbers on DLT"): toll-free 1800 and 1860, 140 and 160. */
 const INDIAN_SERIES = /^(1800|1860)\d{4,7}$|^1[46]0\d{7}$/;
-/** A mobile number; a landline has its 0 or its country code, else it may be any ten digits. */
+/** A mobile number, or a landline with its 0 or country code: without, it may be any ten digits. */
 const INDIAN = /^(91|0)?[6-9]\d{9}$|^(91|0)[1-9]\d{9}$/;
 
 function isPhone(written: string, home: string): boolean {

@@ -6,20 +6,19 @@ import { insertNew } from '../../../../shared/platform/mongo/insert-new.ts';
 import type { Clock } from '../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, type CtaId, newId } from '../../../../shared/platform/runtime/ids.ts';
 
-/** An account registers a CTA once. */
 export class CtaExists extends Error {
   readonly code = 'cta_exists';
 }
 
 export type NewCta = Pick<CtaDocument, 'kind' | 'value'>;
 
-/** Whose, and whether the account asks for it itself: an operator's are approved. */
+/** `requested`: the account asks for it. What an operator gives is approved. */
 export interface Giver {
   readonly account: AccountId;
   readonly requested: boolean;
 }
 
-/** Registers a CTA. Throws `CtaExists` when the account has it already, and `QuotaReached`. */
+/** Throws `CtaExists` and `QuotaReached`. */
 export async function createCta(
   db: Db,
   clock: Clock,
@@ -42,15 +41,14 @@ function documentOf(clock: Clock, { account, requested }: Giver, { kind, value }
 
 export interface ImportedCtas {
   readonly created: number;
-  /** Those that the account had already. */
   readonly known: number;
-  /** Those of them that were not approved: an operator's file approves them. The account is not told. */
+  /** Existing ones that an operator's file has approved now. The account is not told. */
   readonly approved: number;
 }
 
 /**
- * Registers what the account does not have yet: all of it, or nothing when there is no room (`QuotaReached`). If others take the last
- * places at the same moment, some of it may be stored by then. May be repeated after a failure.
+ * All, or nothing without room (`QuotaReached`); if others take the last places meanwhile, a part may be stored. May be
+ * repeated after a failure.
  */
 export async function importCtas(
   db: Db,
@@ -71,7 +69,7 @@ export async function importCtas(
   }
   for (let missing = isNew(there); missing.length > 0; missing = isNew(await findAll(db, account, given))) {
     const places = await roomFor(db, 'ctas', account, missing.length);
-    // A duplicate key: it is there, or somebody else took its place.
+    // A duplicate key: it exists, or somebody else took its place.
     await insertNew(
       db,
       'ctas',
@@ -107,7 +105,6 @@ export function decideCta(
   return decideRegistration(db, 'ctas', { _id, account }, { status, reason, ...told, freesPlace: false });
 }
 
-/** By value, after `after`. */
 export function listCtaPage(db: Db, account: AccountId, after: string, limit: number): Promise<CtaDocument[]> {
   return ctas(db)
     .find({ account, value: { $gt: after } })
@@ -116,7 +113,6 @@ export function listCtaPage(db: Db, account: AccountId, after: string, limit: nu
     .toArray();
 }
 
-/** What its texts may hold: as many as it has places. */
 export async function readApprovedCtas(db: Db, account: AccountId): Promise<ReadonlySet<string>> {
   const found = ctas(db).find({ account, status: 'approved' }, { projection: { _id: 0, value: 1 } });
   return new Set((await found.toArray()).map(({ value }) => value));

@@ -10,34 +10,29 @@ import { type IndexedTemplate, TemplateIndex } from './match.ts';
 export interface ApprovedTemplatesOptions {
   readonly db: Db;
   readonly clock: Clock;
-  /** How long a process trusts what it read. An approval or a rejection takes effect within this time. */
+  /** Approvals and rejections take effect within this time. */
   readonly freshMs: number;
 }
 
-/**
- * Indices are read anew after this time even if the version is unchanged: a process may have died after it changed a
- * template and before it raised the version.
- */
+/** Time to read anew: a process may have died between changing a template and raising the version. */
 const KEEP_MS = 60_000;
-/** Templates kept in memory over all accounts, some 4 KB each. Beyond that the least recently used ones are dropped. */
+/** Over all accounts, some 4 KB each. Beyond that the least recently used are dropped. */
 const TEMPLATES_MAX = 100_000;
-/** Indices kept in memory. The limit above does not bound those of senders without templates. */
+/** Bounds senders without templates, which the limit above does not. */
 const INDICES_MAX = 20_000;
 
-/** Whose templates, and how their line breaks are compared. */
 export type TemplateOwner = Pick<AccountDocument, '_id' | 'lineBreaks'>;
 
 interface Kept {
   readonly version: number;
   readonly index: TemplateIndex;
   readonly readAtMs: number;
-  /** When the store last confirmed the version. */
   checkedAtMs: number;
 }
 
 /**
- * The approved templates of senders, prepared for matching. Reading and preparing thousands of them takes tens of
- * milliseconds, so a process keeps them and asks the store every `freshMs` only for the account's version.
+ * Approved templates of senders, prepared for matching. Preparing thousands takes tens of milliseconds, so they are
+ * kept, and only the account's version is read every `freshMs`.
  */
 export class ApprovedTemplates {
   readonly #options: ApprovedTemplatesOptions;
@@ -49,22 +44,16 @@ export class ApprovedTemplates {
     this.#options = options;
   }
 
-  /** The templates that `sender` may use on `route`. */
   ofSender(account: TemplateOwner, sender: string, route: Route): Promise<TemplateIndex> {
     return this.#get(`${nameOf(account)} ${route} ${sender}`, account, sender, route);
   }
 
-  /**
-   * The templates of all senders and routes, to find out whether a text would fit elsewhere. Read only after a text
-   * matched none of its sender's templates.
-   */
+  /** To find where a text would fit that matched none of its sender's templates. */
   ofAccount(account: TemplateOwner): Promise<TemplateIndex> {
     return this.#get(nameOf(account), account);
   }
 
-  /**
-   * Concurrent callers that ask for the same index share one read. Rejects with the store's error, which is not kept.
-   */
+  /** Concurrent callers share one read. Rejects with the store's error, which is not kept. */
   async #get(key: string, account: TemplateOwner, sender?: string, route?: Route): Promise<TemplateIndex> {
     const kept = this.#kept.get(key);
     if (kept !== undefined && this.#options.clock.monotonicMs() - kept.checkedAtMs < this.#options.freshMs) {
@@ -99,7 +88,7 @@ export class ApprovedTemplates {
     return index;
   }
 
-  /** A `Map` keeps the order of insertion, so the last entry is the one used last. */
+  /** A `Map` keeps the order of insertion: the last entry was used last. */
   #keep(key: string, kept: Kept): void {
     this.#forget(key);
     this.#kept.set(key, kept);
@@ -117,12 +106,12 @@ export class ApprovedTemplates {
   }
 }
 
-/** After a change of the setting the texts are prepared anew. */
+/** A changed setting gives another name, so the texts are prepared anew. */
 function nameOf({ _id, lineBreaks }: TemplateOwner): string {
   return lineBreaks === 'exact' ? `${_id} exact` : _id;
 }
 
-/** Undefined for malformed content. `templateFaults` refuses such templates, and no text could match one. */
+/** Undefined for malformed content, which no text can match. `templateFaults` refuses such templates. */
 function toIndexed(template: ApprovedTemplate, account: TemplateOwner): IndexedTemplate | undefined {
   const { dltId, name, senders, entityId } = template;
   const pattern = comparedPattern(template, account);

@@ -3,10 +3,10 @@ import { SLOT_VALUES, type Slot } from '../../../../shared/templates/sms/slot.ts
 
 /**
  * Finds the template that the text is an instance of. Spaces, line breaks and capitals must agree exactly, because
- * carriers compare the text as it arrives. When several templates match, `preferred` chooses.
+ * carriers compare the text as it arrives. Of several, `preferred` chooses.
  *
- * Nothing backtracks. Each part turns the set of positions that can be reached into the next set. A set is needed because the text
- * of a literal can also occur inside a value, so a greedy choice can be wrong.
+ * Nothing backtracks: each part turns the set of reachable positions into the next one. It must be a set, because a
+ * literal can also occur inside a value, so a greedy choice can be wrong.
  */
 export function matchTemplate(index: TemplateIndex, text: string): IndexedTemplate | undefined {
   const start = new Uint8Array(text.length + 1);
@@ -16,14 +16,14 @@ export function matchTemplate(index: TemplateIndex, text: string): IndexedTempla
 
 class Walk {
   readonly #text: string;
-  /** Where addresses and numbers of the text end, by where they begin: each is read to its end once for all templates. */
+  /** Where URLs and numbers of the text end, by their start: each is read once for all templates. */
   readonly #ends = new Map<string, Ends>();
 
   constructor(text: string) {
     this.#text = text;
   }
 
-  /** The preferred template of `best` and all those below `node` that end where the text ends. */
+  /** The preferred template of `best` and all below `node` that end where the text ends. */
   from(node: TemplateNode, reached: Positions, best: IndexedTemplate | undefined): IndexedTemplate | undefined {
     const first = reached.indexOf(1);
     if (first === -1) return best;
@@ -47,10 +47,10 @@ class Walk {
   };
 }
 
-/** Where the values of one slot end, by the position where they begin, as far as it is known. */
+/** Known ends of one slot's values, by the position where they start. */
 type Ends = (readonly number[] | undefined)[];
 
-/** False if the text does not have the literal between `first` and `last`. So nearly all of thousands of branches are passed over. */
+/** False if the literal is not between `first` and `last`: this skips nearly all of thousands of branches. */
 function mayFollow(part: PatternPart, text: string, first: number, last: number): boolean {
   if (part.kind === 'slot') return true;
   if (first === last) return text.startsWith(part.text, first);
@@ -58,7 +58,6 @@ function mayFollow(part: PatternPart, text: string, first: number, last: number)
   return at !== -1 && at <= last;
 }
 
-/** A template as the matcher knows it. */
 export interface IndexedTemplate {
   readonly dltId: string;
   readonly name: string;
@@ -68,12 +67,12 @@ export interface IndexedTemplate {
 }
 
 /**
- * Templates prepared for `matchTemplate`: a tree of their parts, so that what thousands of them begin with is compared once.
- * Templates are added one by one as they come from the store, so that they do not hold the event loop.
+ * Templates prepared for `matchTemplate`: a tree of parts, so that common beginnings are compared once. Templates are
+ * added one by one as they come from the store, so as not to hold the event loop.
  */
 export class TemplateIndex {
   readonly templates: IndexedTemplate[] = [];
-  /** The words of each template's fixed text, by which a text that matches none finds those that resemble it. */
+  /** The words of each template's fixed text, to find templates that resemble a text that matches none. */
   readonly words: (readonly string[])[] = [];
   readonly root: TemplateNode = { branches: new Map(), template: undefined };
 
@@ -95,18 +94,12 @@ export class TemplateIndex {
   }
 }
 
-/** What some templates begin with. */
 interface TemplateNode {
-  /** How these templates go on. */
   readonly branches: Map<string, { readonly part: PatternPart; readonly node: TemplateNode }>;
-  /** The template that ends here. */
   template: IndexedTemplate | undefined;
 }
 
-/**
- * When several templates match, the one with the most fixed text wins, then the one with the fewest `{#var#}`, then the lowest id. So a
- * template with tags takes over from the one that it replaces as soon as it is approved.
- */
+/** The one with most fixed text, then fewest `{#var#}` (so tags replace untagged ones), then the lowest id. */
 function preferred(one: IndexedTemplate | undefined, other: IndexedTemplate): IndexedTemplate {
   if (one === undefined) return other;
   const more =
@@ -118,7 +111,7 @@ function anyTexts({ slots }: Pattern): number {
   return slots.reduce((sum, { type }) => sum + (type === 'var' ? 1 : 0), 0);
 }
 
-/** A template has some 20. More than these tell no more of it. */
+/** A template has some 20; more would not tell more. */
 const WORDS_MAX = 32;
 
 function wordsOf(fixed: string): string[] {
@@ -129,19 +122,19 @@ function wordsOf(fixed: string): string[] {
 export const WORD = /[\p{L}\p{M}]+|\p{N}+/gu;
 
 /**
- * Which positions of a text can be reached between the parts of ONE pattern, as plain sets: 1 means reachable, by
- * position from 0 to the text's length. Time: parts × text, and for shapes × their longest value.
+ * Positions of a text (0 to its length) reachable between the parts of ONE pattern: 1 means reachable. Time: parts ×
+ * text, and for shapes × their longest value.
  */
 export type Positions = Uint8Array;
 
-/** `[i]` has the positions that can be reached from the beginning of the text by the first i parts. */
+/** `[i]`: positions reachable from the beginning of the text by the first i parts. */
 export function forwardReach(pattern: Pattern, text: string): Positions[] {
   const reach = [positionsOf(text, [0])];
   for (const part of pattern.parts) reach.push(stepForward(part, reach.at(-1) ?? new Uint8Array(0), text));
   return reach;
 }
 
-/** `[i]` has the positions from which the parts from i on can reach the end of the text. */
+/** `[i]`: positions from which the parts from i on reach the end of the text. */
 function backwardReach(pattern: Pattern, text: string): Positions[] {
   let later = positionsOf(text, [text.length]);
   const reach = [later];
@@ -152,10 +145,7 @@ function backwardReach(pattern: Pattern, text: string): Positions[] {
   return reach.toReversed();
 }
 
-/**
- * The value of each slot, by slot order. Undefined when the text does not match. If the text can be read in several
- * ways, the leftmost values are as short as possible.
- */
+/** The values of the slots, or undefined. Of several readings, the leftmost values are as short as possible. */
 export function captureSlots(pattern: Pattern, text: string): readonly string[] | undefined {
   const rest = backwardReach(pattern, text);
   if (rest[0]?.[0] !== 1) return undefined;
@@ -183,7 +173,7 @@ export function slotEnds(slot: Slot, text: string, start: number): number[] {
   return ends;
 }
 
-/** The positions after `part`, for the positions of `from` where it can begin. `endsOf`: what is known of a slot's ends, and is added to. */
+/** The positions after `part`, from those in `from`. `endsOf`: known ends of a slot's values, which is added to. */
 function stepForward(
   part: PatternPart,
   from: Positions,
@@ -211,7 +201,7 @@ function stepForward(
     }
     return to;
   }
-  // The nearest beginning gives the shortest value. Every code unit between them must be allowed in the slot.
+  // The nearest beginning gives the shortest value. The slot must allow every code unit in between.
   let nearest = -1;
   const last = Math.min(text.length, high + slot.max);
   for (let end = low; end <= last; end++) {

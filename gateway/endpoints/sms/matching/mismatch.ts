@@ -11,7 +11,7 @@ import {
   WORD,
 } from './match.ts';
 
-/** The codes with which a carrier's DLT scrubbing refuses such texts (shared/carriers/scrub-rules.ts). */
+/** The codes with which DLT scrubbing refuses such texts (shared/carriers/scrub-rules.ts). */
 const SCRUB_CODES = {
   template_not_found: '630',
   text_not_matched: '633',
@@ -19,26 +19,19 @@ const SCRUB_CODES = {
   variable_too_long: '635',
 } as const;
 
-/** Why a text fits no template of the sender, for the error `template_mismatch`. */
+/** For the error `template_mismatch`. */
 export interface Mismatch {
   readonly kind: 'no_template' | 'other_sender' | Difference['kind'];
-  /** Of `shared/carriers/scrub-rules.ts`. */
   readonly scrubCode: string;
-  /** For people. It quotes the text, so the sender of the text may see it, but it must not be logged. */
+  /** For people. It quotes the text: its sender may see it, logs must not. */
   readonly detail: string;
-  /**
-   * The nearest template. Absent when the sender has none. The other members are absent when finding the difference
-   * would have taken too long.
-   */
+  /** The nearest template, if any. Members below are absent if finding the difference would take too long. */
   readonly template?: Pick<IndexedTemplate, 'dltId' | 'name'>;
-  /** Index of the code unit where the text begins to differ, or where the wrong value begins. */
+  /** Code unit where the text begins to differ, or where the wrong value begins. */
   readonly at?: number;
-  /** Excerpts of the template and of the text at that place. */
   readonly expected?: string;
   readonly found?: string;
-  /** The slot that does not accept its value. */
   readonly slot?: {
-    /** Counted from 1. */
     readonly number: number;
     readonly type: string;
     readonly length: number;
@@ -46,14 +39,14 @@ export interface Mismatch {
   };
 }
 
-/** Templates that are compared in full, chosen by their words. Fewer if they and the text are very long. */
+/** Templates compared in full, chosen by their words. Fewer if they and the text are very long. */
 const COMPARED_MAX = 4;
 /** Limit of the `differenceWork` of all comparisons: up to 5 ms, or 25 ms the first time. */
 const COMPARED_WORK_MAX = 400_000;
 
 /**
- * Explains why `matchTemplate(own, text)` found nothing, when no template of another sender fits either (`otherSender`). Takes some
- * 1.5 ms against 5,000 templates; `COMPARED_WORK_MAX` bounds it. `placeOf`: the place in the caller's own text of a place in `text`.
+ * Why `matchTemplate(own, text)` found nothing, and no other sender's template fits. Some 1.5 ms against 5,000
+ * templates, bounded by `COMPARED_WORK_MAX`. `placeOf` maps places of `text` to the caller's text.
  */
 export function explainMismatch(
   own: TemplateIndex,
@@ -68,7 +61,7 @@ export function explainMismatch(
     return { kind: 'no_template', scrubCode: SCRUB_CODES.template_not_found, detail };
   }
   const compared = compareNearest(alike, text);
-  // A template whose fixed text is complete in the text is nearer than one that only looks alike.
+  // A template whose whole fixed text occurs is nearer than one that only looks alike.
   const told = compared.find(({ difference }) => difference.kind !== 'text_differs') ?? compared[0];
   if (told === undefined) return differsSomewhere(nearest);
   const { template } = told;
@@ -76,7 +69,7 @@ export function explainMismatch(
   return difference.kind === 'text_differs' ? textDiffers(template, difference) : slotDiffers(template, difference);
 }
 
-/** The templates with the largest part of their fixed words in the text, the most alike first. */
+/** Templates with the largest part of their fixed words in the text, the most alike first. */
 function mostAlike({ templates, words }: TemplateIndex, text: string): IndexedTemplate[] {
   const inText = new Set(text.match(WORD));
   const best: { readonly template: IndexedTemplate; readonly likeness: number }[] = [];
@@ -98,7 +91,7 @@ interface Compared {
   readonly difference: Difference;
 }
 
-/** Compares the most alike templates first. Returns none when even the first one would take too long. */
+/** The most alike first. None when even the first would take too long. */
 function compareNearest(alike: readonly IndexedTemplate[], text: string): Compared[] {
   const compared: Compared[] = [];
   let work = 0;
@@ -119,7 +112,7 @@ function differsSomewhere({ dltId, name }: IndexedTemplate): Mismatch {
   };
 }
 
-/** The text was sent as the wrong sender: it fits this template of the account. */
+/** The text fits this template of the account, which belongs to other senders. */
 export function otherSender({ dltId, name, senders }: IndexedTemplate): Mismatch {
   return {
     kind: 'other_sender',
@@ -166,14 +159,14 @@ function slotDiffers(template: IndexedTemplate, difference: Exclude<Difference, 
   };
 }
 
-/** Why a text is not an instance of one template. Positions are indices of code units in the text. */
+/** Why a text is no instance of one template. Positions are code units of the text. */
 type Difference =
   | SlotDifference
   | {
       readonly kind: 'text_differs';
       /** The first place where the text fits no reading of the template. */
       readonly at: number;
-      /** `expected` is what the template has there (empty: the template has ended); `found` is what the text has. */
+      /** What template (empty: it has ended) and text have there. */
       readonly expected: string;
       readonly found: string;
     };
@@ -181,26 +174,19 @@ type Difference =
 interface SlotDifference {
   readonly kind: 'slot_too_long' | 'slot_wrong_type';
   readonly at: number;
-  /** Counts slots from 0. */
   readonly index: number;
   readonly slot: Slot;
   readonly value: string;
 }
 
-/**
- * If a literal of at least this length follows after a slot's maximum, the slot's value is too long. Otherwise the text just
- * differs.
- */
+/** A literal this long after a slot's maximum shows that the value is too long. */
 const TELLING_LENGTH = 4;
-/**
- * A web address, email address or phone number may exceed its limit by this many code units and still be read as one
- * value.
- */
+/** By how much a URL, mail address or number may exceed its limit and still be read as one value. */
 const SHAPE_OVER_MAX = 400;
 
 /**
- * The simplest explanation of why the text does not match. Tried in this order: values are too long, values have the wrong type, and else
- * the first place that differs. Meaningless for a text that matches. Its cost: `differenceWork`.
+ * The simplest explanation: values too long, else of the wrong type, else the first place that differs. Meaningless for
+ * a text that matches. Costs `differenceWork`.
  */
 function differenceOf(pattern: Pattern, text: string): Difference {
   return (
@@ -211,8 +197,8 @@ function differenceOf(pattern: Pattern, text: string): Difference {
 }
 
 /**
- * An upper bound of what `differenceOf` costs, in steps of some 20 ns: parts × code units. A shape (a web address, an
- * email address, a phone number) is read from each code unit to its end up to three times, and once beyond its limit.
+ * Upper bound of the cost of `differenceOf` in steps of some 20 ns: parts × code units. A shape (URL, mail address,
+ * phone number) is read from each code unit to its end up to three times, and once beyond its limit.
  */
 function differenceWork({ parts }: Pattern, text: string): number {
   const perCodeUnit = parts.reduce((sum, part) => sum + 1 + (isShape(part) ? shapeSteps(part.slot) : 0), 0);
@@ -228,7 +214,7 @@ function isShape(part: PatternPart): part is PatternPart & { kind: 'slot' } {
   return part.kind === 'slot' && SLOT_VALUES[part.slot.type].kind === 'shape';
 }
 
-/** The first slot that does not take its value, if the text fits the template with freer slots in place of its own. */
+/** The first slot that does not take its value, if the text fits the template with freer slots. */
 function wrongSlot(pattern: Pattern, text: string, freer: (slot: Slot) => Slot): SlotDifference | undefined {
   const parts = pattern.parts.map(
     (part): PatternPart => (part.kind === 'slot' ? { ...part, slot: freer(part.slot) } : part),
@@ -251,7 +237,7 @@ function wrongSlot(pattern: Pattern, text: string, freer: (slot: Slot) => Slot):
 
 function firstDifference(pattern: Pattern, text: string): Difference {
   const before = forwardReach(pattern, text);
-  // Part i is the first one that the text cannot pass. If it can pass all parts, the text goes on after the template's end.
+  // Part i is the first that the text cannot pass. If it passes all, the text continues after the template's end.
   const reachable = before.findLastIndex((positions) => positions.includes(1));
   const starts = before[reachable] ?? new Uint8Array(1);
   const part = pattern.parts[reachable];
@@ -275,10 +261,7 @@ function firstDifference(pattern: Pattern, text: string): Difference {
   return { kind: 'text_differs', at, expected, found: excerpt(text, at) };
 }
 
-/**
- * The position of `starts` where the literal fits best, and how many code units of its beginning are there. A slot
- * may end at any of the positions, so the beginning alone says little: code units that agree later count too.
- */
+/** Where the literal fits best. A slot may end at any of `starts`, so code units that agree later count too. */
 function bestPlace(literal: string, text: string, starts: Positions): { start: number; length: number } {
   let best = { start: starts.lastIndexOf(1), length: 0 };
   let bestScore = 0;
@@ -302,7 +285,7 @@ function bestPlace(literal: string, text: string, starts: Positions): { start: n
   while (length < literal.length && start + length < text.length && text[start + length] === literal[length]) length++;
   return { start, length };
 }
-/** Most code units of a literal that are compared at each place. */
+/** The most code units of a literal that are compared at each place. */
 const LOOKED_AT = 48;
 
 function withoutLimit(slot: Slot, text: string): Slot {
@@ -320,19 +303,18 @@ function slotDifference(
   return { kind, at, index, slot, value: text.slice(at, isInside ? end + 1 : end) };
 }
 
-/** `at`, or the index before it where it is inside a surrogate pair: emoji often differ in their second half only. */
+/** `at`, or one less inside a surrogate pair: emoji often differ only in their second half. */
 function characterStart(text: string, at: number): number {
   return (text.codePointAt(at - 1) ?? 0) > 0xffff ? at - 1 : at;
 }
 
 const EXCERPT_MAX = 20;
 
-/** Up to 20 code units, never half of a character. */
 function excerpt(text: string, from: number): string {
   return text.slice(from, characterStart(text, from + EXCERPT_MAX));
 }
 
-/** The text as JSON, with what nobody sees as its number: a no-break space is `\u00a0`. */
+/** As JSON, with invisible characters as numbers: a no-break space is `\u00a0`. */
 export function quoted(text: string): string {
   return JSON.stringify(text).replaceAll(UNSEEN, (character) =>
     character

@@ -29,7 +29,7 @@ export type ScrubbedMessage = Pick<MessageDocument, 'sender' | 'route' | 'path'>
   readonly entityId?: string | undefined;
 };
 
-/** What is known of a message that goes, or went, through DLT scrubbing. Nothing for an account without DLT, which reads nothing. */
+/** What a message's DLT scrubbing depends on. Reads nothing for accounts without DLT. */
 export async function scrubFactsOf(
   { db, config }: Pick<Gateway, 'db' | 'config'>,
   account: Pick<CallerAccount, '_id' | 'dlt'>,
@@ -56,7 +56,7 @@ export async function scrubFactsOf(
   };
 }
 
-/** What a dry run says besides: what operators would refuse the message for. `at`: when it would leave. */
+/** For a dry run: reasons for which operators would refuse the message. `at`: when it would leave. */
 export async function predicted(
   gateway: Gateway,
   account: CallerAccount,
@@ -69,7 +69,6 @@ export async function predicted(
   return { predicted_refusals: all.map(({ code, ...said }) => ({ scrub_code: code, ...said })) };
 }
 
-/** The carriers that take messages on a path. */
 export function carriersOf<Carrier extends Pick<CarrierDocument, '_id' | 'paths'>>(
   all: readonly Carrier[],
   path: string,
@@ -84,7 +83,7 @@ async function carriersWithChains(
   carriers: readonly CarrierDocument[],
 ): Promise<readonly ScrubCarrier[]> {
   const own = new Map((await listChains(db, account)).map(({ carrier, telemarketers }) => [carrier, telemarketers]));
-  // What one over HTTPS is given stands in its own description of requests.
+  // A carrier over HTTPS gets what its own description of requests says.
   const overSmpp = carriers.filter(({ kind }) => kind !== 'http');
   return overSmpp.map(({ _id, name, dlt = 'off' }) => {
     const chain = own.get(_id) ?? (dlt === 'off' ? undefined : dlt.chain);
