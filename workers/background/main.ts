@@ -5,10 +5,7 @@ import { startMail } from '../mail/worker.ts';
 import { startMaintenance } from '../maintenance/start.ts';
 import { startSchedules } from '../schedules/worker.ts';
 
-/**
- * Four workers that are idle most of the time share a process, and with it memory, the connection to the store and what wakes a
- * process that has nothing to do (docs/decisions/0034).
- */
+/** These workers are mostly idle: one process for all saves memory, connections and wake-ups (docs/decisions/0034). */
 const WORKERS = [startMaintenance, startBatches, startSchedules, startMail];
 
 runApp('background', async (deps) => {
@@ -16,7 +13,6 @@ runApp('background', async (deps) => {
   deps.life.ready();
 });
 
-/** A worker with what it closes at a stop, in reverse order. */
 async function startPart(start: (deps: AppDeps) => Promise<void>, deps: AppDeps): Promise<void> {
   const { life, log } = deps;
   const closers: (() => Promise<void> | void)[] = [];
