@@ -1,7 +1,6 @@
 import { type Encoding, planText } from '../../shared/messages/sms-plan.ts';
 import { type Pattern, renderTemplate } from '../../shared/templates/sms/pattern.ts';
 
-/** The work of a thread: one text for each list of params, in order. */
 export interface RenderJob {
   readonly pattern: Pattern;
   readonly params: readonly (readonly string[])[];
@@ -13,10 +12,7 @@ export interface RenderedText {
   readonly segments: number;
 }
 
-/**
- * Runs in a thread (render-threads.ts). The gateway has checked the params against the same pattern, so params that
- * do not fit are a bug.
- */
+/** Runs in a thread (render-threads.ts). The gateway checked the params against the same pattern: a misfit is a bug. */
 export function renderSlice({ pattern, params }: RenderJob): RenderedText[] {
   return params.map((values, index) => {
     const rendered = renderTemplate(pattern, values);

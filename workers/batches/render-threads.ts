@@ -4,18 +4,15 @@ import { Piscina } from 'piscina';
 import type { RenderedText, RenderJob } from './render-slice.ts';
 
 const THREADS_MAX = 4;
-/** A thread costs some 30 MB, so it ends when no batch with a template has needed it for this time. */
+/** A thread costs some 30 MB. */
 const IDLE_MS = 30_000;
 
-/**
- * Threads that render templates. Rendering 250 texts of ten params blocks an event loop for milliseconds, and a batch
- * has up to 10,000.
- */
+/** Rendering 250 texts of ten params blocks an event loop for milliseconds, and a batch has up to 10,000. */
 export class RenderThreads {
   readonly #pool: Piscina;
 
   constructor() {
-    // The file is named by a string, which the build does not change: it is .ts under tsx and .js in dist/, as this file is.
+    // The build does not rewrite file names in strings: this file's extension is .ts under tsx, .js in dist/.
     const extension = extname(import.meta.url);
     this.#pool = new Piscina({
       filename: new URL(`./render-slice${extension}`, import.meta.url).href,

@@ -27,15 +27,12 @@ export interface SplitDeps {
   render(job: RenderJob): Promise<readonly RenderedText[]>;
 }
 
-/**
- * Lines of one queue document. It has the id of its first entry whoever makes it, so a repeat makes the same one, also with other
- * routes.
- */
+/** Lines of a queue document, whose id is that of its first entry: a repeat, even with other routes, makes the same. */
 const RANGE = 100;
 
 /**
- * Takes a paid batch one step further: reserves the next chunk, and its entries wait in the queue. What a worker has reserved that
- * died, or that failed, is made first, and in another way, because some of it may have been sent. Returns how many entries were made.
+ * Reserves the next chunk of a paid batch and queues its entries. A chunk that a dead worker reserved, or that failed,
+ * comes first and is made by `makeAgain`: some of it may have been sent. Returns how many entries were made.
  */
 export async function splitNext(deps: SplitDeps, batch: BatchDocument): Promise<number> {
   const left = batch.done < batch.reserved;
@@ -47,11 +44,11 @@ export async function splitNext(deps: SplitDeps, batch: BatchDocument): Promise<
   return made;
 }
 
-/** For what this worker has just reserved: nobody has tried to make it. */
+/** Makes what this worker has just reserved, which nobody has tried to make before. */
 async function makeFirst(deps: SplitDeps, batch: BatchDocument): Promise<number> {
   const ranges = await rangesOf(deps, batch);
   await insertFirst(deps.db, ranges.filter(isOnePath).map(documentOf(deps.clock.now())));
-  // A document has one path, and the others could not be made again if some had been sent.
+  // A queue document has one path. The others could not be made again the same if some had been sent.
   await insertLines(
     deps,
     ranges.filter((range) => !isOnePath(range)),
@@ -70,10 +67,7 @@ async function insertLines(deps: SplitDeps, ranges: readonly Range[]): Promise<v
   await requeue(deps.db, await readQueued(deps.db, ranges.flat()));
 }
 
-/**
- * Makes messages of the reserved entries, also of those that wait in the queue; a worker that is late puts none there. Messages that
- * exist already are not changed.
- */
+/** Messages of the reserved entries, queued ones too, so that a late worker queues none. Keeps existing messages. */
 export async function makeReserved(deps: SplitDeps, batch: BatchDocument): Promise<void> {
   await insertMessages(deps, await rangesOf(deps, batch));
 }
@@ -96,7 +90,7 @@ function isOnePath([first, ...others]: Range): boolean {
   return others.every(({ path }) => path === first.path);
 }
 
-/** The messages of the reserved entries. None if another worker has made them, and has gone on. */
+/** Empty if another worker has made them and gone on. */
 async function rangesOf(deps: SplitDeps, batch: BatchDocument): Promise<readonly Range[]> {
   const { _id, state, done, reserved, perChunk } = batch;
   if (done === reserved) return [];
@@ -117,7 +111,7 @@ async function rangesOf(deps: SplitDeps, batch: BatchDocument): Promise<readonly
   return ranges;
 }
 
-/** The messages of a chunk's entries from `start` up to, not including, `end`. */
+/** `start` and `end` (exclusive) count within the chunk. */
 async function makeMessages(
   deps: SplitDeps,
   batch: BatchDocument,
@@ -152,7 +146,7 @@ async function makeMessages(
   });
 }
 
-/** A plain text is the same for all recipients, and the gateway has planned it. Only templates need the threads. */
+/** Only templates need the threads: the gateway has planned a plain text, which is the same for all. */
 async function textsOf(
   { render }: SplitDeps,
   { content }: BatchDocument,

@@ -21,18 +21,18 @@ import { makeReserved, type SplitDeps } from './split.ts';
 
 export type StopDeps = SplitDeps & CancelDeps;
 
-/** The most messages that a group names. Their ids are stored in the batch. */
+/** The ids of a group's messages are stored in the batch. */
 const LISTED_MAX = 500;
 
 /**
  * Stops a batch. Every step may be repeated.
  *
- * `reserved` no longer grows, so the entries after it never become messages. They are refunded together, once, under
- * the batch's id. The entries before it are made into messages, if they are missing, before any is cancelled: a frozen
- * worker then finds them when it wakes and makes none after their refund. What waits in the queue only is written out, so from
- * then on the messages decide. Those that wait are cancelled in groups. One update of the batch fixes each group before it is
- * cancelled, and one change refunds it. If a carrier's worker claims a message at the same moment, the filters of both updates let
- * only one of them succeed.
+ * `reserved` no longer grows, so the entries after it never become messages: they are refunded together, once, under
+ * the batch's id. Entries before it that are not messages yet are made into messages before any is cancelled: a frozen
+ * worker that wakes finds them and makes none after their refund. Lines that only the queue has are written out, so
+ * that from then on the messages decide. Those that wait are cancelled in groups: one update of the batch fixes a group
+ * before it is cancelled, and one change refunds it. If a carrier's worker claims a message at the same moment, the
+ * filters let only one of the two updates succeed.
  *
  * `found` may come from a primary that was replaced. Credits are given back only for a stop that is not undone.
  */
@@ -56,11 +56,11 @@ export async function stopBatch(deps: StopDeps, found: Pick<BatchDocument, '_id'
   if (credits === undefined) await refundNever(never * CREDITS_PER_MESSAGE);
   await makeReserved(deps, batch);
   await writeAllOut(db, clock.now(), { batch: _id });
-  // With a price list the entries cost what their texts say. Those that became messages are all there now: the rest goes back.
+  // With a price list, an entry's text decides its cost. All that became messages exist now: refunds the rest.
   if (credits !== undefined && never > 0) await refundNever(credits - (await costOfMade(db, _id)));
   const groups = await cancelWaiting(deps, batch);
   if (groups === undefined) return;
-  // Nothing is lost with those that were not found, because the routes have moved them: their messages are cancelled.
+  // Documents that a new route table moved are not found here. Their messages are cancelled all the same.
   await removeEnded(
     db,
     { open: true, path, lane, account, batch: _id, written: true, 'claims.0': { $exists: false } },
@@ -79,13 +79,10 @@ async function costOfMade(db: Db, batch: BatchId): Promise<number> {
   return sum;
 }
 
-/**
- * For a stopped batch whose last messages were with a carrier: cancels those that came back (because they were
- * throttled, for example). Returns whether none can come back any more.
- */
+/** Cancels messages that came back from a carrier after the stop. Returns whether none can come back any more. */
 export async function stopLeftovers(deps: StopDeps, found: BatchDocument): Promise<boolean> {
   const { db } = deps;
-  // A group may still be rolled back with its primary. The next one would then get the same number, and its refund the same id.
+  // A group may be rolled back with its primary. The next would get the same number, and its refund the same id.
   const batch = found.stopGroup === undefined ? found : await findCommitted(batchCollection(db), { _id: found._id });
   if (batch === null) return false;
   const { _id, total, reserved, stopped, stopGroups = 0, stopGroup } = batch;
@@ -100,10 +97,7 @@ export async function stopLeftovers(deps: StopDeps, found: BatchDocument): Promi
   return away === null;
 }
 
-/**
- * Cancels group by group until no message waits. Returns the number of groups so far. Undefined when the lease is
- * lost or another worker has decided a group.
- */
+/** Cancels group by group. Returns the number of groups; undefined if the lease is lost or another worker decided. */
 async function cancelWaiting(deps: StopDeps, batch: BatchDocument): Promise<number | undefined> {
   const { db, clock } = deps;
   const { _id, stopGroups = 0, stopGroup } = batch;
@@ -120,13 +114,12 @@ async function cancelWaiting(deps: StopDeps, batch: BatchDocument): Promise<numb
 }
 
 /**
- * The messages that wait and were never claimed by a carrier's worker form one group. They are in their first
- * version, and no message returns to it. Messages that were claimed and came back are named one by one.
+ * Waiting messages that no carrier's worker ever claimed form one group: they are in their first version, to which no
+ * message returns. Messages that were claimed and came back are named one by one.
  */
 async function nextGroup(db: Db, batch: BatchId, at: Date): Promise<StopGroup | undefined> {
   const messages = db.collection<MessageDocument>('messages');
-  // A message of which an earlier copy may have left is not cancelled here. departures.ts refuses it when it is about
-  // to leave again.
+  // Not a message of which an earlier copy may have left: departures.ts refuses it when it is about to leave again.
   const filter = {
     _id: batchMessageRange(batch),
     batch,
@@ -155,24 +148,21 @@ function countCancelled({ db }: StopDeps, { _id }: BatchDocument): Promise<numbe
 export interface CancelDeps {
   readonly db: Db;
   readonly announcer: Announcer;
-  /** Whether we still hold the batch's lease. */
   held(): boolean;
 }
 
-/** States of messages that have not left. */
 const WAITING = ['queued', 'waiting'] as const;
-/** The most messages in one update. It takes the store some 15 ms, and other commands wait for it. */
+/** The most messages in one update, which takes the store some 15 ms while other commands wait. */
 const SLICE_MAX = 500;
 
 /**
- * Cancels the messages of the batch's stop group `number` in slices, then refunds them by one change.
+ * Cancels the messages of the batch's stop group `number` in slices, then refunds them by one change. False when the
+ * lease is lost; the next holder finishes the group.
  *
- * May be repeated, and two workers may do it at once. A message is cancelled only in the version in which it was
- * found waiting, and versions only rise. So once this has run, the set of messages that carry the group's refund is
- * final, and every run counts the same. Messages that left meanwhile are not in the set. The cancelled messages carry
- * the refund's id, so that no worker refunds them a second time when it redoes its own work.
- *
- * False when the lease is lost; the next holder finishes the group.
+ * May be repeated, and two workers may do it at once: a message is cancelled only in the version in which it was found
+ * waiting, and versions only rise. So after one run the set of messages with this refund's id is final, and every run
+ * counts the same. Messages that left meanwhile are not in it. The id also keeps a worker that redoes its own work from
+ * refunding them a second time.
  */
 export async function cancelGroup(
   deps: CancelDeps,
@@ -215,9 +205,9 @@ export async function cancelGroup(
 }
 
 /**
- * The messages of `found` that carry the refund after this update. Some carried it before, and others have left since they were
- * read. `found` may come from a primary that was replaced, and what it cancelled may be undone. So a message that is found with
- * the refund is cancelled again if it waits, and counts only if it has the refund on a majority.
+ * The messages of `found` that carry the refund after this update. Some carried it before, and others have left since
+ * they were read. `found` may come from a primary that was replaced, and the cancellation it shows may be undone: a
+ * message found with the refund is cancelled again if it waits, and counts only if it has the refund on a majority.
  */
 async function cancelSlice(
   db: Db,

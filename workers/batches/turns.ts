@@ -2,9 +2,8 @@ import type { Db, FindCursor } from 'mongodb';
 import { type BatchDocument, type BatchState, batchCollection } from '../../shared/messages/batch.ts';
 import type { AccountId, BatchId } from '../../shared/platform/runtime/ids.ts';
 
-/** Batches that are worked on at the same time. Each belongs to a different account. */
+/** How many batches are worked on at once, each of a different account. */
 const SIDE_BY_SIDE = 4;
-/** The most batches that one look reads. */
 const PAGE = 200;
 
 const BEGINNING: Place = { account: '' };
@@ -15,21 +14,21 @@ export interface Look {
   readonly turns: readonly BatchDocument[];
   /** Some that could be taken had no room. */
   readonly crowded: boolean;
-  /** The page has everything that there is. */
+  /** The page has all batches. */
   readonly whole: boolean;
-  /** The next look goes on behind this one. Otherwise it begins with the first account again. */
+  /** The next look continues behind this page. Otherwise it begins with the first account again. */
   readonly underway: boolean;
 }
 
 /**
- * Gives the accounts turns, one after the other, however many batches each of them has. A look reads one page, and the next one
- * goes on behind the last account that had its turn. Where a page has nothing to take of an account, because another worker has
- * those batches or they have just failed, the next look goes on within the account.
+ * Gives the accounts turns, however many batches each has. A look reads one page, and the next one goes on behind the
+ * last account that had its turn. Where a page has no batch of an account to take (another worker has them, or they
+ * have just failed), the next look goes on within the account.
  */
 export class Turns {
   readonly #batches: (place: Place) => FindCursor<BatchDocument>;
   #place = BEGINNING;
-  /** Who had the last turn. Where accounts must wait for their turns, the walk begins anew meanwhile, and those behind this one go first. */
+  /** When there are more accounts than turns and the walk begins anew, accounts behind this one go first. */
   #last: AccountId | '' = '';
 
   constructor(batches: (place: Place) => FindCursor<BatchDocument>) {
@@ -37,15 +36,15 @@ export class Turns {
   }
 
   /**
-   * `takes`: whether a batch can be taken. `prepare`, called when one can: whether there is room for it beside those before it.
-   * Throws the driver's error; the next look begins at the same place.
+   * `takes`: whether a batch can be taken. `prepare`, called when one can: whether there is room for it beside those
+   * before it. Throws the driver's error; the next look begins at the same place.
    */
   async look(
     takes: (batch: BatchDocument) => boolean,
     prepare: () => Promise<(batch: BatchDocument) => boolean> = async () => () => true,
   ): Promise<Look> {
     const from = this.#place;
-    // All in one answer: the server's own first batch holds 101.
+    // The whole page in one reply: by default the first reply has only 101 documents.
     const page = await this.#batches(from)
       .limit(PAGE)
       .batchSize(PAGE + 1)
@@ -80,23 +79,22 @@ function nextPlace(from: Place, page: readonly BatchDocument[], turns: readonly 
   return from.batch === undefined ? BEGINNING : { account: from.account };
 }
 
-/** Where to read on: behind all batches of the account, or, if `batch` is given, behind that one. */
+/** A place in the order: after the account's batch `batch`, or after all its batches if that is absent. */
 interface Place {
   readonly account: AccountId | '';
   readonly batch?: BatchId;
 }
 
-/** The states in which a worker has something to do, while `open`. */
 const WORK_STATES = ['paid', 'split', 'stopping', 'stopped'] as const satisfies readonly BatchState[];
 
-/** The batches behind `place` that need a worker: account by account, the oldest of each first. */
+/** The batches that need a worker: account by account, the oldest of each first. */
 export function openBatches(db: Db, place: Place): FindCursor<BatchDocument> {
   return batchCollection(db)
     .find({ open: true, state: { $in: [...WORK_STATES] }, ...behind(place) })
     .sort({ open: 1, account: 1, _id: 1 }); // names the whole index, so no other one serves it
 }
 
-/** The batches behind `place` that are to be stopped, in the same order. */
+/** The batches being stopped, in the order of `openBatches`. */
 export function stoppingBatches(db: Db, place: Place): FindCursor<BatchDocument> {
   return batchCollection(db)
     .find({ state: 'stopping', ...behind(place) })

@@ -22,25 +22,24 @@ export interface BatchWorkerOptions extends LeasedWorkerOptions {
 const IDLE_MS = 100;
 /** How often to check a stopped batch whose last messages are with a carrier. */
 const LEFTOVERS_MS = 1_000;
-/** For how long a batch that has failed is stepped over, so that later ones of its account have their turn. */
+/** How long a batch that failed is passed over, so that later ones of its account have their turn. */
 const FAILED_MS = 10_000;
 
 /**
- * Makes messages of the batches in its partitions, and stops batches. A round does the stops first, then makes one chunk each of
- * some batches: of each account the oldest one, the accounts in rotation. After a crash the next holder continues at the same
- * chunk.
+ * Makes messages of the batches in its partitions, and stops batches. A round does the stops first, then makes one
+ * chunk of each of some batches: the oldest of each account, accounts in rotation. After a crash the next holder
+ * continues at the same chunk.
  */
 export class BatchWorker extends LeasedWorker<BatchId> {
   readonly #options: BatchWorkerOptions;
   readonly #threads = new RenderThreads();
   readonly #made: ReturnType<Metrics['counter']>;
-  /** The batches that the current round works on. */
   #inHand: readonly BatchDocument[] = [];
   readonly #open: Turns;
   readonly #stops: Turns;
   /** Whether any batch made progress since the first account had its turn. */
   #progressed = false;
-  /** Whether any batch was left for later since then, because enough of its path waits. */
+  /** Whether since then any batch was left for later because enough lines wait on its path. */
   #crowded = false;
   /** When to look again at batches that failed, or whose last messages are with a carrier. */
   readonly #againAtMs = new Map<BatchId, number>();
@@ -79,10 +78,7 @@ export class BatchWorker extends LeasedWorker<BatchId> {
     return this.#threads.close();
   }
 
-  /**
-   * The batches of a round. Batches to stop and batches to split take turns. Of the page that was read, all batches that need only
-   * their last step are added.
-   */
+  /** Batches to stop, batches to split in turns, and all batches of the page that need only their last step. */
   async #look(): Promise<{ readonly batches: readonly BatchDocument[]; readonly underway: boolean }> {
     const nowMs = this.#options.clock.monotonicMs();
     for (const [id, atMs] of this.#againAtMs) if (atMs <= nowMs) this.#againAtMs.delete(id);
@@ -102,7 +98,6 @@ export class BatchWorker extends LeasedWorker<BatchId> {
     };
   }
 
-  /** Returns whether any batch made progress. */
   async #work(batches: readonly BatchDocument[]): Promise<boolean> {
     const inState = (wanted: BatchState) => batches.filter(({ state }) => state === wanted);
     let progressed = false;
@@ -147,17 +142,17 @@ export class BatchWorker extends LeasedWorker<BatchId> {
 }
 
 /**
- * A batch is split further while less than this many lines of batches wait on its path and are not written out: 0.2 s at 2,700 a
- * second. So lines of a bulk send are sent before they are written out, which saves their insert and an update of each.
+ * A batch is split further while fewer lines of batches than this wait on its path without being written out: 0.2 s at
+ * 2,700 a second. Lines of a bulk send then leave before they are written out, which saves an insert and an update.
  */
 const LINES_MAX = 600;
 
 type Waiting = Pick<QueueDocument, 'batch' | 'path' | 'n' | 'next'>;
 
 /**
- * Whether a batch has room in the queue beside those that were asked for before it; one that has is counted. Lines that have waited
- * for long take no room: they are written out, or about to be. So behind a slow carrier batches are split all the same. A batch is on
- * its own path, and, when routes say otherwise, where its lines are that wait.
+ * Whether a batch has room in the queue beside those asked about before it; each that has room is counted. Lines that
+ * have waited long take no room, because they are written out or about to be: behind a slow carrier batches are still
+ * split. A batch counts on its own path and, when routes moved its waiting lines, on theirs.
  */
 export async function roomInQueue(db: Db, now: Date): Promise<(batch: BatchDocument) => boolean> {
   const waiting: readonly Waiting[] = await queueOf(db)
@@ -176,7 +171,6 @@ export async function roomInQueue(db: Db, now: Date): Promise<(batch: BatchDocum
   };
 }
 
-/** Number of partitions that the batches are divided into. */
 const PARTITIONS = 4;
 
 export function startBatches(deps: AppDeps): Promise<void> {
