@@ -7,22 +7,18 @@ import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 export interface AlarmOptions {
   readonly db: Db;
   readonly log: Log;
-  /**
-   * Called at each second that was set, in one of the processes. Must not reject, and must end well within `LOCK_MS`.
-   */
+  /** Called at each second that was set, in one of the processes. Must not reject, and must end within `LOCK_MS`. */
   ring(second: Date): Promise<void>;
 }
 
 const JOB = 'release';
-/** How often Agenda looks for the next alarms. It starts each by a timer at its second. */
 const PROCESS_EVERY_MS = 1_000;
 /** If a process dies while its alarm rings, another process rings it again after this time. */
 const LOCK_MS = 10_000;
 const DRAIN_MS = 1_000;
-/** The most finished alarms of dead processes that a start removes. */
 const LEFTOVERS_MAX = 1_000;
 
-/** The alarm clock: Agenda, with one job per second. Only this file knows Agenda. */
+/** An alarm clock: Agenda, with one job per second. Only this file knows Agenda. */
 export class Alarm {
   readonly #agenda: Agenda;
 
@@ -40,25 +36,22 @@ export class Alarm {
     this.#agenda.define<{ readonly second: Date }>(JOB, ({ attrs }) => ring(new Date(attrs.data.second)));
   }
 
-  /** Begins to ring. Alarms that any process set earlier ring too. */
+  /** Alarms that any process set earlier ring too. */
   async start(): Promise<void> {
     await this.#agenda.ready;
     await this.#removeFinished();
     await this.#agenda.start();
   }
 
-  /**
-   * Sets an alarm. An alarm that any process has set for this second stays as it is; two that are set at the same moment may both
-   * ring, which does no harm. A second in the past rings at once.
-   */
+  /** An alarm of any process for this second stays; a double one does no harm. A second in the past rings at once. */
   async set(second: Date): Promise<void> {
     const job = this.#agenda.create(JOB, { second });
     await job.unique({ 'data.second': second }, { insertOnly: true }).schedule(second).save();
   }
 
   /**
-   * Stops ringing. Uses `drain`, because `stop` would leave locks. Limits the wait, because Agenda removes a job from
-   * its list only after the last event that `drain` waits for: while a job is running, `drain` would never end.
+   * Uses `drain`, because `stop` would leave locks. The wait is limited: Agenda removes a job from its list only after
+   * the last event that `drain` waits for, so with a running job `drain` would never end.
    */
   async stop(): Promise<void> {
     await this.#agenda.drain({ timeout: DRAIN_MS, closeConnection: false });

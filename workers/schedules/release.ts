@@ -27,7 +27,6 @@ export interface ReleaseDeps {
   readonly turns: DueTurns;
 }
 
-/** How many schedules a group had, and how many of them it released. */
 export interface Release {
   readonly found: number;
   readonly released: number;
@@ -35,8 +34,8 @@ export interface Release {
 
 /**
  * Works off one group of due schedules. One atomic update claims them: from then on they count as released and cannot
- * be cancelled. Then their messages are stored, with ids that were fixed at booking, or their batches are handed on.
- * If a dead worker left a release or a refund, it is repeated and writes the same.
+ * be cancelled. Then their messages are stored, with ids fixed at booking, or their batches are handed on. A release or
+ * refund that a dead worker left is repeated and writes the same.
  */
 export async function releaseDue({ db, clock, turns }: ReleaseDeps, upTo: Date): Promise<Release> {
   const found = await turns.next(upTo);
@@ -48,9 +47,9 @@ export async function releaseDue({ db, clock, turns }: ReleaseDeps, upTo: Date):
   if (claimed.length > 0) crashPoint('release:claimed');
   const sending = claimed.filter(({ state }) => state === 'sending');
   const table = await readTable(db);
-  // The routes may have changed since it was booked.
+  // Routes may have changed since the booking.
   const messages = sending.flatMap(releasedMessage).map((message) => ({ ...message, ...placementOf(table, message) }));
-  // Stored first, so that those that a dead worker released, and that have left, get no lines.
+  // `requeue` stores the messages first: those that a dead worker released, and that have left, get no lines.
   await requeue(db, await readQueued(db, messages));
   for (const schedule of sending) await releaseBatch(db, schedule);
   if (sending.length > 0) crashPoint('release:inserted');
@@ -67,7 +66,7 @@ export async function releaseDue({ db, clock, turns }: ReleaseDeps, upTo: Date):
   return { found: found.length, released: sending.length };
 }
 
-/** The schedule's message. Empty if the schedule has a batch. Pure: every call gives the same message. */
+/** Empty if the schedule has a batch. Pure: every call gives the same message. */
 function releasedMessage(schedule: ScheduleDocument): readonly MessageDocument[] {
   const { account, group, content, releasedAt } = schedule;
   assert(content !== undefined && releasedAt !== undefined, 'what is being sent was claimed and has its content');
@@ -83,32 +82,27 @@ async function releaseBatch(db: Db, { batch, group, content, releasedAt }: Sched
   await releaseBooked(db, batch, group, endOfValidity(content.validity, releasedAt));
 }
 
-/** The most schedules in one group. The store runs a command in one piece, so other commands wait some 20 ms. */
+/** The store runs a command in one piece, so other commands wait some 20 ms. */
 const GROUP_MAX = 250;
 /**
- * How many of them are taken in rotation, which finds only what waits for its release. The others are the longest due, among them
- * releases and refunds that a dead worker left.
+ * How many of them are taken by account in rotation: only schedules that wait for their release. The rest are the
+ * longest due, among them releases and refunds that a dead worker left.
  */
 const TURNS_MAX = GROUP_MAX / 2;
-/** The most schedules of one account in one turn. */
 const QUOTA = 25;
-/** The most accounts that are looked at for one group. Each costs a read, also one whose bookings are all for later. */
+/** The most accounts looked at for one group. Each costs a read, also one whose bookings are all for later. */
 const LOOKS_MAX = 50;
 
-/**
- * Which due schedules come next. In a backlog, accounts take turns, so that nobody waits behind the thousands that another one has
- * booked for the same time.
- */
+/** In a backlog, accounts take turns: nobody waits behind thousands that another account booked for the same time. */
 export class DueTurns {
   readonly #db: Db;
-  /** The account that was looked at last. */
   #behind: AccountId | '' = '';
 
   constructor(db: Db) {
     this.#db = db;
   }
 
-  /** Empty when nothing is due by `upTo`. Without a backlog it takes one read. */
+  /** Empty when nothing is due by `upTo`. Takes one read if there is no backlog. */
   async next(upTo: Date): Promise<readonly ScheduleDocument[]> {
     const longestDue = await findDue(this.#db, upTo, GROUP_MAX);
     if (longestDue.length < GROUP_MAX) return longestDue;
@@ -116,7 +110,6 @@ export class DueTurns {
     return [...others, ...longestDue.slice(0, GROUP_MAX - others.length)];
   }
 
-  /** What is due of accounts that are not among `served`, each up to its quota. */
   async #others(upTo: Date, served: ReadonlySet<AccountId>): Promise<readonly ScheduleDocument[]> {
     const found: ScheduleDocument[] = [];
     for (let looks = 0; looks < LOOKS_MAX && found.length < TURNS_MAX; looks++) {

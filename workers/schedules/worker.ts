@@ -15,24 +15,20 @@ export interface WorkerOptions {
   readonly metrics: Metrics;
 }
 
-/** How often a round runs. */
 const ROUND_MS = 1_000;
-/** How far ahead alarms are set. Later schedules wait in the store only. */
+/** Later schedules wait in the store only. */
 const AHEAD_MS = 10_000;
-/**
- * A schedule that is overdue by this time was missed: the process of its alarm died, or Agenda failed. Or its release was begun
- * and must be redone.
- */
+/** A schedule overdue by this was missed (its process died, or Agenda failed), or its release must be redone. */
 const MISSED_MS = 2_000;
 /** How early a timer may fire. An alarm that rings earlier was set before the clock was set back. */
 const EARLY_MS = 1_000;
-/** The longest time of one release. Schedules that remain after it count as missed, and the next round takes them. */
+/** The longest time of one release. The next round takes the remaining schedules as missed. */
 const RELEASE_MS = 5_000;
 
 /**
  * Releases schedules at their time. Each round sets an alarm for every second of the near future that has schedules,
- * and releases what alarms have missed. An alarm releases everything that is due at its second, group by group.
- * Nothing important is in memory, and any number of workers can run at once: one atomic update claims each schedule.
+ * and releases what alarms have missed. An alarm releases everything due at its second, group by group. Any number of
+ * workers can run at once, and nothing is lost with their memory: one atomic update claims each schedule.
  */
 export class ScheduleWorker {
   readonly #options: WorkerOptions;
@@ -57,7 +53,6 @@ export class ScheduleWorker {
     this.#released = metrics.counter('schedules_released_total', 'Schedules that became messages');
   }
 
-  /** Throws when the store is not available. */
   async start(): Promise<void> {
     await this.#alarm.start();
     this.#loop.start();
@@ -73,7 +68,6 @@ export class ScheduleWorker {
 
   async #round(): Promise<'idle'> {
     const nowMs = this.#options.clock.now().getTime();
-    // Schedules that came due while no worker ran are released at once.
     const missedMs = this.#firstRound ? nowMs : nowMs - MISSED_MS;
     if (await isAnyDue(this.#options.db, new Date(nowMs + AHEAD_MS))) {
       await this.#release(new Date(missedMs));
@@ -84,10 +78,7 @@ export class ScheduleWorker {
     return 'idle';
   }
 
-  /**
-   * Sets an alarm for each second in the range that has schedules. Takes one read; an alarm is set only if it is new
-   * here.
-   */
+  /** Takes one read for each second; an alarm that this process has set already costs no write. */
   async #setAlarms(fromMs: number, untilMs: number): Promise<void> {
     const until = new Date(untilMs);
     let after = new Date(fromMs);
@@ -116,8 +107,8 @@ export class ScheduleWorker {
   }
 
   /**
-   * Releases what is due by `upTo`, for at most `RELEASE_MS`. While a release is in progress, it is extended to `upTo`. The time of
-   * a release that has ended is not kept: the clock may have been set back since.
+   * Releases what is due by `upTo`, for at most `RELEASE_MS`. A release in progress is extended to `upTo`. An ended
+   * release's `#upTo` is not kept: the clock may have been set back since.
    */
   #release(upTo: Date): Promise<void> {
     if (this.#running === undefined || upTo > this.#upTo) this.#upTo = upTo;
@@ -139,7 +130,7 @@ export class ScheduleWorker {
         if (found === 0 && this.#upTo <= upTo) return;
       }
     } finally {
-      // No `await` since the last look at `#upTo`, so nobody can have raised it in between.
+      // No `await` since `#upTo` was last read, so nobody can have raised it in between.
       this.#running = undefined;
       if (count > 0) log.info('released', { count, ms: Math.round(clock.monotonicMs() - startedMs) });
     }
