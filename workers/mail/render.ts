@@ -2,7 +2,6 @@ import type { NoticeWords } from '../../shared/events/account-event.ts';
 import { noticeWords } from '../../shared/events/notices.ts';
 import type { MailDocument } from '../../shared/people/mails.ts';
 
-/** What a mail says, as text and as HTML. */
 export interface Rendered {
   readonly subject: string;
   readonly text: string;
@@ -55,7 +54,7 @@ function plain({ text, act, foot }: Letter): string {
   return `${[...text, `${act.label}:\n${act.url}`].join('\n\n')}\n\n-- \n${foot}\n`;
 }
 
-/** One narrow column that a telephone shows as it is. Nothing is loaded from elsewhere. */
+/** One narrow column that fits a phone. Loads nothing from elsewhere. */
 function html({ subject, text, act, foot }: Letter): string {
   const paragraphs = text.map((one) => `<p style="margin:0 0 16px">${escaped(one)}</p>`).join('\n');
   return `<!doctype html>

@@ -11,7 +11,7 @@ export interface Outgoing {
   readonly html: string;
 }
 
-/** `refused`: this mail, by the server. `trouble`: the server could not be used at all, so that other mails need not be tried now. */
+/** `refused`: this mail, by the server. `trouble`: the server cannot be used, so no other mail is tried now. */
 export type SendResult =
   | { readonly kind: 'taken' }
   | { readonly kind: 'refused'; readonly forGood: boolean; readonly words: string }
@@ -19,11 +19,11 @@ export type SendResult =
 
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 20_000;
-/** What servers say is shown to operators; addresses in it are left out. */
+/** Servers' words are shown to operators, without the addresses in them. */
 const WORDS_MAX = 200;
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
-/** Why no mail can be sent with these settings; undefined when it can. */
+/** Undefined when mails can be sent with these settings. */
 export function mailMisconfigured({ smtpHost, smtpTls, smtpPassword, mailFrom }: MailConfig): string | undefined {
   if (mailFrom === '') return 'HARKARA_MAIL_FROM is missing: set the sender of mails.';
   if (senderDomain(mailFrom) === undefined)
@@ -34,12 +34,10 @@ export function mailMisconfigured({ smtpHost, smtpTls, smtpPassword, mailFrom }:
   return undefined;
 }
 
-/** The host in the sender's address. */
 export function senderDomain(from: string): string | undefined {
   return /@([a-z0-9.-]+)>?\s*$/i.exec(from)?.[1];
 }
 
-/** The mail server of the installation. Its connections are kept for some seconds. */
 export class MailServer {
   readonly #transport: ReturnType<typeof createTransport>;
   readonly #from: string;
@@ -68,7 +66,7 @@ export class MailServer {
       await this.#transport.sendMail({
         ...mail,
         from: this.#from,
-        // Nobody's out-of-office note answers it.
+        // So that no out-of-office note answers.
         headers: { 'Auto-Submitted': 'auto-generated' },
       });
       return { kind: 'taken' };
@@ -82,7 +80,7 @@ export class MailServer {
   }
 }
 
-/** What a failed send means. The library tells by `code` what it was doing, and by `responseCode` what the server answered. */
+/** `code` tells what nodemailer was doing, `responseCode` what the server answered. */
 function resultOf(error: unknown): SendResult {
   const { code, command, responseCode, response, message } = error as {
     readonly code?: string;
@@ -92,7 +90,7 @@ function resultOf(error: unknown): SendResult {
     readonly message?: string;
   };
   const words = (response ?? message ?? String(error)).replaceAll(/<?\S+@\S+>?/g, '…').slice(0, WORDS_MAX);
-  // A server that does not like our sender likes no mail of ours.
+  // A server that refuses our sender refuses all our mails.
   const isOfMail = (code === 'EENVELOPE' && command !== 'MAIL FROM') || code === 'EMESSAGE';
   if (!isOfMail || responseCode === undefined || responseCode === 421) return { kind: 'trouble', words };
   return { kind: 'refused', forGood: responseCode >= 500, words };

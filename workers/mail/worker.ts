@@ -25,24 +25,19 @@ export interface MailWorkerOptions {
 const ROUND_MS = 2_000;
 const GROUP = 20;
 const MINUTE_MS = 60_000;
-/** After each try that the server answered with "not now"; then the last of them again, until the mail is of no use any more. */
+/** The pauses after temporary refusals; the last one repeats until the mail is of no use any more. */
 const RETRY_MINUTES = [1, 5, 15, 60, 240] as const;
 /** The pause after trouble with the server, which doubles. Nothing is tried meanwhile. */
 const TROUBLE_MS = 15_000;
 const TROUBLE_MAX_MS = 5 * MINUTE_MS;
 
-/**
- * Sends the mails that are due, one after the other. One process does it, the holder of the lease `mail`. If it dies between the
- * server's answer and the note of it, the mail is sent again with the same `Message-ID`. Trouble with the server delays mails and
- * nothing else.
- */
+/** Sends one mail after the other, under the lease `mail`. A crash may send one again, with the same `Message-ID`. */
 export class MailWorker {
   readonly #options: MailWorkerOptions;
   readonly #server: MailServer;
   readonly #lease: Lease;
   readonly #loop: PollLoop;
   readonly #ended: ReturnType<Metrics['counter']>;
-  /** How often in a row the server was of no use, and until when nothing is tried. */
   #troubles = 0;
   #notBeforeMs = 0;
   #stopping = false;
@@ -89,7 +84,7 @@ export class MailWorker {
     const failedAt = clock.now();
     if (result.kind === 'trouble') {
       this.#rest(result.words);
-      // Behind the others: it might be this mail that troubles the server.
+      // This mail might be the cause: the others go before it.
       return delayMail(db, mail._id, { due: failedAt, error: result.words, failedAt, counts: false });
     }
     this.#troubles = 0;
@@ -131,7 +126,7 @@ export class MailWorker {
   }
 }
 
-/** Without a mail server nothing runs: what is to be mailed waits in the store until it is of no use any more. */
+/** Without a mail server nothing runs: mails wait in the store until they expire. */
 export async function startMail(deps: AppDeps): Promise<void> {
   const { config, db, log, life } = deps;
   if (config.smtpHost === '') return;
