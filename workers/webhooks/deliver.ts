@@ -24,15 +24,13 @@ export interface DelivererOptions {
   readonly log: Log;
   readonly metrics: WebhookMetrics;
   readonly tracer?: Tracer | undefined;
-  /** Whether this process currently posts to the endpoint. */
   owns(endpoint: EndpointId): boolean;
-  /** From 0 to 1. */
   random(): number;
 }
 
 /**
- * Takes what is due from its queue to the stored result: signs and posts the events, judges the answers, and completes the document by
- * one update when all have come. Each step that frees a place starts the next posts.
+ * Takes due deliveries from their queue to the stored result: signs and posts the events, judges the answers, and
+ * completes the document by one update when all have come. Each step that frees a place starts the next posts.
  */
 export class Deliverer {
   readonly #options: DelivererOptions;
@@ -43,7 +41,6 @@ export class Deliverer {
     this.#options = options;
   }
 
-  /** Starts all posts that the queues allow now. */
   pump(): void {
     while (!this.#closed) {
       const post = this.#options.queues.next();
@@ -52,12 +49,11 @@ export class Deliverer {
     }
   }
 
-  /** Drops what is queued for these endpoints. What was posted of a group is completed, and its other events get their own deliveries. */
+  /** Events of a group that were posted are completed; its other events get deliveries of their own. */
   drop(fits: (endpoint: EndpointId) => boolean): void {
     for (const begun of this.#options.queues.dropQueued(fits)) this.#run(this.#complete(begun));
   }
 
-  /** Starts no more posts. */
   close(): void {
     this.#closed = true;
   }
@@ -94,8 +90,7 @@ export class Deliverer {
       if (completion !== undefined) await completer.complete(completion);
       queues.completed(of);
     } catch (error) {
-      // The delivery is not posted again before the next start. Posting it again and again would be worse than a missing attempt in the
-      // delivery log.
+      // Not posted again before the next start: a missing attempt in the delivery log is better than endless posts.
       log.error('completion_failed', { delivery: of.stored._id, ...errorFields(error) });
       queues.refused(of);
     }
@@ -103,7 +98,7 @@ export class Deliverer {
   }
 
   /**
-   * One request, whose answer counts for each of its events: they are tried again at the same time, so that they are together then too.
+   * One request, whose answer counts for each of its events: they are tried again at the same time, together again.
    * Undefined when this process must not post them, or not yet. Never rejects.
    */
   async #attempt({ endpoint, parts }: Post): Promise<readonly Outcome[] | undefined> {
@@ -143,7 +138,7 @@ export class Deliverer {
       return message !== undefined && tracer?.records(message) ? [{ delivery, message }] : [];
     });
     const [only] = others.length === 0 ? traced : [];
-    // What the receiver does with it becomes a part of the trace. Of several events there is no one trace.
+    // The receiver's work becomes a part of the trace. Several events have no common trace.
     if (only) post.headers.push('traceparent', traceparent(contextOf(only.message, postSpanKey(only.delivery))));
     const posted = await poster.post(post);
     if (traced.length > 0)
@@ -152,7 +147,7 @@ export class Deliverer {
   }
 }
 
-/** Undefined when nothing was posted or decided: it stays due. */
+/** Undefined when nothing was posted or decided: the delivery stays due. */
 function completionOf({ stored, deliveries, outcomes }: InHand): Completion | undefined {
   if (!('items' in stored)) return outcomes[0];
   if (outcomes.every((outcome) => outcome === undefined)) return undefined;
@@ -166,7 +161,7 @@ function completionOf({ stored, deliveries, outcomes }: InHand): Completion | un
   };
 }
 
-/** The delivery of an event that was not acknowledged as a part of its group: it goes on from here, or is still due. */
+/** The delivery of an event that was not acknowledged with its group: it goes on from here, or is still due. */
 function apart(delivery: DeliveryDocument, outcome: Outcome | undefined): DeliveryDocument {
   if (outcome === undefined) return delivery;
   const { due: _, ...rest } = delivery;
@@ -180,12 +175,8 @@ function apart(delivery: DeliveryDocument, outcome: Outcome | undefined): Delive
 }
 
 const GROUP_MAX = 200;
-/**
- * How long completions are gathered into one group. Nothing waits for them: the endpoint's next post has already
- * begun.
- */
+/** How long completions are gathered into one group. Nothing waits: the endpoint's next post has already begun. */
 const GATHER_MS = 15;
-/** Pause before a group is written again while the store is not available. */
 const TROUBLE_PAUSE_MS = 250;
 
 export interface CompleterOptions {
@@ -193,7 +184,6 @@ export interface CompleterOptions {
   write(completions: readonly Completion[]): Promise<void>;
 }
 
-/** Why the store refused a completion. */
 interface Refused {
   readonly reason: unknown;
 }
@@ -218,7 +208,7 @@ export class Completer {
     if (refused !== undefined) throw refused.reason;
   }
 
-  /** Stops the retries, because the process ends. The next process posts those deliveries again. */
+  /** For the end of the process: stops the retries. The next process posts those deliveries again. */
   giveUp(): void {
     this.#givenUp = true;
   }
@@ -244,7 +234,6 @@ export class Completer {
   }
 }
 
-/** This worker's metrics at `/metrics`. */
 export interface WebhookMetrics {
   post(result: number | string, durationMs: number): void;
   now(counts: { readonly queued: number; readonly inFlight: number; readonly partitions: number }): void;

@@ -9,102 +9,96 @@ import type { PostTarget } from '../../shared/events/webhooks/target.ts';
 import type { AccountId, EndpointId } from '../../shared/platform/runtime/ids.ts';
 
 /**
- * What this process holds of what is due, in one queue per endpoint, and how many posts are in flight. A document goes through
- * queued → begun → completing → forgotten, and is not read again meanwhile.
+ * The due documents that this process holds, in one queue per endpoint, and the posts in flight. A document goes
+ * through queued → begun → completing → forgotten, and is not read again meanwhile.
  *
- * Accounts have their turns, and of an account its endpoints. A host, an account and the process have fixed limits. But an account
- * that has no post in flight may always begin one, and one at each host: so nobody waits for the slow receivers of others.
+ * Accounts take turns, and an account's endpoints too. A host, an account and the process have fixed limits. But an
+ * account without a post in flight may always begin one, and one at each host: nobody waits for other accounts' slow
+ * receivers.
  */
 export interface EndpointQueuesOptions {
-  /** The most posts in flight to one host. */
   readonly perHost: number;
   /** Whether an endpoint's last post failed. Then it gets one post at a time, to find out whether it is back. */
   isFailing(endpoint: EndpointId): boolean;
-  /** The host of an endpoint's posts. Undefined while it is not known. */
   hostOf(endpoint: EndpointId): string | undefined;
-  /** How many events a post to the endpoint may have, and how long one waits for others. */
+  /** How many events a post to the endpoint may have, and how long an event waits for others. */
   sizeOf(endpoint: EndpointId): PostSize;
   now(): Date;
 }
 
 export type PostSize = Pick<PostTarget, 'eventsPerPost' | 'gatherMs'>;
 
-/** A document that was read. Its events are posted in their order. */
 export interface InHand {
   readonly stored: Stored;
   readonly deliveries: readonly DeliveryDocument[];
-  /** What became of each delivery; undefined before its post, and when it must not be posted by this process. */
+  /** What became of each delivery; undefined before its post, and when this process must not post it. */
   readonly outcomes: (Outcome | undefined)[];
-  /** How many posts have begun. */
+  /** How many events have been taken for posts. */
   begun: number;
   inFlight: number;
-  /** No further ones begin. */
   dropped: boolean;
 }
 
-/** One event of a post, and its document. */
 interface Part {
   readonly of: InHand;
   readonly index: number;
   readonly delivery: DeliveryDocument;
 }
 
-/** The events that are to be posted together: one, unless the endpoint wants several. They may be of several documents. */
+/** The events that are posted together: one, unless the endpoint wants several. They may be of several documents. */
 export interface Post {
   readonly account: AccountId;
   readonly endpoint: EndpointId;
   readonly parts: readonly [Part, ...Part[]];
-  /** What it counts for. */
+  /** The host under whose limit the post counts. */
   readonly host: string;
 }
 
 interface EndpointQueue {
   readonly account: AccountId;
   readonly endpoint: EndpointId;
-  /** Documents whose posts have not all begun. */
   readonly waiting: InHand[];
-  /** Documents in hand, in any stage, and their events; of those the ones whose posts have not begun. */
+  /** Documents in hand, in any stage; their events; and those events whose posts have not begun. */
   documents: number;
   events: number;
   queued: number;
   /** Events of documents that are begun and not completed. */
   open: number;
   inFlight: number;
-  /** Whether a post has begun since the endpoint's deliveries were last read. */
   begunSinceRead: boolean;
 }
 
-/** The most posts in flight of a process, but for accounts that have none. Each costs a socket, some 20 KB, and its body twice. */
+/** The limit of a process; only accounts without a post in flight exceed it. A post costs some 20 KB and a socket. */
 export const IN_FLIGHT_MAX = 1_024;
-/** An account has as many as this many hosts: one that is slow leaves the rest to its other endpoints. */
+/** An account's limit, in multiples of a host's: one slow host leaves the rest to its other endpoints. */
 export const HOSTS_PER_ACCOUNT = 4;
 /**
- * The most events of an endpoint that are posted, or begun as part of a group, and not completed in the store: after a crash they are
- * repeated. Two full groups, so that one is posted while the other one's completion is written.
+ * The most events of an endpoint that are posted, or begun as part of a group, and not completed in the store: a crash
+ * repeats them. It is two full groups: one is posted while the other's completion is written.
  */
 export const OPEN_MAX = 200;
-/** Queued events for each post that the host may have in flight. A queue is filled again when only a quarter is left. */
+/** Queued events for each post that the host may have in flight. A queue is filled again at a quarter of it. */
 const QUEUED_PER_POST = 32;
 /** The most documents to read for an endpoint that has nothing in hand: they may be groups. */
 const FIRST_READ = 64;
-/** A read leaves out groups in hand of so many events, as their bodies cost more than ids in a filter; and so many groups. */
+/** A read leaves out groups in hand of this many events (their bodies cost more than ids), at most `LEFT_OUT_MAX`. */
 const LARGE = 20;
 const LEFT_OUT_MAX = 100;
-/** The most characters of the events of one post. One larger event is alone. */
+/** The most characters of the events of one post. A larger event is posted alone. */
 const POST_CHARACTERS_MAX = 256_000;
-/** Queued events of all endpoints together; each has some kilobytes. An endpoint may always have a few. */
+/** Queued events of all endpoints together, some kilobytes each. An endpoint may always have `QUEUED_ALWAYS`. */
 const QUEUED_MAX = 20_000;
 const QUEUED_ALWAYS = 8;
 
 export class EndpointQueues {
   readonly #options: EndpointQueuesOptions;
   readonly #queues = new Map<EndpointId, EndpointQueue>();
-  /** In the order of their turns, and of each account its queues. */
+  /** Accounts in the order of their turns, and each account's queues in theirs. */
   readonly #turns = new Map<AccountId, Map<EndpointId, EndpointQueue>>();
   readonly #inHand = new Set<Stored['_id']>();
   readonly #groups = new Set<GroupedId>();
   readonly #completed: Stored[] = [];
-  /** How many documents of an endpoint can never be completed. A read for the endpoint returns them before the others. */
+  /** How many documents of an endpoint can never be completed. A read returns them before the others. */
   readonly #refused = new Map<EndpointId, number>();
   /** Posts in flight of an account, to a host, and of an account to a host. */
   readonly #counts = new Map<string, number>();
@@ -115,7 +109,6 @@ export class EndpointQueues {
     this.#options = options;
   }
 
-  /** Events whose post has not begun. */
   get queued(): number {
     return this.#queued;
   }
@@ -128,7 +121,6 @@ export class EndpointQueues {
     return this.#queues.keys();
   }
 
-  /** Documents in any stage of the endpoints for which `fits` is true. */
   inHand(fits: (endpoint: EndpointId) => boolean): number {
     let count = 0;
     for (const { endpoint, documents } of this.#queues.values()) if (fits(endpoint)) count += documents;
@@ -136,8 +128,8 @@ export class EndpointQueues {
   }
 
   /**
-   * How many of the endpoint's oldest due documents to read so that its queue is full; 0 while it has enough. Do that after this
-   * call: if the receiver is slow, the next read is only wanted after some events have left.
+   * How many of the endpoint's oldest due documents to read to fill its queue; 0 while it has enough. A call that is
+   * not followed by the read delays it: the next read is wanted only after another post has begun.
    */
   wanted(endpoint: EndpointId): number {
     const queue = this.#queues.get(endpoint);
@@ -146,12 +138,12 @@ export class EndpointQueues {
     if (queue === undefined) return Math.min(full, FIRST_READ) + refused;
     if (queue.queued > 0 && !queue.begunSinceRead) return 0;
     queue.begunSinceRead = false;
-    // What is in hand is still due in the store, so a read returns it before the new.
+    // Documents in hand are still due in the store, so a read returns them before new ones.
     const documents = Math.ceil((full * queue.documents) / queue.events);
     return queue.queued < full / 4 ? documents + queue.documents + refused : 0;
   }
 
-  /** Adds a due document to the end of its queue. False when it is already held or the queue is full. */
+  /** False when the document is already held or its queue is full. */
   add(stored: Stored): boolean {
     const { _id, account, endpoint } = stored;
     if (this.#inHand.has(_id)) return false;
@@ -171,7 +163,6 @@ export class EndpointQueues {
     return true;
   }
 
-  /** Large groups in hand, not more than a filter may have. */
   groups(): readonly GroupedId[] {
     return [...this.#groups].slice(0, LEFT_OUT_MAX);
   }
@@ -185,7 +176,6 @@ export class EndpointQueues {
         const size = this.#options.sizeOf(queue.endpoint);
         if (of === undefined || !this.#isRipe(queue, of, size) || !this.#mayBegin(queue, of, host)) continue;
         const post = this.#begin(queue, of, host, size);
-        // Both go to the end.
         queues.delete(queue.endpoint);
         this.#turns.delete(account);
         if (queue.waiting.length > 0) queues.set(queue.endpoint, queue);
@@ -196,7 +186,7 @@ export class EndpointQueues {
     return undefined;
   }
 
-  /** The post has ended. Returns its documents of which all posts have: they are to be completed. */
+  /** The post has ended. Returns those of its documents whose posts have all ended: they are to be completed. */
   posted({ account, endpoint, parts, host }: Post): readonly InHand[] {
     const queue = this.#queues.get(endpoint);
     this.#count(account, host, -1);
@@ -207,10 +197,7 @@ export class EndpointQueues {
     });
   }
 
-  /**
-   * The completion is written. The document is remembered until `forgetCompleted`: a read that began before the write can still
-   * return it, and it would be posted again.
-   */
+  /** Remembers the document until `forgetCompleted`: a read that began earlier may still return it as due. */
   completed(of: InHand): void {
     this.#completed.push(of.stored);
     this.#endOpen(of);
@@ -223,18 +210,15 @@ export class EndpointQueues {
     this.#endOpen(of);
   }
 
-  /**
-   * Call it when no read is in progress. Documents that are found due from now on may be taken, even again, because they were
-   * replayed.
-   */
+  /** Call it when no read is in progress. Documents found due from now on may be taken, even again (replays). */
   forgetCompleted(): void {
     for (const stored of this.#completed) this.#forget(stored);
     this.#completed.length = 0;
   }
 
   /**
-   * Drops what is queued for the endpoints for which `fits` is true. Posts in flight continue. Returns the documents that were begun and
-   * have none in flight: they are to be completed as they are.
+   * Drops what is queued for the endpoints for which `fits` is true. Posts in flight continue. Returns the documents
+   * that were begun and have none in flight: they are to be completed as they are.
    */
   dropQueued(fits: (endpoint: EndpointId) => boolean): readonly InHand[] {
     const ended: InHand[] = [];
@@ -257,7 +241,6 @@ export class EndpointQueues {
     if ('items' in stored) this.#groups.delete(stored._id);
   }
 
-  /** Whether there are enough events for a post, or the oldest has waited long enough for others. */
   #isRipe({ queued }: EndpointQueue, { stored }: InHand, { eventsPerPost, gatherMs }: PostSize): boolean {
     if (queued >= eventsPerPost || gatherMs === 0 || stored.due === undefined) return true;
     return this.#options.now().getTime() - stored.due.getTime() >= gatherMs;
@@ -289,7 +272,7 @@ export class EndpointQueues {
     return { account, endpoint, parts, host };
   }
 
-  /** The next event of a document, which is the first of its queue. */
+  /** The next event of the queue's first document. */
   #take(queue: EndpointQueue, of: InHand): Part {
     const index = of.begun++;
     const delivery = of.deliveries[index];
@@ -337,7 +320,7 @@ export class EndpointQueues {
   }
 }
 
-/** Whether the document's next event may be posted: not too many events would be repeated after a crash. */
+/** Whether posting the document's next event keeps what a crash would repeat within `OPEN_MAX`. */
 function mayOpen({ open }: EndpointQueue, { begun, deliveries }: InHand): boolean {
   return begun > 0 || open === 0 || open + deliveries.length <= OPEN_MAX;
 }

@@ -4,9 +4,7 @@ import type { EndpointId } from '../../shared/platform/runtime/ids.ts';
 export interface DueFinderOptions {
   findInRange(range: EndpointRange, limit: number): Promise<readonly Stored[]>;
   findOf(endpoints: readonly EndpointId[], limit: number): Promise<readonly Stored[]>;
-  /** Whether this process posts to the endpoint. */
   owns(endpoint: EndpointId): boolean;
-  /** How many documents to read for an endpoint; 0 when it has enough. */
   wanted(endpoint: EndpointId): number;
   /** Takes a document: one delivery, or a group. False when it is already held or there is no room. */
   take(delivery: Stored): boolean;
@@ -14,40 +12,26 @@ export interface DueFinderOptions {
 
 /** Deliveries per read of the walk. Most endpoints have one or two due, so a page serves a hundred of them. */
 const PAGE = 256;
-/**
- * An endpoint with so many deliveries in a full page is heavy. Reading it separately costs less than walking over it in
- * every round.
- */
+/** An endpoint with this many deliveries in a full page is heavy: it costs less to read it apart. */
 const HEAVY = 8;
 /**
- * On a page that is not full, an endpoint is heavy with this many deliveries that cannot be taken, because they are held already or
- * their queue is full. Such a page has all that is due, so what could be taken is gone from the next one. For endpoints of other
- * processes `HEAVY` counts on these pages too.
+ * On a page that is not full, an endpoint is heavy with this many deliveries that cannot be taken (already held, or the
+ * queue is full). Such a page has all that is due, so what can be taken is gone from the next one. For endpoints of
+ * other processes `HEAVY` counts on these pages too.
  */
 const HEAVY_HELD = 32;
-/**
- * When the last round read no more than this, an endpoint stops being heavy as soon as fewer than `HEAVY_HELD` of its deliveries
- * cannot be taken.
- */
+/** If the last round read at most this many, an endpoint with fewer than `HEAVY_HELD` untakable ones is not heavy. */
 const LITTLE = PAGE / 2;
 /** For how many rounds the walk skips a heavy endpoint of another process before it looks at it again. */
 const FOREIGN_ROUNDS = 200;
-/**
- * Limits of the walk in one round: gaps between heavy endpoints (a page each), and further pages. The next round
- * continues there.
- */
+/** Limits of the walk in one round: gaps between heavy endpoints (a page each), and further pages. */
 const GAPS = 32;
 const FURTHER_PAGES = 4;
-/**
- * Endpoints that recently had something due. They are read separately in rounds whose walk does not reach all
- * endpoints.
- */
+/** Remembered endpoints that recently had something due, read apart while a walk is spread over rounds. */
 const RECENT_MAX = 1_024;
 const RECENT_AT_ONCE = 128;
 
-/** What one or several reads brought. */
 interface Read {
-  /** Deliveries that were read, and those of them that were taken. */
   readonly due: number;
   readonly taken: number;
 }
@@ -55,19 +39,17 @@ interface Read {
 const NOT_READ: Read = { due: 0, taken: 0 };
 
 /**
- * Finds due deliveries by walking the index `{endpoint, due}` in pages. An endpoint with a backlog (`HEAVY`, `HEAVY_HELD`) is
- * *heavy*: the walk skips it, and it is read separately, only when its queue wants more. So a round costs one read
- * while little is due, and deliveries that wait for slow receivers are not read again and again. A walk that is too
- * long for one round is spread over several. Meanwhile each round also reads the endpoints that recently had
- * something due.
+ * Finds due deliveries by walking the index `{endpoint, due}` in pages. An endpoint with a backlog (`HEAVY`,
+ * `HEAVY_HELD`) is *heavy*: the walk skips it, and it is read apart, only when its queue wants more. So a round costs
+ * one read while little is due, and deliveries that wait for slow receivers are not read again and again. A walk too
+ * long for one round is spread over several; meanwhile each round also reads endpoints that recently had something due.
  */
 export class DueFinder {
   readonly #options: DueFinderOptions;
-  /** Heavy endpoints. The number is used for endpoints of other processes: the walk skips them for so many more rounds. */
+  /** Heavy endpoints. If other processes hold one: for how many more rounds the walk skips it. */
   readonly #heavy = new Map<EndpointId, number>();
   /** Endpoints in the order in which a delivery was last taken from them. */
   readonly #recent = new Set<EndpointId>();
-  /** How many deliveries the last round has read. */
   #lastDue = 0;
   /** The endpoint after which the walk continues; empty at the beginning. */
   #position = '';
@@ -76,12 +58,11 @@ export class DueFinder {
     this.#options = options;
   }
 
-  /** Whether the walk has not reached all endpoints yet. */
   get underway(): boolean {
     return this.#position !== '';
   }
 
-  /** One round. Returns how many deliveries were taken. */
+  /** Returns how many deliveries were taken. */
   async round(): Promise<number> {
     const heavy = [...this.#heavy.keys()];
     const whole = this.#position === '' && heavy.length < GAPS;
@@ -95,7 +76,6 @@ export class DueFinder {
     return taken;
   }
 
-  /** Continues where the last round ended, through the next gaps. */
   async #walk(heavy: readonly EndpointId[]): Promise<Read> {
     const bounds = heavy.filter((endpoint) => endpoint > this.#position);
     const gaps = [this.#position, ...bounds].slice(0, GAPS).map((after, i) => ({ after, before: bounds[i] }));
@@ -119,8 +99,7 @@ export class DueFinder {
       taken += this.#takeFrom(page, PAGE).taken;
       const last = page.at(-1)?.endpoint;
       if (page.length < PAGE || last === undefined) return { due, taken };
-      // The page may lack some deliveries of its last endpoint. The next page begins before that endpoint, so that it
-      // has all of them.
+      // The page may lack some deliveries of its last endpoint, so the next page begins before that endpoint.
       from = page.findLast(({ endpoint }) => endpoint !== last)?.endpoint ?? last;
     } while (budget.pages-- > 0);
     return { due, taken, stoppedAt: from };
@@ -154,7 +133,6 @@ export class DueFinder {
     return { due: due.length, taken: due.length - left.length };
   }
 
-  /** Takes what a read of several endpoints found, and learns which of them are heavy. */
   #takeFrom(due: readonly Stored[], limit: number): Read {
     const left = this.#take(due);
     const isFull = due.length === limit;
@@ -186,7 +164,6 @@ function sumOf(reads: readonly Read[]): Read {
   return reads.reduce((sum, { due, taken }) => ({ due: sum.due + due, taken: sum.taken + taken }), NOT_READ);
 }
 
-/** How many of these deliveries each endpoint has. */
 function countsOf(deliveries: readonly Stored[]): ReadonlyMap<EndpointId, number> {
   const counts = new Map<EndpointId, number>();
   for (const { endpoint } of deliveries) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);

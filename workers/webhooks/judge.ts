@@ -5,17 +5,13 @@ import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 import type { Target } from './targets.ts';
 
 interface Judged {
-  /** The pauses between the tries. */
   readonly retrySeconds: readonly number[];
   readonly startedAt: Date;
   readonly now: Date;
-  /** From 0 to 1. */
   readonly random: number;
 }
 
-/**
- * Decides what happens to a delivery after a post: one update, or a part of its group's. The post took place between `startedAt` and `now`.
- */
+/** Decides what becomes of a delivery after a post that took place between `startedAt` and `now`. */
 export function judge(
   delivery: DeliveryDocument,
   { result, durationMs, excerpt, retryAfter }: PostResult,
@@ -36,22 +32,18 @@ export function judge(
 }
 
 const SECOND = 1_000;
-/**
- * The part of a pause that is random, in both directions. Posts that failed together are then not repeated together.
- */
+/** The random part of a pause, in both directions, so that posts that failed together are not repeated together. */
 const JITTER = 0.2;
 
 interface FailedTry extends Pick<Judged, 'retrySeconds' | 'now' | 'random'> {
   /** Tries so far, this one included. */
   readonly tries: number;
-  /** The value of the answer's `Retry-After` header. */
   readonly retryAfter?: string | undefined;
 }
 
 /**
- * The time of the next try. Undefined when the schedule is exhausted. `Retry-After` is followed if it is between the
- * schedule's own pause and twice that. An endpoint may ask for more time, but it cannot shorten the pause or delay
- * its backlog for days.
+ * The time of the next try; undefined when the schedule is exhausted. `Retry-After` is followed between the schedule's
+ * pause and twice that: an endpoint may ask for more time, but cannot shorten the pause or delay its backlog for days.
  */
 export function nextTry({ tries, retryAfter, retrySeconds, now, random }: FailedTry): Date | undefined {
   const seconds = retrySeconds[tries - 1];
@@ -75,8 +67,7 @@ function retryAfterMs(value: string, now: Date): number | undefined {
 
 /**
  * Keeps an endpoint's health: since when every post has failed, and whether it is disabled for that
- * (docs/specification/decisions.md, Webhooks: 410, or five days of only failures). Writes to the store only when
- * something changes, not for each post.
+ * (docs/specification/decisions.md, Webhooks: 410, or five days of only failures). Only changes are written.
  */
 interface HealthOptions {
   readonly log: Log;
@@ -89,14 +80,13 @@ const FAILING_MS_MAX = 5 * 86_400_000;
 
 export class Health {
   readonly #options: HealthOptions;
-  /** The writes, one after the other: a failure that was noted before a success must not be stored after it. */
+  /** The writes, one after the other: a failure noted before a success must not be stored after it. */
   #writes: Promise<void> = Promise.resolve();
 
   constructor(options: HealthOptions) {
     this.#options = options;
   }
 
-  /** Notes a post's result. */
   note(target: Target, result: number | string, succeeded: boolean, now: Date): void {
     if (succeeded) {
       if (target.failingSince === undefined) return;
@@ -117,7 +107,6 @@ export class Health {
     this.#write(() => this.#options.disable(target.id, reason));
   }
 
-  /** Resolves when everything that was noted is written. */
   async settled(): Promise<void> {
     await this.#writes;
   }
@@ -131,7 +120,6 @@ export class Health {
   }
 }
 
-/** Why an endpoint must not be posted to any more; undefined while it may. */
 function disableReason(result: number | string, failingSince: Date, now: Date): string | undefined {
   if (result === GONE) return 'the endpoint answered 410 Gone';
   if (now.getTime() - failingSince.getTime() < FAILING_MS_MAX) return undefined;

@@ -2,7 +2,6 @@ import { AddressGuard, guardOptions } from '../../shared/events/webhooks/address
 import { openSecretBox, runLeased } from '../../shared/platform/processes/run-app.ts';
 import { WebhookWorker } from './worker.ts';
 
-/** Number of partitions that the endpoints are divided into. */
 const PARTITIONS = 8;
 
 runLeased('webhooks', PARTITIONS, async (deps) => {

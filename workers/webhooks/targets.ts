@@ -4,9 +4,9 @@ import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
 import type { EndpointId } from '../../shared/platform/runtime/ids.ts';
 
-/** An endpoint as this process last read it. If nothing can be posted, a try fails at once, and the schedule repeats it. */
+/** An endpoint as last read. If nothing can be posted (`problem`), a try fails at once, and the schedule repeats it. */
 export interface Target extends PostTarget {
-  /** `judge.ts` updates it between two reads. */
+  /** `judge.ts` updates both between two reads. */
   active: boolean;
   failingSince: Date | undefined;
 }
@@ -16,12 +16,10 @@ export interface TargetsOptions extends TargetDeps {
   findEndpoints(ids: readonly EndpointId[]): Promise<readonly EndpointDocument[]>;
 }
 
-/** The worker learns of a disabled endpoint or a rotated secret within this time. Of an enabled one it learns at once. */
+/** The worker learns of a disabled endpoint or a rotated secret within this time, of an enabled endpoint at once. */
 const FRESH_MS = 2_000;
-/** How many other endpoints are remembered, in addition to those of the last read. */
 const ENDPOINTS_MAX = 10_000;
 
-/** The endpoints that the queued deliveries are for. They are read again every two seconds. */
 export class Targets {
   readonly #options: TargetsOptions;
   readonly #cache: FreshCache<EndpointId, Target>;
@@ -35,15 +33,12 @@ export class Targets {
       freshMs: FRESH_MS,
       maxEntries: ENDPOINTS_MAX,
       readMany: (ids) => this.#read(ids),
-      // An endpoint that is not active may be enabled or registered again. What is due from then on must not be discarded.
+      // An inactive endpoint may be enabled or registered again. What is due from then on must not be discarded.
       isBrief: ({ active }) => !active,
     });
   }
 
-  /**
-   * Whether the endpoints were read after the deliveries in hand were found. If so, an endpoint that is not active was not active
-   * when these became due either, and they may be discarded.
-   */
+  /** Whether endpoints were read after the deliveries in hand were found: then inactive ones' may be discarded. */
   get refreshed(): boolean {
     return this.#refreshed;
   }
@@ -53,7 +48,6 @@ export class Targets {
     this.#refreshed = false;
   }
 
-  /** The endpoint as it was last read. */
   get(id: EndpointId): Target | undefined {
     return this.#wanted.get(id) ?? this.#cache.last(id);
   }
@@ -63,7 +57,6 @@ export class Targets {
     this.#cache.forget(id);
   }
 
-  /** Reads those of `ids` that are not fresh, by one query. */
   async refresh(ids: Iterable<EndpointId>): Promise<void> {
     this.#wanted = await this.#cache.getMany(ids);
     this.#refreshed = true;

@@ -36,12 +36,11 @@ export interface WebhookWorkerOptions extends LeasedWorkerOptions {
   readonly timeoutMs: number;
   /** The most posts in flight to one host. */
   readonly perHost: number;
-  /** From 0 to 1. */
   random(): number;
 }
 
 const IDLE_MS = 100;
-/** Shortest time from one round's start to the next, so that deliveries which come in between are read together. */
+/** Shortest time between the starts of two rounds, so that deliveries that come in between are read together. */
 const GAP_MS = 40;
 const RETRY_LOOK_MS = 250;
 const RETRIES_PER_LOOK = 500;
@@ -61,10 +60,7 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
   readonly #deliverer: Deliverer;
   readonly #metrics: WebhookMetrics;
   readonly #replays: Replays;
-  /**
-   * The partitions owned when the round began. For a partition that was taken later, a read can be older than the
-   * last holder's completions.
-   */
+  /** The partitions owned when the round began. Of later ones, a read can be older than the last holder's writes. */
   #owned: ReadonlySet<number> = new Set();
   #retriesLookedMs = Number.NEGATIVE_INFINITY;
 
@@ -129,7 +125,7 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
     const { queued, inFlight } = this.#queues;
     this.#metrics.now({ queued, inFlight, partitions: this.partitions.held });
     if (found > 0 || replays) return 'more';
-    // Only a round sees that a queue is nearly empty.
+    // Only another round can notice that a queue has become nearly empty.
     return queued > 0 || this.#finder.underway ? 'waiting' : 'idle';
   }
 
@@ -146,13 +142,13 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
     return this.#deliverer.drained();
   }
 
-  /** Posts in flight end as failed tries. Each result is written once more: without a store the stop has no time for repeats. */
+  /** Posts in flight end as failed tries. Each result is written once more: the stop has no time for repeats. */
   protected override async cutOff(): Promise<void> {
     await this.#poster.close();
     this.#completer.giveUp();
   }
 
-  /** One worker does it for all endpoints, whoever holds them. */
+  /** The worker of the first partition does it for all endpoints. */
   async #promoteRetries(): Promise<void> {
     const { clock, db } = this.#options;
     const nowMs = clock.monotonicMs();
@@ -164,12 +160,11 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
 }
 
 const LOOK_MS = 2_000;
-/** How many replays go on at a time. Further ones begin when these have ended. */
 const TOGETHER_MAX = 10;
 
 /**
- * Works off the replays that accounts have started: one page of each in a round, so that a replay of a million deliveries delays
- * no other delivery. All its state is in the store; after a crash the page that was begun is done again, which changes nothing.
+ * Works off accounts' replays, one page of each per round, so that a long replay delays no other delivery. All state is
+ * in the store; after a crash a page is repeated, which changes nothing.
  */
 export class Replays {
   readonly #db: Db;
@@ -181,7 +176,7 @@ export class Replays {
     this.#clock = clock;
   }
 
-  /** Looks for replays now and then, and in every round while there are any. Returns whether there are. */
+  /** Looks every `LOOK_MS`, and in every round while there are replays. Returns whether there are. */
   async round(): Promise<boolean> {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs < this.#nextLookMs) return false;
