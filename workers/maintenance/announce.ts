@@ -43,8 +43,9 @@ export interface AnnounceDeps extends TellDeps {
 }
 
 /**
- * Announces what happened to keys, users, senders, CTAs and held prefixes: each is an entry of `unannounced` in the thing's own document,
- * added by the update that decided. Announced twice, it is one delivery and one mail to each. Returns of how many things.
+ * Announces what happened to keys, users, senders, CTAs and held prefixes: each is an entry of `unannounced` in the
+ * document, added by the update that decided. Announced twice, it is one delivery and one mail to each. Returns the
+ * number of entries.
  */
 export async function announceActs(deps: AnnounceDeps): Promise<number> {
   const counts = await Promise.all([
@@ -55,7 +56,7 @@ export async function announceActs(deps: AnnounceDeps): Promise<number> {
     announceUnannounced<UserDocument>(deps.db, 'users', async (users) => {
       await tellEach(deps, users);
       for (const user of users) {
-        // Each link ends those before it.
+        // A new link makes the earlier ones invalid: only the newest is mailed.
         const link = user.unannounced?.findLast(({ event }) => event === 'link');
         if (link !== undefined) await mailLink(deps, user, link);
       }
@@ -70,13 +71,13 @@ async function tellEach(deps: AnnounceDeps, things: readonly Thing[]): Promise<v
   for (const { _id, account, unannounced = [] } of things) {
     for (const { event, at, told, about } of unannounced) {
       const subject = about === undefined ? _id : `${_id} ${about}`;
-      // Whoever adds an act names an event of the catalogue, or `link`.
+      // Acts are named by an event of the catalogue, or `link`.
       if (event !== 'link') await tell(deps, { event: event as AccountEventName, account, subject, at, told });
     }
   }
 }
 
-/** Tells webhooks and users, at most once in an hour of the same. Returns whether it was told. */
+/** Tells webhooks and users, at most once an hour for the same thing and event. Returns whether it was told. */
 async function tell(deps: AnnounceDeps, notable: Notable): Promise<boolean> {
   if (!(await mayTell(deps.db, notable, deps.clock.now()))) return false;
   const { event, account } = notable;
@@ -91,19 +92,14 @@ function isAccountEvent(event: NoticeName): event is AccountEventName {
   return ACCOUNT_EVENT_NAMES.some((name) => name === event);
 }
 
-/** Documents that are read, or end, at once. */
 const GROUP = 200;
 
-/** A document of a thing with what happened to it and is still to be announced. */
 interface WithUnannounced {
   readonly _id: string;
   readonly unannounced?: readonly { readonly at: Date }[];
 }
 
-/**
- * Has what is unannounced in a collection announced, and takes it out of the documents then. If the process dies in between, it is
- * announced again, which writes the same. Returns how many there were.
- */
+/** Announces unannounced entries, then removes them; after a crash both again, which adds nothing. Returns how many. */
 async function announceUnannounced<T extends WithUnannounced>(
   db: Db,
   collection: string,
@@ -130,14 +126,14 @@ async function announceUnannounced<T extends WithUnannounced>(
 }
 
 const HOUR_MS = 3_600_000;
-/** Longer than that is not remembered what was told. */
+/** How far back to look when nothing was told yet, or the note of it has expired. */
 const NEW_MS = 2 * HOUR_MS;
-/** More than so many are not told apart. */
 const COUNTED_MAX = 1_000;
 
 /**
- * Mails operators that accounts ask for senders, CTAs or DLT templates: when something waits that came after the last such mail, and an hour
- * after it. If the process dies between the mails and the note of them, the same mails are made again, which adds nothing.
+ * Mails operators that accounts ask for senders, CTAs or DLT templates: when a request waits that came after the last
+ * such mail, and at most once an hour. If the process dies between the mails and the note of them, the same mails are
+ * made again, which adds nothing.
  */
 export async function announceApprovals(deps: TellDeps): Promise<void> {
   const { db, clock } = deps;
@@ -156,18 +152,18 @@ export async function announceApprovals(deps: TellDeps): Promise<void> {
   await noteTold(db, { ...what, at }, now);
 }
 
-/** What is over within this time is told to nobody: a carrier that binds again, a post that is repeated. */
+/** A condition that ends within this time is not told: a carrier that binds again, a post that is repeated. */
 const HOLDS_MS = 60_000;
 
-/** Other words of these are other news. */
+/** Conditions that are told again when their words change. */
 const NEWS: readonly string[] = ['provider.notice'];
 
 type Noticed = ConditionDocument & { readonly name: (typeof CONDITION_NOTICES)[number] };
 
 /**
- * Tells of conditions that began and were not told of yet; each remembers that it was (`told`). One that comes and goes is told once
- * in an hour. If the process dies behind the telling, it is told again, which adds nothing: ids derive from the condition and its
- * beginning. Returns how many were told.
+ * Tells of conditions that began and were not told yet; each remembers that it was (`told`). One that comes and goes is
+ * told once an hour. If the process dies after telling, it is told again, which adds nothing: ids derive from the
+ * condition and its beginning. Returns how many were told.
  */
 export async function announceConditions(deps: AnnounceDeps): Promise<number> {
   const { db, clock } = deps;
@@ -184,7 +180,7 @@ export async function announceConditions(deps: AnnounceDeps): Promise<number> {
     if (condition.told?.words === condition.words) continue;
     const { _id, name: event, account, since: at, concerns, words } = condition;
     const concern = account === undefined ? concerns.operator : concerns.account;
-    // A carrier that has lost some of its binds is something to look at, and wakes nobody.
+    // A carrier that has lost some of its binds is shown to operators, but wakes nobody.
     if (concern === undefined || (account === undefined && concern.severity !== 'urgent')) continue;
     const told = { ...(await membersOf(deps, condition)), words, what_to_do: concern.todo };
     const subject = NEWS.includes(event) ? `${_id} ${words}` : _id;
@@ -195,7 +191,7 @@ export async function announceConditions(deps: AnnounceDeps): Promise<number> {
   return count;
 }
 
-/** The members of its event before the words, in the order of the catalogue. */
+/** The members of the condition's event before `words`, in the order of the catalogue. */
 async function membersOf(
   { db }: AnnounceDeps,
   { name, account, subject }: Noticed,
@@ -210,10 +206,7 @@ async function membersOf(
 
 type Unannounced = UnannouncedTemplateEvent & Pick<UnannouncedDecision, 'request'>;
 
-/**
- * Announces what was decided about templates: each decision is an entry of `unannounced` in the template's own document, added by
- * the update that decided. Announced twice, it is one delivery and one mail to each. Returns of how many templates.
- */
+/** As `announceActs`, for decisions about templates. Returns the number of entries. */
 export async function announceTemplates(deps: AnnounceDeps): Promise<number> {
   const announced = await Promise.all([
     announce<TemplateDocument>(deps, 'templates', ({ account, dltId, name }, { request }) => ({
@@ -268,10 +261,7 @@ async function mail(deps: TellDeps, { event, account, channel, template, named, 
   if (await mayTell(deps.db, notable, deps.clock.now())) await mailNotice(deps, notable);
 }
 
-/**
- * Ends the verifications whose time is over, and announces those that ended: a check that decides adds its end to `unannounced` of the
- * same document. Announced twice, it is one delivery. Returns how many it was about.
- */
+/** Ends verifications whose time is over, and announces all that ended, as `announceActs`. Returns how many. */
 export async function announceVerifications({ db, clock, announcer }: AnnounceDeps): Promise<number> {
   const expired = await expire(db, clock.now());
   const told = await announceUnannounced<VerificationDocument>(db, 'verifications', (found) =>
@@ -286,7 +276,7 @@ export async function announceVerifications({ db, clock, announcer }: AnnounceDe
   return expired + told;
 }
 
-/** A check that was just before is not undone: its verification is pending no more. */
+/** A check that came just before is not undone: its verification is no longer pending. */
 async function expire(db: Db, now: Date): Promise<number> {
   const over = await verificationsOf(db)
     .find({ state: 'pending', expiresAt: { $lte: now } }, { projection: { expiresAt: 1 } })
@@ -317,29 +307,22 @@ export interface TellDeps {
   readonly box: SecretBox;
 }
 
-/** Something that people are told of. */
 export interface Notable extends Pick<Act, 'at' | 'told'> {
   readonly event: NoticeName;
   /** Absent: it concerns the operators alone. */
   readonly account?: AccountId | undefined;
-  /** What it happened to. */
   readonly subject: string;
 }
 
-/** What of this kind was told of a thing last, and when. */
 interface ToldDocument {
   readonly _id: string;
   readonly account?: AccountId;
-  /** When that happened, which names it. */
   readonly at: Date;
   readonly toldAt: Date;
   readonly expiresAt: Date;
 }
 
-/**
- * Whether this may be told: of one thing, one kind is told once in an hour. Asked again for the same, as after a crash, the answer is the
- * same.
- */
+/** Once an hour for one event of one thing. Asked again about the same (after a crash), it answers the same. */
 export async function mayTell(db: Db, what: Omit<Notable, 'told'>, now: Date): Promise<boolean> {
   const longAgo = { toldAt: { $lte: new Date(now.getTime() - HOUR_MS) } };
   try {
@@ -353,12 +336,11 @@ export async function mayTell(db: Db, what: Omit<Notable, 'told'>, now: Date): P
 
 type What = Omit<Notable, 'told' | 'at'>;
 
-/** What was told of this kind and thing last, for two hours at least. */
+/** Known for two hours at least. */
 async function lastTold(db: Db, what: What): Promise<ToldDocument | undefined> {
   return (await toldOf(db).findOne({ _id: toldId(what) })) ?? undefined;
 }
 
-/** Notes that it is told now, if what was noted before fits `where`. */
 async function noteTold(db: Db, what: Omit<Notable, 'told'>, now: Date, where: object = {}): Promise<void> {
   const { at, account } = what;
   const set = { at, toldAt: now, expiresAt: new Date(now.getTime() + 2 * HOUR_MS), ...defined({ account }) };
@@ -373,7 +355,7 @@ function toldOf(db: Db): Collection<ToldDocument> {
   return db.collection('told');
 }
 
-/** Makes the mails that tell of it: one for each user who wants it. Their ids are derived, so that the same again adds nothing. */
+/** Makes a mail for each user who wants it. The ids are derived, so a repeat adds nothing. */
 async function mailNotice(deps: TellDeps, notable: Notable): Promise<void> {
   const { event, account, subject, at, told } = notable;
   const notice: Notice = NOTICES[event];
@@ -387,10 +369,10 @@ async function mailNotice(deps: TellDeps, notable: Notable): Promise<void> {
   await insertMails(deps, account, mails);
 }
 
-/** Who makes users may give them anybody's address, and make links again and again. */
+/** Whoever makes users may give them anybody's address, and make links again and again. */
 const LINKS_PER_HOUR = 5;
 
-/** The mail with a one-time link, to whom it is for. The answer to who made the link has it too. */
+/** The mail with a one-time link. The answer to whoever made the link has it too. */
 async function mailLink(deps: TellDeps, user: UserDocument, { at, told, sealed = '' }: Act): Promise<void> {
   const { db, clock, log } = deps;
   const [account, to = ''] = [user.account, addressOf(user)];
@@ -414,14 +396,14 @@ type NewMail = Pick<MailDocument, 'kind' | 'told' | 'at' | 'until' | 'sealed'> &
 
 async function insertMails(deps: TellDeps, account: AccountId | undefined, all: readonly NewMail[]): Promise<void> {
   const accountName = account && all.length > 0 ? (await findAccount(deps.db, account))?.name : undefined;
-  // Operators are told of accounts too.
+  // The mails may be for the account's users and for operators.
   for (const owner of new Set(all.map(({ user }) => user.account))) {
     const mails = all.filter(({ user }) => user.account === owner);
     await insertOwned(deps, owner, accountName, mails);
   }
 }
 
-/** For users of one account, or for operators; what is more than anybody reads in an hour is left out. */
+/** Stores mails of one account's users, or of operators, without those beyond `MAILS_PER_HOUR`. */
 async function insertOwned(
   { db, clock, log }: TellDeps,
   account: AccountId | undefined,
@@ -453,7 +435,6 @@ function mailedLately(account: AccountId | undefined, now: Date) {
   return { ...ownedBy(account), at: { $gt: new Date(now.getTime() - HOUR_MS) } };
 }
 
-/** Users of the account, and operators, whom it may concern. */
 async function usersToTell(db: Db, notice: Notice, account: AccountId | undefined): Promise<UserDocument[]> {
   const { mayGet, alsoOperators } = notice;
   const role = mayGet === 'self' ? {} : { role: { $in: [...mayGet] } };

@@ -18,13 +18,13 @@ import type { Log } from '../../shared/platform/runtime/log.ts';
 import type { Counted } from './tally.ts';
 
 const DAY_MS = 24 * HOUR_MS;
-/** More than so many prefixes of an account are not held: that is no attack on some numbers. */
+/** The most held prefixes of an account: more are no attack on some numbers. */
 const HELD_MAX = 200;
 
-/** Looks at the traffic of accounts with a brake, and holds the prefixes that look like fraud (shared/messages/traffic/hold.ts). */
+/** For accounts with a brake: holds the prefixes that look like fraud (shared/messages/traffic/hold.ts). */
 export class Brake {
   readonly #deps: { readonly db: Db; readonly clock: Clock; readonly log: Log };
-  /** What is usual changes by the hour. `fromMs`: the beginning of the hours that are compared with it. */
+  /** Each account's usual traffic, which changes every hour. `fromMs`: the beginning of the hours compared with it. */
   readonly #usual = new Map<AccountId, { readonly fromMs: number; readonly usual: Usual }>();
 
   constructor(deps: { readonly db: Db; readonly clock: Clock; readonly log: Log }) {
@@ -46,7 +46,7 @@ export class Brake {
     const now = clock.now();
     const { from, end } = recentHours(now);
     const recent = byPrefix(await readPrefixHours(db, _id, from, end));
-    // Nothing can be found among fewer, and what is usual need not be read.
+    // With fewer messages nothing can be found: the usual traffic need not be read.
     if ([...recent.values()].some(({ messages }) => messages >= MESSAGES_MIN)) {
       const found = suspicious(recent, await this.#usualOf(_id, from));
       for (const [prefix, seen] of found) await this.#tell(_id, prefix, seen, brake === 'hold', now);
@@ -57,7 +57,7 @@ export class Brake {
     if (gone.length + come.length > 0) await showHeld(db, _id, { gone, come });
   }
 
-  /** What a person has released is trusted until its document is gone. */
+  /** A prefix that a person has released is trusted until its document is gone. */
   async #tell(account: AccountId, prefix: string, seen: Seen, hold: boolean, now: Date): Promise<void> {
     const { db, log } = this.#deps;
     const holds = holdCollection(db);
@@ -97,34 +97,34 @@ export class Brake {
   }
 }
 
-/** The weeks before. */
 export interface Usual {
   /** Days with messages. */
   readonly days: number;
   readonly all: Counts;
-  /** `peak`: the most messages in two clock hours that follow one another. */
+  /** `peak`: the most messages in two consecutive clock hours. */
   readonly prefixes: ReadonlyMap<string, Counts & { readonly peak: number }>;
 }
 
-/** Of an account that has sent on fewer days, nobody knows what is usual: nothing is held. */
+/** With fewer days of sending the usual traffic is unknown, and nothing is held. */
 const DAYS_MIN = 3;
-/** Fewer messages than these are no attack that is worth a hold, and rates of few say nothing: nights are quiet. */
+/** Fewer messages than these are not worth a hold, and rates of few say nothing: nights are quiet. */
 const MESSAGES_MIN = 30;
 const RIPE_MIN = 20;
-/** It has risen when there are so many times as many as at the busiest time, or as is its part of all. */
+/** Traffic has risen to this multiple of the busiest time's messages, or of the usual portion of all messages. */
 const RISE = 3;
 const PORTION_MIN = 0.05;
-/** Fewer arrive when it is at most this part of what is usual, and of what arrives elsewhere in the same hours. */
+/** Fewer arrive: at most this part of what is usual, and of what arrives elsewhere in the same hours. */
 const FALL = 0.5;
 
-/** What is told of a prefix: of so many so many were good. `few`: fewer than these say nothing of what is usual. */
+/** The rate is `good` / `of`. With fewer than `few` the past says nothing of what is usual. */
 const DELIVERY = { of: 'ripe', good: 'delivered', few: 1 } as const;
 const CONVERSION = { of: 'asked', good: 'approved', few: RIPE_MIN } as const;
 
 /**
- * Which prefixes look like fraud: more goes there, and fewer messages arrive, or fewer codes are given back (verifications). Numbers that are called to be paid for ("SMS pumping", artificially inflated traffic) show the same
- * way: a range of numbers that the account hardly knew gets many messages within an hour or two, and few of them arrive, while the
- * others arrive as ever. Pure; docs/decisions/0046 says why these limits.
+ * Which prefixes look like fraud: more goes there, and fewer messages arrive, or fewer codes are given back
+ * (verifications). "SMS pumping" (artificially inflated traffic to numbers that earn by being reached) looks like this:
+ * a range that the account hardly knew gets many messages within an hour or two, few of them arrive, and the others
+ * arrive as ever. Pure; docs/decisions/0046 says why these limits.
  *
  * `recent`: by prefix, the running clock hour and the one before.
  */
@@ -161,7 +161,7 @@ interface Compared {
   readonly all: Counts;
 }
 
-/** A rate of a prefix beside what is usual there, or in the account, and beside all others in the same hours. */
+/** A prefix's rate, what is usual there or in the account, and whether it fell below that and below all others. */
 function comparison({ of, good, few }: typeof DELIVERY | typeof CONVERSION, { now, before, usual, all }: Compared) {
   const count = (counts: Counts, name: typeof of | typeof good) => counts[name] ?? 0;
   const rate = (counts: Counts) => (count(counts, of) === 0 ? 0 : count(counts, good) / count(counts, of));
@@ -219,7 +219,7 @@ export function usualIn(hours: Hours): Usual {
 
 export interface Counts {
   readonly messages: number;
-  /** Those that ended, or had time to: the others say nothing about how many arrive. */
+  /** Messages that ended, or had time to. The others say nothing about how many arrive. */
   readonly ripe: number;
   readonly delivered: number;
   /** Verifications that ended, or had time to, and those that were approved. Absent in hours without any. */
@@ -227,19 +227,18 @@ export interface Counts {
   readonly approved?: number;
 }
 
-/** What became of an account's messages in one hour, by prefix. Counted with the statistics, for accounts with a brake alone. */
+/** An account's messages of one hour, by prefix. Counted with the statistics, for accounts with a brake alone. */
 interface PrefixHourDocument {
   readonly _id: `${AccountId}:${HourName}`;
   readonly account: AccountId;
-  /** The most frequent ones. */
   readonly prefixes: readonly (Counts & { readonly prefix: string })[];
   readonly expiresAt: Date;
 }
 
 const PREFIXES_MAX = 200;
-/** So many are told apart while an hour is counted. Whoever sends to more at once is not pumped at one. */
+/** The most prefixes counted in an hour. An account that sends to more at once is not pumped at one of them. */
 const TOLD_APART_MAX = 5_000;
-/** What has had so much time and no receipt has not arrived. */
+/** A message without a receipt for this time counts as not arrived. */
 const RIPE_MS = 15 * 60_000;
 const USUAL_DAYS = 14;
 const KEPT_MS = (USUAL_DAYS + 2) * 86_400_000;
@@ -248,7 +247,6 @@ function prefixHours(db: Db): Collection<PrefixHourDocument> {
   return db.collection('prefix_hours');
 }
 
-/** The accounts that want to know. */
 export async function readBraked(db: Db): Promise<readonly Pick<AccountDocument, '_id' | 'brake' | 'heldPrefixes'>[]> {
   return db
     .collection<AccountDocument>('accounts')
@@ -266,7 +264,6 @@ interface Counting {
   approved?: number;
 }
 
-/** Counts the messages of one hour, and the verifications. */
 export class PrefixTally {
   readonly #accounts: ReadonlyMap<AccountId, Map<string, Counting>>;
   readonly #now: Date;
@@ -284,7 +281,6 @@ export class PrefixTally {
     if (state === 'delivered' || state === 'read') counts.delivered++;
   }
 
-  /** Whether any account wants to know. */
   get wanted(): boolean {
     return this.#accounts.size > 0;
   }
@@ -298,7 +294,6 @@ export class PrefixTally {
     counts.approved = (counts.approved ?? 0) + (state === 'approved' ? 1 : 0);
   }
 
-  /** Undefined where nobody wants to know. */
   #of(account: AccountId, to: string): Counting | undefined {
     const prefixes = this.#accounts.get(account);
     if (prefixes === undefined) return undefined;

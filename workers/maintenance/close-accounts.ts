@@ -24,9 +24,9 @@ import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { type AccountId, lowestId, testAccountOf } from '../../shared/platform/runtime/ids.ts';
 import { along, type PrunePace, pruneAlong } from './prune-walk.ts';
 
-/** Longer than any message may wait: HARKARA_MESSAGE_VALIDITY_HOURS is 168 at most, and a schedule's validity begins with its release. */
+/** No message waits longer: HARKARA_MESSAGE_VALIDITY_HOURS is at most 168, for schedules from their release. */
 const LONGEST_WAIT_MS = 8 * 86_400_000;
-/** What was paid just before is a message, or at least a line that is overdue, after this time. */
+/** After this time, everything paid before the closing is a message, or at least an overdue line. */
 const LAST_DEBITS_MS = 60_000;
 const AGAIN_MS = 10 * 60_000;
 const NOTES = {
@@ -34,10 +34,7 @@ const NOTES = {
   forfeited: 'Account closed: the remaining credits are forfeited',
 } as const satisfies Record<Closed['remaining'], string>;
 
-/**
- * What follows from the closing of an account (shared/money/accounts/store.ts). Each step may be done again, so one that a killed process
- * has begun is done by the next. Returns how many accounts were settled.
- */
+/** Does what follows the closing of accounts. May be repeated after a crash. Returns how many were settled. */
 export async function closeAccounts(db: Db, clock: Clock, mayGoOn: () => boolean): Promise<number> {
   let settled = 0;
   for (const { _id, closed } of await findUnsettled(db, clock.now())) {
@@ -56,7 +53,7 @@ export async function closeAccounts(db: Db, clock: Clock, mayGoOn: () => boolean
   return settled;
 }
 
-/** Gateways let nobody in since it was closed. This is for those who look at its keys, users, webhooks and numbers later. */
+/** Gateways refuse a closed account at once: this is for who looks at its keys, users, webhooks and numbers. */
 async function switchOff(db: Db, account: AccountId): Promise<void> {
   await revokeKeysOf(db, account);
   for (const { _id, status } of await listUsers(db, account)) if (status !== 'disabled') await disableUser(db, _id);
@@ -66,10 +63,9 @@ async function switchOff(db: Db, account: AccountId): Promise<void> {
   await removeProvidersOf(db, account);
 }
 
-/** More than any account has; those beyond it go with the next look. */
+/** More than any account has; numbers beyond it go with the next look. */
 const NUMBERS_MAX = 10_000;
 
-/** Schedules are cancelled and batches stopped, each with its refund. */
 async function cancelBooked(db: Db, clock: Clock, account: AccountId, mayGoOn: () => boolean): Promise<void> {
   for (let id = await firstWaitingOf(db, account); id !== undefined && mayGoOn(); ) {
     await cancelSchedule(db, clock, account, id);
@@ -88,7 +84,7 @@ async function isAnythingWaiting(db: Db, account: AccountId, now: Date): Promise
   const payer = await db.collection<AccountDocument>('accounts').findOne({ _id: account });
   if (Object.keys(payer?.pending ?? {}).length > 0) return true;
   if ((await batchCollection(db).findOne({ state: 'stopping', account })) !== null) return true;
-  // Lines become messages within seconds, whosever they are.
+  // Any account's lines become messages within seconds.
   if ((await db.collection('queue').findOne({ writeAt: { $exists: true, $lte: now } })) !== null) return true;
   const message = await db.collection<AnyMessage>('messages').findOne({
     account,
@@ -98,7 +94,7 @@ async function isAnythingWaiting(db: Db, account: AccountId, now: Date): Promise
   return message !== null;
 }
 
-/** Takes what is left, once. False when a refund came between. */
+/** Takes the remaining credits, once. False when there are fewer by now. */
 async function settle(db: Db, account: AccountId, { remaining, by }: Closed): Promise<boolean> {
   const balance = (await findAccount(db, account))?.balance ?? 0;
   if (balance === 0) return true;
@@ -117,21 +113,21 @@ interface Found {
   readonly account?: string;
 }
 
-/** What is large and has gone by its own time: no account is erased earlier. */
+/** Large collections whose documents go by age: no account is erased before its messages are gone. */
 const GONE_BY_THEMSELVES = new Set(['messages', 'deliveries', 'queue', 'message_log', 'idempotency']);
-/** They hold no thing of an account, or are the account. */
+/** Collections without data of single accounts, and `accounts` itself. */
 const NOT_THEIRS = new Set(['accounts', 'leases', 'intents', 'processes', 'store_state', 'counted_hours']);
 
 /**
- * Erases accounts that were closed before `before`: every document that is theirs by its field `account` or by an id that begins with
- * the account's, in whatever collection, so that no list of collections can lack one. Last the account's own document. Yields how many
- * documents were removed. A run that ends early begins again with the next night's.
+ * Erases accounts closed before `before`: in every collection, the documents with the account's `account` field or an
+ * id that begins with its id, so that no list can lack a collection. The account's own document comes last. Yields how
+ * many documents were removed. If a run ends early, the next night's begins again.
  */
 export async function* eraseClosed(db: Db, clock: Clock, before: Date, pace: PrunePace): AsyncGenerator<number, void> {
   const accounts: AccountDocument[] = [];
   const lastIssued = await findLastIssued(db);
   for (const account of await findErasable(db, before)) {
-    // The number of its statement would be given again. It waits for the next one.
+    // Erasing the last statement would let its number be given again: waits until there is a later one.
     if (account._id === lastIssued?.account) continue;
     const theirs = { account: { $in: [account._id, testAccountOf(account._id)] } };
     if ((await db.collection<AnyMessage>('messages').findOne(theirs)) === null) accounts.push(account);
@@ -149,7 +145,6 @@ export async function* eraseClosed(db: Db, clock: Clock, before: Date, pace: Pru
   yield accounts.length;
 }
 
-/** By its index where the collection has one for accounts, else all of it. */
 function walkOf(db: Db, collection: string, accounts: ReadonlySet<string>) {
   const documents = db.collection<Found>(collection);
   const isIndexed = INDEXES.some(
@@ -167,7 +162,7 @@ function walkOf(db: Db, collection: string, accounts: ReadonlySet<string>) {
   };
 }
 
-/** Of ids like `acc_…:2026-11-22T14`. */
+/** Reads it from ids like `acc_…:2026-11-22T14`. */
 function accountOfId(id: unknown): string {
   const text = String(id);
   return text.slice(0, Math.max(0, text.indexOf(':')));

@@ -34,13 +34,11 @@ import { type CountedVerification, PrefixTally, readBraked } from './brake.ts';
 import { Rests } from './prune-walk.ts';
 import { COUNTED_FIELDS, type Counted, type CreditValues, sorted, Tally } from './tally.ts';
 
-/** Messages of one read: as many as keep the store busy for some milliseconds. */
 const SLICE = 500;
-/** Documents of one write. */
 const WRITE = 100;
 const PAUSE = { leastMs: 0, perWork: 9 };
 const DAY_MS = 24 * HOUR_MS;
-/** Messages of lines that should have been inserted so long ago: the maintenance was away, and an hour may lack many. */
+/** Lines overdue by this: the maintenance was away, and an hour may lack many messages. */
 const LATE_MS = 5_000;
 /** Statistics show 30 days. */
 const COUNTED_DAYS = 31;
@@ -49,29 +47,25 @@ const KEPT_MS = 400 * DAY_MS;
 export interface CountDeps {
   readonly db: Db;
   readonly clock: Clock;
-  /** How long messages are kept. */
   readonly messageDays: number;
-  /** Whether we still hold the lease. */
   held(): boolean;
 }
 
-/** Counts the hours that are due. Between runs it remembers when each was counted: only a holder of the lease counts. */
+/** Counts the due hours. Only a holder of the lease counts, so it remembers when each was counted. */
 export class HourCounter {
   readonly #deps: CountDeps;
   #known: Map<HourName, LastCount> | undefined;
-  /** Hours before this time are not counted, because no message is older. */
   #begin: Date | undefined;
 
   constructor(deps: CountDeps) {
     this.#deps = deps;
   }
 
-  /** Forgets what it has counted: another process holds the lease. */
   leave(): void {
     this.#known = undefined;
   }
 
-  /** The newest hours first, until none is left or the lease is lost. None while accepted messages are missing in `messages`. */
+  /** The newest hours first, until the lease is lost. None while accepted messages are not in `messages`. */
   async run(): Promise<void> {
     const { db, clock, messageDays, held } = this.#deps;
     if (!held()) return;
@@ -92,10 +86,7 @@ export class HourCounter {
   }
 }
 
-/**
- * Reads the messages of one hour along `_id`, slice by slice, and replaces the counts of every account that has any. Ids have the
- * time at which a message was made. Undefined: the lease was lost, and nothing is written.
- */
+/** Reads an hour's messages in slices along `_id` (its time) and replaces all counts. Undefined: the lease was lost. */
 async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promise<LastCount | undefined> {
   const countedAt = clock.now();
   const expiresAt = new Date(hourStart(hour).getTime() + KEPT_MS);
@@ -150,7 +141,7 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
   return counted;
 }
 
-/** A day before the oldest message, so that a new installation does not count a month of nothing. Late ones may have older ids. */
+/** A day before the oldest message, so that a new installation does not count a month of nothing. */
 async function firstHour(db: Db, now: Date): Promise<Date> {
   const [oldest] = await db
     .collection<AnyMessage>('messages')
@@ -168,7 +159,6 @@ const VERIFICATIONS = {
   projection: { account: 1, to: 1, state: 1, expiresAt: 1 },
 };
 
-/** What a collection has of an hour, along its ids, which begin with `kind`. */
 async function* slicesOf<Found>(
   db: Db,
   { name, kind, projection }: { readonly name: string; readonly kind: string; readonly projection: object },
@@ -203,27 +193,22 @@ async function replace(db: Db, documents: readonly HourDocument[]): Promise<void
   );
 }
 
-/** When an hour was counted last, and how long that took. */
 interface LastCount {
   readonly countedAt: Date;
   readonly tookMs: number;
 }
 
 const MINUTE_MS = 60_000;
-/**
- * The running hour is counted this often. With many messages it takes long, and is counted more rarely: one part in two thousand
- * of the time is spent on it. Reading and counting a message takes store and process 13 µs of CPU together.
- */
+/** How often the running hour is counted; with many messages one part in `REST` of the time (13 µs CPU a message). */
 const RUNNING_MS = 15_000;
 const REST = 2_000;
 /**
- * Times after the end of an hour at which it is counted again, because receipts come late, and messages of a batch, whose ids have
- * its time: within minutes mostly, within 72 hours
- * after the validity at the latest. That is 48 hours unless set (6 days), and 7 days at most (11 days).
+ * When an ended hour is counted again: receipts come late, and so do messages of a batch, whose ids have its time. Most
+ * come within minutes, the last 72 hours after the validity, which is 48 hours unless set (6 days), or 7 days (11).
  */
 const AFTER_MS = [3, 3 * 60, 24 * 60, 6 * 24 * 60, 11 * 24 * 60].map((minutes) => minutes * MINUTE_MS);
 
-/** The hours to count now, the newest first. `since`: messages of earlier hours may have been removed already. */
+/** The newest first. `since`: messages of earlier hours may have been removed already. */
 function dueHours(counted: ReadonlyMap<HourName, LastCount>, since: Date, now: Date): HourName[] {
   const hours: HourName[] = [];
   const running = hourStart(hourName(now)).getTime();
@@ -243,10 +228,7 @@ function isHourDue(startMs: number, last: LastCount | undefined, nowMs: number):
   return next !== undefined && nowMs >= endMs + next;
 }
 
-/**
- * The conversations that these messages opened and that were given back. Only the ledger knows: when an opener is refused, the
- * charge may also pass on to another message (shared/money/conversations/charge.ts). Asked only for such openers, which are few.
- */
+/** The refunded ones of the conversations that these messages opened, by the ledger (money/conversations/charge.ts). */
 async function givenBack(db: Db, messages: readonly Counted[]): Promise<ReadonlySet<string | undefined>> {
   const refunds = new Map<AccountId, ReturnType<typeof refundOf>[]>();
   for (const message of messages) {
@@ -264,19 +246,14 @@ async function givenBack(db: Db, messages: readonly Counted[]): Promise<Readonly
   return new Set(found.flat().map(({ reference }) => reference));
 }
 
-/** Conversations of one account, and of all, that are looked at when an hour is counted: those with the most billed messages in it. */
+/** Conversations looked at when an hour is counted, of one account and of all: those with its most billed messages. */
 const LOOKED = { account: 200, all: 2_000 };
-/** Conversations of an account that are told apart while counting. */
 const TOLD_APART = 10 * LOOKED.account;
-/** Conversations of one read, and the most messages of it. */
 const CONVERSATIONS = 50;
 const MESSAGES_MAX = 10_000;
 const LOSS_KEPT_MS = 31 * 86_400_000;
 
-/**
- * What the operator earns with one credit, of accounts whose provider has a price list that says so, or that have a price per credit
- * in the currency of the list.
- */
+/** The operator's earnings per credit: by the provider's price list, or the account's price in the list's currency. */
 async function readCreditValues(db: Db): Promise<CreditValues> {
   const lists = await priceListCollection(db)
     .find({}, { projection: { currency: 1, creditValue: 1 } })
@@ -313,7 +290,7 @@ class Losses {
     if (known !== undefined || counts.size < TOLD_APART) counts.set(conversation, (known ?? 0) + 1);
   }
 
-  /** Reads these conversations whole, with a pause before each read. `givenBack`: those of these openers that were refunded. */
+  /** Reads the conversations whole, pausing before each read. `givenBack`: the refunded ones of these openers. */
   async store(
     db: Db,
     now: Date,
@@ -391,7 +368,7 @@ async function readMembers(db: Db, ids: readonly ConversationId[]): Promise<read
     .toArray();
 }
 
-/** Costs in another currency are of another list: they say nothing here. */
+/** Costs in another currency are of another price list. */
 function sumIn(currency: string, amounts: readonly Amount[]): number {
   return amounts.reduce((sum, one) => sum + (one.currency === currency ? one.millionths : 0), 0);
 }

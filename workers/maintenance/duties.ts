@@ -43,7 +43,7 @@ import { DueMessages } from './settle-due.ts';
 import { QueueGauges, Watch } from './watch.ts';
 
 const LEASE = 'maintenance';
-/** Its name on lines that it has claimed. No carrier has such a name. */
+/** The holder's name on lines that it has claimed. No carrier has such a name. */
 const HOLDER = '@maintenance';
 
 export interface DutiesDeps {
@@ -51,9 +51,7 @@ export interface DutiesDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** What the process tells operators with its reports. */
   readonly notes: ProcessNotes;
-  /** The directory of the embedded store. */
   readonly storeDir?: string | undefined;
   readonly publicUrl?: string | undefined;
   readonly announcer: Announcer;
@@ -61,24 +59,22 @@ export interface DutiesDeps {
   readonly retention: Retention;
   readonly statements: StatementSettings;
   readonly store: StoreKind;
-  /** How long a stop waits for duties that are running. */
   readonly stopMs: number;
 }
 
-/** Something that is done again and again by the process that holds the lease. Its name is in the log when it fails. */
+/** Repeated by the process that holds the lease. Its name is logged when it fails. */
 interface Duty {
-  /** Seconds after the end of its last run, or the times of a cron pattern with seconds. */
+  /** Seconds after the end of its last run, or a cron pattern with seconds. */
   readonly when: number | string;
   run(): Promise<void>;
-  /** Another process holds the lease. */
   leave?(): void;
 }
 
 export type DutyName = keyof ReturnType<typeof dutiesOf>;
 
 /**
- * The duties of the process that holds the maintenance lease. A failed duty is logged and tried again at its next time. Without the
- * lease, and after the stop, duties do nothing.
+ * The duties of the process that holds the maintenance lease. A failed duty is logged and tried again at its next time.
+ * Without the lease, and after the stop, duties do nothing.
  */
 export class Duties {
   readonly #deps: DutiesDeps;
@@ -101,12 +97,11 @@ export class Duties {
     });
   }
 
-  /** Which duties there are, and when each runs. */
   get timetable(): readonly (readonly [DutyName, Duty['when']])[] {
     return (Object.keys(this.#duties) as DutyName[]).map((name) => [name, this.#duties[name].when]); // its own keys
   }
 
-  /** Takes or renews the lease. A new holder first redoes the unfinished work of the one before. */
+  /** A new holder first redoes the unfinished work of the one before. */
   keepLease(): Promise<void> {
     return this.#guarded('lease', async () => {
       const { db, clock, log, announcer } = this.#deps;
@@ -132,7 +127,7 @@ export class Duties {
     });
   }
 
-  /** Inserts messages that have waited as lines for long. Unlike the duties it rejects with the store's error. */
+  /** Inserts messages whose lines have waited long. Unlike the duties it rejects with the store's error. */
   async writeOut(): Promise<Found> {
     if (!this.#mayGoOn) return 'idle';
     const { db, clock } = this.#deps;
@@ -150,9 +145,8 @@ export class Duties {
   }
 
   /**
-   * Waits for the duties that are running, then gives the lease back. If one of them has not ended in time, the lease is not given
-   * back: the next holder could redo that duty's group before its last write arrives, and nobody would do what follows from that
-   * write.
+   * Waits for running duties, then gives the lease back. Keeps it if one has not ended in time: the next holder could
+   * redo that duty's group before its last write arrives, and nobody would do what follows from that write.
    */
   async stop(): Promise<void> {
     this.#stopping = true;
@@ -164,7 +158,6 @@ export class Duties {
     else this.#deps.log.warn('lease_kept', { lease: LEASE, running: this.#running.size });
   }
 
-  /** Whether a long duty may begin its next step. */
   get #mayGoOn(): boolean {
     return this.#lease.held && !this.#stopping;
   }
@@ -179,7 +172,6 @@ export class Duties {
 }
 
 interface DutyDeps extends DutiesDeps, Pick<RerouteDeps, 'holder'> {
-  /** Whether the lease is still ours, and no stop has come. */
   held(): boolean;
   due(): DueMessages | undefined;
 }
@@ -198,19 +190,18 @@ function dutiesOf(deps: DutyDeps) {
   const queues = new QueueGauges(db, clock, metrics);
   const watch = new Watch(deps);
   const brake = new Brake(deps);
-  /** The last month of which all statements are issued. */
   let issued: string | undefined;
-  /** When the last removal began that got to its end. */
+  /** When the last removal that got to its end began. */
   let prunedAt: Date | undefined;
   const tell = (event: string, what: string, count: number): void => {
     if (count > 0) log.info(event, { [what]: count });
   };
   return {
-    /** Retries, ended validity, `sent` without a receipt. This pause is also the longest extra delay of a waiting message. */
+    /** Retries, ended validity, `sent` without a receipt. Waiting messages are delayed by at most this pause. */
     due: {
       when: 1,
       async run() {
-        // Loops until nothing is due, so that a backlog does not wait for the next run.
+        // Until nothing is due, so that a backlog does not wait for the next run.
         for (let due = deps.due(); due !== undefined && held(); due = deps.due()) {
           const count = await due.settleGroup();
           settled.inc(count);
@@ -218,7 +209,6 @@ function dutiesOf(deps: DutyDeps) {
         }
       },
     },
-    /** Gives waiting messages another path after the routes have changed. */
     reroute: { when: 2, run: async () => tell('messages_rerouted', 'messages', await rerouting.run()) },
     announce: {
       when: 3,
@@ -248,7 +238,6 @@ function dutiesOf(deps: DutyDeps) {
         while (held() && (await eraseNumber({ db, clock, messageDays: retention.messages, held })));
       },
     },
-    /** Batches that were stored and never paid for. */
     batches: { when: 10, run: async () => tell('unpaid_batches_pruned', 'batches', await pruneUnpaid(db)) },
     statistics: { when: 5, run: () => counting.run(), leave: () => counting.leave() },
     /** Not more often, because a process reports its metrics every 10 s. */
@@ -265,7 +254,6 @@ function dutiesOf(deps: DutyDeps) {
     },
     watch_accounts: { when: 60, run: () => watch.lookAtAccounts(held) },
     brake: { when: 15, run: () => brake.run(held) },
-    /** Can take hours, and ends when the lease is lost. */
     prune: {
       when: '0 17 * * * *',
       async run() {
@@ -275,7 +263,7 @@ function dutiesOf(deps: DutyDeps) {
         if (held()) prunedAt = begun;
       },
     },
-    /** Every hour, because a month ends at another time in each zone; once it is done it is done. */
+    /** Every hour, because a month ends at another time in each zone. */
     statements: {
       when: '0 37 * * * *',
       async run() {
@@ -291,7 +279,6 @@ function dutiesOf(deps: DutyDeps) {
   } satisfies Readonly<Record<string, Duty>>;
 }
 
-/** The month before the running one, in the time zone of the statements. */
 function lastMonth(now: Date, { statementZone: timeZone }: StatementSettings): string {
   const [year = 0, month = 0] = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit' })
     .format(now)
@@ -301,8 +288,8 @@ function lastMonth(now: Date, { statementZone: timeZone }: StatementSettings): s
 }
 
 /**
- * Issues the statements of a month that nobody has asked for yet, one account after the other, so that a later price or another address
- * changes none of them. `isDone`: it got through all accounts, and need not be run again.
+ * Issues the statements of a month that nobody has asked for yet, so that a later price or address changes none of
+ * them. `isDone`: it got through all accounts, and need not be run again.
  */
 export async function issueMonth(
   { db, clock, statements, held }: Pick<DutyDeps, 'db' | 'clock' | 'statements' | 'held'>,
@@ -320,7 +307,7 @@ export async function issueMonth(
   for await (const account of accounts) {
     if (!held()) return { issued, isDone: false };
     if ((await findIssued(db, account._id, month)) !== undefined) continue;
-    // Of most accounts two looks into the ledger are enough; a whole statement is some hundred.
+    // Two looks into the ledger are enough for most accounts; a whole statement takes some hundred.
     if (!(await hasMoved(db, account._id, from, to))) continue;
     const { number } = await readStatement(db, statements, account, ask);
     if (number !== null) issued++;

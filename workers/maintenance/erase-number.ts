@@ -21,7 +21,6 @@ import {
   testAccountOf,
 } from '../../shared/platform/runtime/ids.ts';
 
-/** Messages that are read and emptied at once. */
 const GROUP = 100;
 /** When something of the person has not ended yet. */
 const AGAIN_MS = 3_600_000;
@@ -32,17 +31,16 @@ const WAITING_DAYS = 14;
 export interface EraseDeps {
   readonly db: Db;
   readonly clock: Clock;
-  /** How long messages are kept, in days. */
   readonly messageDays: number;
   held(): boolean;
 }
 
 /**
- * Works off one erasure that is due, if there is any: in every message from or to the number that has ended the number, the text and
- * the reference go, with what was posted to webhooks and logged of it, under all names of the person; then the conversations and the
- * opt-in; verifications; and the account's files of messages (exports), which are made anew on demand. What it costs and how it ended stays, and so
- * does an opt-out, also one from marketing alone: it is what keeps the person from being written to again. It may end anywhere, and is
- * begun again. Returns whether it found one.
+ * Works off one due erasure: for all names of the person, removes from every ended message from or to the number the
+ * number, the text and the reference, and what was posted to webhooks and logged of it; then the conversations, the
+ * opt-in, verifications, and the account's exports, which are made anew on demand. The cost and end of a message stay,
+ * and so does an opt-out, also one from marketing alone: it keeps the person from being written to again. May end
+ * anywhere, and is then begun again. Returns whether it found one.
  */
 export async function eraseNumber(deps: EraseDeps): Promise<boolean> {
   const { db, clock, held } = deps;
@@ -72,7 +70,7 @@ async function accountsOf(db: Db, { account }: ErasureDocument): Promise<readonl
   return all.map(({ _id }) => _id);
 }
 
-/** A person with several names goes under all of them. What is stored of the names goes last: by it the others are found. */
+/** The names are in the stored conversations, so those go last. */
 async function eraseOf(deps: EraseDeps, account: AccountId, number: string, at: Date) {
   const { db, clock, held } = deps;
   const { names } = await readPerson(db, account, number);
@@ -108,7 +106,7 @@ async function eraseName({ db, clock, messageDays, held }: EraseDeps, account: A
         .limit(GROUP)
         .toArray();
       const theirs = found.filter((message) => isTheirs(message, field));
-      // Before, so that none is left if the process dies behind it; and again at the end, for what was begun meanwhile.
+      // Before emptying, so that no export is left after a crash. The end does it again, for exports begun meanwhile.
       if (theirs.length > 0) await removeExports(db, account, clock.now());
       const emptied = await empty(db, theirs);
       erased += emptied.erased;
@@ -129,12 +127,11 @@ async function eraseName({ db, clock, messageDays, held }: EraseDeps, account: A
   return { erased, waiting: waiting + schedules };
 }
 
-/** `to` of what was received is the account's own number. */
+/** `to` of a received message is the account's own number. */
 function isTheirs(message: AnyMessage, field: 'to' | 'from'): boolean {
   return (field === 'from') === 'inbound' in message;
 }
 
-/** Empties messages that have ended, after what was told of them. */
 async function empty(db: Db, messages: readonly AnyMessage[]): Promise<{ erased: number; waiting: number }> {
   let erased = 0;
   let waiting = 0;
@@ -165,11 +162,11 @@ function emptied(message: AnyMessage): Readonly<Record<string, unknown>> {
     const sms = message.fallback && { 'fallback.sms.text': '' };
     return { to: ERASED, content: { kind: 'text', text: '' }, ...sms };
   }
-  // What a carrier wrote may have words of the message or the number.
+  // `raw`, the carrier's own words, may contain the number or words of the message.
   return { to: ERASED, text: '', history: message.history.map(({ raw: _, ...entry }) => entry) };
 }
 
-/** False when one of its events is still to be posted. */
+/** False when one of the message's events is still to be posted. */
 async function emptyDeliveries(db: Db, { _id, history }: AnyMessage): Promise<boolean> {
   const events = history.map(({ state }) => eventId(_id, state));
   const deliveries = db.collection<Stored>('deliveries');
@@ -195,8 +192,8 @@ async function emptyDeliveries(db: Db, { _id, history }: AnyMessage): Promise<bo
 }
 
 /**
- * Returns how many of the conversations are still open: then none is forgotten before they have ended, because it names the others.
- * One that began after the request stays.
+ * Returns how many of the conversations are still open: until they have ended none is forgotten, because it names the
+ * others. A conversation that began after the request stays.
  */
 async function forgetPerson(
   db: Db,

@@ -12,24 +12,22 @@ import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 
 /**
- * The maintenance finishes a pending change only after this age. By then no process can still be repeating the debit, whose
- * filter relies on the pending change. A living gateway has cleared its own changes long before.
+ * Pending changes younger than this are left alone: no process may still repeat the debit, whose filter relies on the
+ * pending change. A living gateway has cleared its own long before.
  */
 const MIN_AGE_MS = 5 * REPEAT_MS;
-/** The most accounts that are read at once. Each can have some 50 KB of messages. */
+/** Accounts of one read. Each can have some 50 KB of messages. */
 const ACCOUNTS_MAX = 50;
 
-/** The fields that are read of every due account (`Due`), and of an account in which something is left (`Payer`). */
 type Due = Pick<AccountDocument, '_id' | 'pending'>;
 type Payer = Pick<AccountDocument, '_id' | 'pending' | 'opening' | 'seq'>;
 
 /**
  * Finishes what a dead gateway left: inserts the messages, schedules, conversations and ledger entries that were paid
- * for, hands paid batches to the workers, then clears those pending changes. Repeating it, or doing it at the same
- * time as a living gateway, writes the same. Looks at every account that is due. Each account is due 20 s after it has
- * paid, whether anything is left in it or not, so an account with something left may be behind many without. Ends early
- * when `mayGoOn` says so. Returns in how many accounts something was left. An account that fails does not hold up the others: its
- * error is thrown at the end.
+ * for, hands paid batches to the workers, then clears those pending changes. Repeated, or done beside a living gateway,
+ * it writes the same. Looks at every due account, because each becomes due 20 s after it has paid, whether or not
+ * anything is left. Ends early when `mayGoOn` says so. Returns in how many accounts something was left. An account that
+ * fails does not hold up the others: its error is thrown at the end.
  */
 export async function finishPending(db: Db, clock: Clock, mayGoOn: () => boolean = () => true): Promise<number> {
   const now = clock.now();
@@ -62,7 +60,6 @@ export async function finishPending(db: Db, clock: Clock, mayGoOn: () => boolean
   return finished;
 }
 
-/** The accounts that have waited longest. */
 async function dueAccounts(db: Db, before: Date, failed: readonly AccountId[]): Promise<readonly Due[]> {
   return db
     .collection<AccountDocument>('accounts')
@@ -75,16 +72,16 @@ async function dueAccounts(db: Db, before: Date, failed: readonly AccountId[]): 
     .toArray();
 }
 
-/** The pending changes that are old enough. Keys of `pending` are always change ids (payment/debit.ts, ledger/change.ts). */
+/** Keys of `pending` are always change ids (payment/debit.ts, ledger/change.ts). */
 function oldEnough(pending: AccountDocument['pending'], before: Date): readonly [ChangeId, PendingChange][] {
   const changes = Object.entries(pending ?? {}) as [ChangeId, PendingChange][];
   return changes.filter(([, { at }]) => at <= before);
 }
 
 /**
- * For accounts of which nothing is old enough. Most have nothing pending any more, because their gateway has cleared it: they leave
- * the maintenance. The others are due again later. One command for each kind; its filter decides by what is stored now, so an
- * account that pays meanwhile stays in its turn.
+ * For accounts of which nothing is old enough. Most have nothing pending, because their gateway cleared it: they are
+ * due no more. The others are due again later. Each command's filter decides by what is stored now, so an account that
+ * pays meanwhile stays due.
  */
 async function passOver(db: Db, ids: readonly AccountId[], before: Date, now: Date): Promise<void> {
   if (ids.length === 0) return;
@@ -98,10 +95,9 @@ async function passOver(db: Db, ids: readonly AccountId[], before: Date, now: Da
   await accounts.updateMany(those, { $set: { pendingAt: now } });
 }
 
-/** Finishes what is old enough of one account. Returns whether something was left. */
 async function finish(db: Db, id: AccountId, before: Date, now: Date): Promise<boolean> {
   const accounts = db.collection<AccountDocument>('accounts');
-  // What follows goes to other documents, perhaps on other servers: the payment must not be rolled back behind it.
+  // Other documents, perhaps on other servers, follow from the payment: it must not be rolled back after that.
   const account: Payer | null = await findCommitted(accounts, { _id: id }, { pending: 1, opening: 1, seq: 1 });
   if (account === null) return false;
   const old = oldEnough(account.pending, before);
@@ -134,7 +130,7 @@ async function finish(db: Db, id: AccountId, before: Date, now: Date): Promise<b
   return old.length > 0;
 }
 
-/** Removes the finished changes. A busy account can have younger ones; they are looked at when they are old enough. */
+/** A busy account can have younger changes; they are looked at when they are old enough. */
 async function clear(db: Db, account: Payer, finished: readonly ChangeId[], all: boolean, now: Date): Promise<void> {
   const accounts = db.collection<AccountDocument>('accounts');
   if (all) {

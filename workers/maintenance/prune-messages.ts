@@ -35,9 +35,8 @@ import { along, idsOf, type PrunePace, type PruneWalk } from './prune-walk.ts';
 const FINAL = (Object.keys(STATES) as MessageState[]).filter((state) => STATES[state].final); // its keys are the states
 
 /**
- * Messages that ended before `before`, so that nothing can happen to them any more. The filter uses the last change
- * and not only the id. A message that was stored late (from a schedule that nobody released for a month) or just
- * changed by a late receipt has an old id.
+ * Messages that ended before `before`: nothing can happen to them any more. The last change counts too, because a
+ * message that was stored late (a schedule that nobody released for a month) or got a late receipt has an old id.
  */
 function endedBefore(before: Date): Filter<AnyMessage> {
   return {
@@ -51,9 +50,9 @@ function endedBefore(before: Date): Filter<AnyMessage> {
 type Found = Pick<MessageDocument, '_id' | 'batch'>;
 
 /**
- * Removes messages that ended before `before`. Messages of a batch stay until the batch has stored its counts (`batchWalk`). Messages that an intent names stay too: the next holder of that lease
- * checks whether something is still to be done for them. The ledger and conversations refer to messages but do not read them. A
- * receipt for a removed message becomes an orphan and expires. With `account`: of this one alone.
+ * Removes messages that ended before `before`, not those of a batch without stored counts (`batchWalk`), nor those that
+ * an intent names: the next holder of that lease checks them. The ledger and conversations refer to messages but do not
+ * read them. A receipt for a removed message becomes an orphan and expires. `account`: only this one's.
  */
 export function messageWalk(db: Db, before: Date, account?: AccountId): PruneWalk<Found> {
   const messages = db.collection<AnyMessage>('messages');
@@ -84,10 +83,7 @@ export function messageWalk(db: Db, before: Date, account?: AccountId): PruneWal
   };
 }
 
-/**
- * Which of these messages an intent names: a redo may still read them. Only the next group of its stream replaces an intent, so that
- * of an idle lease can be very old. Asked for each group of the walk, because a walk can last for hours.
- */
+/** The messages that an intent names: a redo may still read them. An idle lease's intent can be very old. */
 async function intendedAmong(db: Db, ids: readonly MessageId[]): Promise<readonly MessageId[]> {
   const intents = await db
     .collection<IntentDocument>('intents')
@@ -97,16 +93,10 @@ async function intendedAmong(db: Db, ids: readonly MessageId[]): Promise<readonl
   return ids.filter((id) => intended.has(id));
 }
 
-/**
- * Unfinished work that is older counts as stuck. While workers run, it is redone within minutes (finish-pending.ts,
- * workers/schedules/release.ts).
- */
+/** Unfinished work older than this is stuck: it is redone within minutes (finish-pending.ts, schedules/release.ts). */
 const REDONE_MS = 24 * 3_600_000;
 
-/**
- * Whether work that was begun long ago is still unfinished. Redoing it inserts messages and schedules that are
- * missing, so none may be removed before it is done.
- */
+/** Redoing work that was begun long ago inserts missing messages and schedules: none may be removed before. */
 export async function isRedoOpen(db: Db, now: Date): Promise<boolean> {
   const begun = { $lte: new Date(now.getTime() - REDONE_MS) };
   const [account, schedule] = await Promise.all([
@@ -116,14 +106,14 @@ export async function isRedoOpen(db: Db, now: Date): Promise<boolean> {
   return account !== null || schedule !== null;
 }
 
-/** Everything of a message that says what it said. Of a received one the type stays, of a template its name. */
+/** Everything that holds a message's words. A received message's type stays, and a template's name. */
 const TEXTS = ['text', 'inbound.body', 'inbound.more', ...CONTENT_TEXTS, 'fallback.sms.text'];
 const UNSET = Object.fromEntries(TEXTS.map((name) => [name, '' as const]));
 const ANY = TEXTS.map((name) => ({ [name]: { $exists: true } }));
 
 /**
- * Removes the texts of messages that ended before `before` and stay longer (`HARKARA_TEXT_DAYS`). The version of a message stays: nothing is
- * decided by its text once it has ended. `from`: where this walk begins; what is older was walked before.
+ * Removes texts of messages that ended before `before` and stay longer (`HARKARA_TEXT_DAYS`). Versions stay: nothing is
+ * decided by an ended message's text. `from`: where this walk begins; older messages were walked before.
  */
 export function textWalk(db: Db, before: Date, from: MessageId | undefined): PruneWalk<Pick<MessageDocument, '_id'>> {
   const messages = db.collection<AnyMessage>('messages');
@@ -141,7 +131,7 @@ export function textWalk(db: Db, before: Date, from: MessageId | undefined): Pru
   };
 }
 
-/** The same of batches: the text of all their messages. Nobody reads it once every entry is a message. */
+/** A batch's text is that of all its messages. Nobody reads it once every entry is a message. */
 export function batchTextWalk(db: Db, before: Date): PruneWalk<Pick<BatchDocument, '_id'>> {
   const batches = batchCollection(db);
   const below = lowestId('bat', before);
@@ -168,13 +158,12 @@ export interface OldBatches {
   readonly messagesBefore: Date;
   /** Batches whose validity ended before this may be removed, once all their messages are removed. */
   readonly batchesBefore: Date;
-  /** Those of one account alone. */
   readonly account?: AccountId;
 }
 
 /**
- * Stores the final counts in batches whose messages have all ended. Then the messages can be removed (`messageWalk`), and `GET /v2/batches/{id}` still shows the same. Also removes ended
- * batches; their chunks were removed when they were split. The ledger keeps their refunds.
+ * Stores the final counts in batches whose messages have all ended: `messageWalk` may then remove the messages, and
+ * `GET /v2/batches/{id}` shows the same. Also removes ended batches. The ledger keeps their refunds.
  */
 export function batchWalk(
   db: Db,
@@ -185,7 +174,7 @@ export function batchWalk(
   const below = lowestId('bat', messagesBefore > batchesBefore ? messagesBefore : batchesBefore);
   const where = account === undefined ? {} : { account, ...SHOWN_BATCHES };
   return {
-    // Each batch has commands and a pause of its own.
+    // Small groups: each batch needs its own commands and a pause.
     group: { embedded: 50, mongodb: 50 },
     look: along(db, 'batches', { below, where, fields: { state: 1, open: 1, counts: 1, validUntil: 1 } }),
     remove: async (found) => {
@@ -233,9 +222,9 @@ const FORGOTTEN_MS = 3_600_000;
 
 /**
  * Removes batches that were never paid for and never will be, with their recipients: their gateway died before the
- * debit, or did not learn its outcome. Returns how many it looked at. The store's clock decides that the time to pay
- * is over, and the account remembers it (shared/money/payment/debit.ts), so clocks of machines do not matter. A batch whose debit is still pending
- * is left to finish-pending.ts.
+ * debit, or did not learn its outcome. The store's clock decides that the time to pay is over, and the account
+ * remembers it (shared/money/payment/debit.ts), so machines' clocks do not matter. A batch whose debit is pending is
+ * left to finish-pending.ts. Returns how many it looked at.
  */
 export async function pruneUnpaid(db: Db): Promise<number> {
   const batches = batchCollection(db);
@@ -253,7 +242,7 @@ export async function pruneUnpaid(db: Db): Promise<number> {
     .limit(BATCHES_MAX)
     .toArray();
   for (const { _id, account, unpaid: order } of found) {
-    // From here on a debit that was held up is refused, even by a server whose clock is behind.
+    // From here on a delayed debit is refused, even by a server whose clock is behind.
     if (order !== undefined && !(await declareOver(db, account, order.payBy))) continue;
     const pending = [...(await readPaid(db, account, findCommitted)).values()];
     if (pending.some(({ batch, schedules }) => batch === _id || schedules.some((one) => one.batch === _id))) continue;
@@ -269,10 +258,10 @@ export async function pruneUnpaid(db: Db): Promise<number> {
 type FoundChunk = Pick<BatchChunkDocument, '_id'>;
 
 /**
- * Removes recipients without a batch. They remain when a gateway freezes while it stores them, wakes up after the
- * batch was removed, writes the rest and dies. A batch is stored before its recipients and removed after them, so
- * recipients without a batch never get one. Recipients of the last hour are left alone, and a batch that a read does not show is
- * asked for once more: the read may come from a primary that was replaced.
+ * Removes recipients without a batch: they remain when a gateway freezes while storing them, wakes after the batch was
+ * removed, writes the rest and dies. A batch is stored before its recipients and removed after them, so such recipients
+ * never get a batch. Those of the last hour stay, and a batch that a read does not show is asked for again: the read
+ * may come from a primary that was replaced.
  */
 export function forgottenChunkWalk(db: Db, clock: Clock): PruneWalk<FoundChunk> {
   const chunks = chunkCollection(db);

@@ -2,39 +2,28 @@ import { setTimeout } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 
-/**
- * On the embedded store everybody waits while a command is done. MongoDB does many at once, and a replica set takes longer to tell
- * its members of a small group than to remove it.
- */
+/** The embedded store does one command at a time; MongoDB many, and a replica set is slow with small groups. */
 export type StoreKind = 'embedded' | 'mongodb';
 
-/**
- * Removes old documents in groups along `_id`, which sorts by time. A pause follows each group. A walk can end between any two
- * commands (the lease was lost, the process died). Removed documents stay removed, and the next walk continues with the rest.
- */
+/** Removes old documents in groups along `_id`, which sorts by time. It can end anywhere; the next walk goes on. */
 export interface PruneWalk<Found extends { readonly _id: string }> {
-  /** How many documents one command looks at: as many as the embedded store reads and removes within some 10 ms, MongoDB some 50 ms. */
+  /** Documents that one command looks at: some 10 ms of work for the embedded store, some 50 ms for MongoDB. */
   readonly group: Readonly<Record<StoreKind, number>>;
   /** The documents with old ids after `after`, in the order of their ids, whether they can be removed or not. */
   look(after: Found['_id'] | undefined, limit: number): Promise<readonly Found[]>;
-  /**
-   * Removes those of `found` that can be removed. Its filter states the whole condition again. Returns how many were
-   * removed.
-   */
+  /** Removes those of `found` that can be removed; its filter states the whole condition again. Returns how many. */
   remove(found: readonly Found[]): Promise<number>;
 }
 
-/** How fast a walk goes, and how long. */
 export interface PrunePace {
   readonly store: StoreKind;
-  /** Whether the lease is still held. Asked before each command. */
   mayGoOn(): boolean;
   readonly rests: Rests;
 }
 
 const PAUSE_MAX_MS = 5_000;
 
-/** The pauses between two commands: `perWork` times as long as the command took, so that a busy store gets less to do; at least `leastMs`. */
+/** Pauses between commands: `perWork` times as long as the command took, at least `leastMs`. */
 export class Rests {
   readonly #clock: Clock;
   readonly #pause: { readonly leastMs: number; readonly perWork: number };
@@ -55,13 +44,12 @@ export class Rests {
     this.#sinceMs = this.#clock.monotonicMs();
   }
 
-  /** How long the commands took together. */
   get workedMs(): number {
     return this.#workedMs + this.#clock.monotonicMs() - this.#sinceMs;
   }
 }
 
-/** Goes on by one group each time, and yields how many documents were removed. Throws the driver's error. */
+/** Removes a group at a time, and yields how many documents were removed. Throws the driver's error. */
 export async function* pruneAlong<Found extends { readonly _id: string }>(
   walk: PruneWalk<Found>,
   { store, mayGoOn }: PrunePace,
@@ -96,7 +84,6 @@ export function along<Found extends { readonly _id: string }>(
   };
 }
 
-/** The range of the ids of `found`. */
 export function idsOf<Found extends { readonly _id: string }>(
   found: readonly Found[],
 ): { readonly $gte: Found['_id']; readonly $lte: Found['_id'] } {

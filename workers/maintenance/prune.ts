@@ -16,7 +16,7 @@ import { along, idsOf, type PrunePace, type PruneWalk, pruneAlong, Rests, type S
 export interface Retention {
   /** Conversations are kept as long as messages. */
   readonly messages: number;
-  /** Texts of messages (HARKARA_TEXT_DAYS); as long as the messages if that is no less. */
+  /** HARKARA_TEXT_DAYS; as long as the messages if that is no less. */
   readonly texts: number;
   readonly deliveries: number;
   /** Schedules are kept as long as batches. */
@@ -31,24 +31,20 @@ export interface PruneDeps {
   readonly log: Log;
   readonly retention: Retention;
   readonly store: StoreKind;
-  /** Whether we still hold the lease. */
   held(): boolean;
   onRemoved(what: string, count: number): void;
 }
 
 const DAY_MS = 86_400_000;
-/** The pause after a group. With MongoDB most of a group's time is the network and the wait for a majority of the members. */
+/** Pauses between groups. With MongoDB a group mostly waits for the network and a majority of the members. */
 const PAUSES: Readonly<Record<StoreKind, { readonly leastMs: number; readonly perWork: number }>> = {
   embedded: { leastMs: 50, perWork: 9 },
   mongodb: { leastMs: 5, perWork: 3 },
 };
-/** A message ends at most so long after it was accepted: a week of validity, then receipts. */
+/** The most days from acceptance to a message's end: a week of validity, then receipts. */
 const LATE_DAYS = 14;
 
-/**
- * Removes what is old, group by group. Throws the driver's error; the next run continues. `lastRun`: when the last one of this process
- * that got to its end began.
- */
+/** Throws the driver's error; the next run continues. `lastRun`: when the last run that got to its end began. */
 export async function pruneOld(deps: PruneDeps, lastRun?: Date): Promise<void> {
   const { db, clock, log, retention } = deps;
   const now = clock.now();
@@ -56,7 +52,7 @@ export async function pruneOld(deps: PruneDeps, lastRun?: Date): Promise<void> {
   const messagesBefore = daysAgo(retention.messages);
   const batchesBefore = daysAgo(retention.batches);
   const textsBefore = daysAgo(retention.texts);
-  // Texts leave their messages behind, so a run goes on where the last one ended. What had not ended then has by the end of that time.
+  // Texts leave their messages, so a run goes on where the last ended, less the time that a message may take.
   const textsFrom = lastRun && lowestId('msg', new Date(lastRun.getTime() - (retention.texts + LATE_DAYS) * DAY_MS));
   const pace = paceOf(deps);
   const walks: Walks = {
@@ -77,7 +73,6 @@ export async function pruneOld(deps: PruneDeps, lastRun?: Date): Promise<void> {
   await takeTurns(deps, walks, pace);
 }
 
-/** The messages of accounts that keep them for a shorter time, their tests too. */
 async function* pruneOwn({ db, clock, retention }: PruneDeps, batchesBefore: Date, pace: PrunePace) {
   const now = clock.now().getTime();
   for (const { _id: account, messageDays = retention.messages } of await findShortRetentions(db, retention.messages)) {
@@ -89,7 +84,6 @@ async function* pruneOwn({ db, clock, retention }: PruneDeps, batchesBefore: Dat
   }
 }
 
-/** Erases accounts that were closed long ago. */
 export async function pruneClosed(deps: PruneDeps): Promise<void> {
   const { db, clock, retention } = deps;
   const before = new Date(clock.now().getTime() - retention.closedAccounts * DAY_MS);
@@ -107,14 +101,13 @@ export async function pruneConversations(deps: PruneDeps): Promise<void> {
   await takeTurns(deps, { conversations: pruneAlong(conversationWalk(db, before), pace) }, pace);
 }
 
-/** By the name of what is removed. */
 type Walks = Record<string, ReturnType<typeof pruneAlong>>;
 
 function paceOf({ clock, store, held }: PruneDeps): PrunePace {
   return { store, mayGoOn: held, rests: new Rests(clock, PAUSES[store]) };
 }
 
-/** Walks one group of each walk in turn. So each of them gets somewhere, even if every run is ended early. */
+/** Takes one group of each walk in turn, so that each advances even if every run ends early. */
 async function takeTurns({ log, onRemoved }: PruneDeps, walks: Walks, pace: PrunePace): Promise<void> {
   const removed = new Map(Object.keys(walks).map((what) => [what, 0]));
   const open = new Map(Object.entries(walks));
@@ -134,9 +127,8 @@ async function takeTurns({ log, onRemoved }: PruneDeps, walks: Walks, pace: Prun
 }
 
 /**
- * Removes deliveries that were created before `before` and will not be posted any more. A delivery that is due or
- * waits for its retry stays, however old it is. Announcing an event again would create its delivery again, but no
- * intent is old enough for that (`oldestUnannounced`, settlement/intents.ts).
+ * Removes deliveries created before `before` that are neither due nor wait for a retry. Announcing an event again would
+ * create its delivery again, but no intent is old enough for that (`oldestUnannounced`, settlement/intents.ts).
  */
 function deliveryWalk(db: Db, before: Date): PruneWalk<Pick<DeliveryDocument, '_id'>> {
   const deliveries = deliveriesOf(db);
@@ -161,10 +153,7 @@ function deliveryWalk(db: Db, before: Date): PruneWalk<Pick<DeliveryDocument, '_
   };
 }
 
-/**
- * Removes schedules that were sent or refunded and whose time was before `before`. Schedules that still have a `due`
- * stay.
- */
+/** Removes schedules that were sent or refunded and whose time was before `before`, unless they still have a `due`. */
 function scheduleWalk(db: Db, before: Date): PruneWalk<Pick<ScheduleDocument, '_id'>> {
   const schedules = db.collection<ScheduleDocument>('schedules');
   const below = lowestId('sch', before);
@@ -188,13 +177,10 @@ function scheduleWalk(db: Db, before: Date): PruneWalk<Pick<ScheduleDocument, '_
   };
 }
 
-/** How long lines are kept after the validity of their messages: a claim of one may still be in the hands of a carrier's worker. */
+/** How long lines outlive their messages' validity: a carrier's worker may still have claimed one. */
 const OVER_MS = 3_600_000;
 
-/**
- * Removes lines of which no carrier wants to know any more: their messages have expired. Usually a carrier's worker has taken the
- * last line before, and removed the document.
- */
+/** Removes lines of expired messages. Usually a carrier's worker took the last line and removed the document. */
 function queueWalk(db: Db, now: Date): PruneWalk<Pick<QueueDocument, '_id'>> {
   const before = new Date(now.getTime() - OVER_MS);
   const below = lowestId('que', before);
@@ -220,9 +206,9 @@ function conversationWalk(db: Db, before: Date): PruneWalk<Pick<ConversationDocu
       const { deletedCount } = await conversations.deleteMany(
         {
           _id: idsOf(found),
-          // It stands like an opt-out.
+          // A customer's request for no more marketing stands, like an opt-out.
           'marketing.stopped': { $ne: true },
-          // At least one of these times must exist. A document without any was just created for an opening (money/conversations/pay.ts).
+          // At least one exists: a document with none was just created for an opening (money/conversations/pay.ts).
           $or: [
             { lastInboundAt: { $lt: before } },
             { 'current.until': { $lt: before } },

@@ -21,27 +21,22 @@ export interface RerouteDeps {
   readonly db: Db;
   readonly clock: Clock;
   held(): boolean;
-  /** The holder of the lines that are being moved: the lease, and its epoch. */
   holder(): Pick<Claim, 'carrier' | 'epoch'>;
 }
 
-/** About as many messages are moved together. The store runs an update of them in one piece: others wait some 20 ms. */
+/** About as many messages are moved together: the store updates them in one piece, and others wait some 20 ms. */
 const SLICE = 250;
-/** Most documents that are moved together. */
 const DOCUMENTS_MAX = 100;
-/**
- * A gateway follows a change of the routes within two seconds, and uses the earlier routes until then. So all paths are read once
- * more after this time.
- */
+/** A gateway may use the earlier routes for two seconds more, so all paths are read again after this time. */
 const AGAIN_MS = 3_000;
 
 /**
- * Gives waiting messages the path that the current routes say. After a change of the routes this is done for all messages,
- * otherwise only for messages on a path that no carrier serves. A run looks at each path that has messages, by one read each.
+ * Gives waiting messages the path that the current routes say: all messages after a change of the routes, otherwise
+ * those on a path that no carrier serves. A run looks at each path that has messages, by one read each.
  *
- * A queue document has one path. So one with messages that must move is written out, and its lines are claimed, as a carrier would
- * do it. Then the messages that are still queued get their paths, and new lines there. If the process dies in between, the next run
- * finds its claims and gives the lines back.
+ * A queue document has one path, so a document with messages that must move is written out and its lines are claimed,
+ * as by a carrier. Then its queued messages get their paths, and new lines there. After a crash the next run finds the
+ * claims and gives the lines back.
  */
 export class Reroute {
   readonly #deps: RerouteDeps;
@@ -75,7 +70,6 @@ export class Reroute {
     return moved;
   }
 
-  /** The next path after this one on which something waits. */
   async #next(behind: string): Promise<string | undefined> {
     const [first] = await findAtOnce<QueueDocument>(this.#deps.db, 'queue', {
       filter: { path: { $gt: behind }, open: true },
@@ -107,7 +101,7 @@ export class Reroute {
     return moved + (await this.#placeSome(table, path, some));
   }
 
-  /** Mixed documents with messages that must move are written out: then their lines are among those of single accounts. */
+  /** Writes out mixed documents with messages that must move: their lines are then among those of single accounts. */
   async #split(table: RouteTable, path: string): Promise<void> {
     const { db, clock } = this.#deps;
     const stale: QueueId[] = [];
@@ -125,7 +119,7 @@ export class Reroute {
     const stale = some.filter(({ document, left }) => {
       const waiting = document.written ? left.flatMap(({ _id }) => stored.get(_id) ?? []) : left;
       if (waiting.some((message) => moves(message, placementOf(table, message)))) return true;
-      // Nothing waits here any more. Where no carrier takes from it, nobody else would remove the document.
+      // If no message waits here any more, nobody else would remove the document on a path without a carrier.
       return waiting.every((message) => message.path !== path);
     });
     return stale.length === 0
@@ -153,12 +147,12 @@ export class Reroute {
     const moved = await this.#placeMessages(table, path, await readQueued(db, lines));
     await requeue(db, await readQueued(db, lines));
     await closeClaims(db, [...ours], { id: claim.id }, now);
-    // A carrier has claimed some of them at the same moment.
+    // A carrier claimed some of these at the same moment.
     const others = heads.filter(({ _id }) => !ours.has(_id));
     return others.length === 0 ? moved : moved + (await this.#move(table, path, others));
   }
 
-  /** Changes a message only if it still waits on its old path: not one that was cancelled or has expired at the same moment. */
+  /** Only messages that still wait on their old path: not those cancelled or expired at the same moment. */
   async #placeMessages(table: RouteTable, path: string, waiting: readonly MessageDocument[]): Promise<number> {
     const groups = new Map<string, MessageDocument[]>();
     for (const message of waiting) {
@@ -188,7 +182,6 @@ function moves({ path, routed }: MessageDocument, place: Pick<MessageDocument, '
   return place.path !== path || place.routed?.route !== routed?.route;
 }
 
-/** The lines of a document that nobody has claimed. */
 function linesLeft({ lines, next }: QueueDocument): readonly MessageDocument[] {
   return unpackLines(lines).slice(next);
 }

@@ -9,25 +9,22 @@ import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { type AccountId, isTestAccount } from '../../shared/platform/runtime/ids.ts';
 import { decideTest } from './test-outcome.ts';
 
-/** The most messages in one group. A large backlog, for example after a carrier was down for two days, takes several. */
 const GROUP_MAX = 200;
 
-/** What an account has due at one moment. */
 interface Run {
   readonly due: Date;
   readonly account: AccountId;
 }
 
 /**
- * Settles messages whose `due` has come, the longest overdue first, a group at a time. A full group ends within the run of an account,
- * and the next group begins behind that run. So when the daytime of a campaign begins, a million messages are due at the same moment
- * and what others have due waits for a group, not for all of them.
+ * Settles messages whose `due` has come, the longest overdue first. A full group ends within an account's run, and the
+ * next begins behind it: when a campaign's daytime begins and a million are due, others wait for one group only.
  */
 export class DueMessages {
   readonly #db: Db;
   readonly #settler: Settler;
   readonly #clock: Clock;
-  /** Where the next group begins, and what was due when the first of this way began: behind it begins the next way. */
+  /** Where the next group begins, and the time up to which this pass goes; the next pass begins after it. */
   #onward: { readonly behind: Run; readonly until: Date } | undefined;
 
   constructor({ db, settler, clock }: { readonly db: Db; readonly settler: Settler; readonly clock: Clock }) {
@@ -81,7 +78,7 @@ export const RECEIPT_WAIT_MS = 72 * 3_600_000;
 /** A submit in flight belongs to the carrier's worker. The message is looked at again after this time. */
 const SUBMITTING_AGAIN_MS = 10 * 60_000;
 
-/** Decides what happens to a message whose `due` has come. Pure. */
+/** Pure. */
 export function decideDue(message: AnyMessage, now: Date): Change {
   const over = message.validUntil <= now;
   const isTest = isTestAccount(message.account) && !(over && isBeforeSent(message.state));
@@ -106,15 +103,14 @@ export function decideDue(message: AnyMessage, now: Date): Change {
   }
 }
 
-/** A `sent` message waits for receipts until they are too late. Then it is closed. */
 function awaitReceipts({ validUntil }: AnyMessage, now: Date): Change {
   const close = new Date(validUntil.getTime() + RECEIPT_WAIT_MS);
   return close <= now ? { set: { closedReason: 'no_receipt' }, unset: ['due'] } : { set: { due: close } };
 }
 
 /**
- * When the time of held receipts is over, their segments have failed, because no better receipts came. The message ends if they were the last
- * (`endState`). A later receipt still counts: `delivered` can follow `failed` (shared/messages/document/status.ts).
+ * When the time of held receipts is over, their segments have failed. The message ends if they were the last
+ * (`endState`). A later receipt still counts: `delivered` can follow `failed` (messages/document/status.ts).
  */
 function endHeld(message: AnyMessage, { until, keys, error, isStateNumber, reason }: HeldReceipt, now: Date): Change {
   if (until > now) return { set: { due: until } };
@@ -139,10 +135,7 @@ function endHeld(message: AnyMessage, { until, keys, error, isStateNumber, reaso
   };
 }
 
-/**
- * The message never left, or came back with proof that no carrier accepted it. An earlier copy may still have been
- * accepted; then it is not refunded.
- */
+/** The message never left, or surely no carrier accepted it. It is not refunded if an earlier copy may have been. */
 function expired(message: AnyMessage, now: Date): Change {
   const given = message.givenUp && message.attempts?.at(-1);
   if (given) {

@@ -9,7 +9,7 @@ import { Duties } from './duties.ts';
 /** Shorter than the time that a process has to stop (shared/platform/runtime/lifecycle.ts). */
 const STOP_MS = 10_000;
 
-/** After their end; a batch at least as long as its messages. */
+/** How long batches stay after their end; at least as long as their messages. */
 const BATCH_DAYS = 90;
 /** The longest extra delay of messages until lists show them. */
 const WRITE_OUT_POLL_MS = 200;
@@ -49,7 +49,7 @@ export async function startMaintenance({
   await duties.keepLease();
   const timetable = new Timetable(log);
   life.onStop('timetable', () => timetable.stop());
-  // Renews the lease after a third of its time.
+  // A third of the lease's time.
   timetable.every(5, () => duties.keepLease());
   for (const [name, when] of duties.timetable) {
     if (typeof when === 'number') timetable.every(when, () => duties.run(name));
@@ -67,10 +67,7 @@ export async function startMaintenance({
   life.onStop('write_out', () => writing.stop());
 }
 
-/**
- * When each duty runs. Duties find their work by its due time, so one late run does the work of all missed ones.
- * Missed runs are not repeated and are no error.
- */
+/** Duties find their work by its due time: one late run does the work of all missed ones, which are no error. */
 export class Timetable {
   readonly #log: Log;
   readonly #timers = new Map<number, NodeJS.Timeout>();
@@ -82,8 +79,8 @@ export class Timetable {
   }
 
   /**
-   * Runs `seconds` after the end of the last run. Not a cron pattern: after a machine was suspended for a night,
-   * node-cron walks through every missed second first (9 s of CPU for a day).
+   * Runs `seconds` after the end of the last run. Not a cron pattern: after a night's suspension node-cron walks
+   * through every missed second first (9 s of CPU for a day).
    */
   every(seconds: number, run: () => Promise<void>): void {
     const id = this.#timers.size;
@@ -97,10 +94,7 @@ export class Timetable {
     arm();
   }
 
-  /**
-   * Runs at the times of a cron pattern with seconds. A late run still takes place, unless the next one is due
-   * already.
-   */
+  /** Runs at the times of a cron pattern with seconds, also when late, unless the next run is due already. */
   at(duty: string, pattern: string, run: () => Promise<void>): void {
     const task = schedule(pattern, run, {
       noOverlap: true,
@@ -108,7 +102,7 @@ export class Timetable {
       missedExecutionTolerance: Number.POSITIVE_INFINITY,
       logger: this.#logger(duty),
     });
-    // node-cron reports all missed runs at once. They are logged as one line, even after a week.
+    // node-cron reports all missed runs at once: they are logged as one line, even after a week.
     let missed = 0;
     task.on('execution:missed', () => {
       missed += 1;
@@ -128,7 +122,7 @@ export class Timetable {
     for (const task of this.#tasks) void task.destroy();
   }
 
-  /** Where node-cron writes its messages instead of standard error. Its only warning is about a skipped run. */
+  /** Instead of standard error. node-cron's only warning is about a skipped run. */
   #logger(duty: string): Logger {
     return {
       debug: () => {},

@@ -25,7 +25,6 @@ import { isRefundable } from '../../shared/money/ledger/change.ts';
 import { defined } from '../../shared/platform/runtime/defined.ts';
 import { type AccountId, idTime } from '../../shared/platform/runtime/ids.ts';
 
-/** What is read of a message to count it. */
 export type Counted = Pick<
   StoredMessage,
   | '_id'
@@ -42,7 +41,7 @@ export type Counted = Pick<
   | 'givenUp'
 > &
   Partial<Pick<MessageDocument, 'sender' | 'route' | 'routed' | 'segments' | 'template' | 'credits'>> & {
-    /** Of a chat-app message that left: the account's number. */
+    /** The account's number, of a chat-app message that left. */
     readonly from?: ChatMessageDocument['from'];
     readonly direction?: 'in' | 'out';
     readonly content?: { readonly name?: string };
@@ -60,31 +59,28 @@ export const COUNTED_FIELDS = {
   ...{ to: 1, from: 1, sender: 1, route: 1, routed: 1, segments: 1, template: 1, credits: 1, 'content.name': 1 },
 } as const;
 
-/** What a message cost the account. */
 export interface Paid {
-  /** What was debited for it, and how much of that came back: all or nothing. */
+  /** The debit, and how much of it was refunded: all or nothing. */
   readonly credits: number;
   readonly refunded: number;
-  /** What the operator earns with the rest. Absent where nobody has said what a credit earns. */
+  /** What the operator earns with the rest. Absent if no value of a credit is known. */
   readonly sale?: Amount;
 }
 
-/** What the operator earns with one credit of an account. */
 export type CreditValues = ReadonlyMap<AccountId, Amount>;
 
-/** As in `TrafficKind`; what is unknown is undefined here. */
+/** As in `TrafficKind`, with undefined for what is unknown. */
 export type Kind = Pick<TrafficKind, 'half' | 'channel'> & {
   readonly [Name in Exclude<keyof TrafficKind, 'half' | 'channel' | 'other'>]?: TrafficKind[Name] | undefined;
 };
 
-/** A message with all that counts of it. */
 export interface Sorted {
   readonly message: Counted;
   readonly kind: Kind;
   readonly paid: Paid;
 }
 
-/** `names`: of the carriers, by id. `refunded`: conversations that were given back. */
+/** `names`: of the carriers, by id. `refunded`: conversations that were refunded. */
 export function sorted(
   message: Counted,
   names: ReadonlyMap<string, string>,
@@ -94,7 +90,6 @@ export function sorted(
   return { message, kind: kindOf(message, names), paid: paidFor(message, refunded, values) };
 }
 
-/** What reports group a message by. */
 function kindOf(message: Counted, names: ReadonlyMap<string, string>): Kind {
   const { _id, channel, to, operator, claim, from, sender = from, route, routed, template, content, pricing } = message;
   const half = idTime(_id).getTime() % HOUR_MS < HOUR_MS / 2 ? 0 : 1;
@@ -116,9 +111,9 @@ function paidFor(message: Counted, isRefunded: ReadonlySet<string | undefined>, 
   return { credits, refunded: isBack ? credits : 0, ...(sale && { sale }) };
 }
 
-/** Error codes and carriers of one account and hour that are kept: a document stays small whatever carriers answer. */
+/** Error codes and carriers kept per account and hour: a document stays small whatever carriers answer. */
 const KINDS_MAX = 50;
-/** Rows of traffic that are kept. Of all accounts together more, because the account tells them apart too. */
+/** Rows of traffic that are kept. All accounts together have more, because their rows are also apart by account. */
 const ROWS_MAX = 200;
 const ALL_ROWS_MAX = 1_000;
 
@@ -130,7 +125,7 @@ interface Operator {
   readonly within: number[];
 }
 
-/** Counts the messages that one account made in one hour. Those of all accounts are joined. */
+/** Counts the messages of one account in one hour. The tallies of all accounts are joined. */
 export class Tally {
   readonly #counter: Counter;
   readonly #traffic: Traffic;
@@ -142,7 +137,7 @@ export class Tally {
   #credits = 0;
   #conversations = 0;
 
-  /** `carrierNames`: by id. A receipt says the name; a message that ended without one says the id. */
+  /** `carrierNames`: by id. A receipt has the name; a message that ended without a receipt has the id. */
   constructor(counter: Counter, carrierNames: ReadonlyMap<string, string>) {
     this.#counter = counter;
     this.#carrierNames = carrierNames;
@@ -161,7 +156,6 @@ export class Tally {
     if (name !== undefined && STATES[state].final) this.#end(message, name);
   }
 
-  /** Adds what was counted of an account to what is counted of all. */
   join(account: AccountId, own: Tally): void {
     for (const channel of CHANNEL_NAMES) {
       for (const [state, count] of own.#states[channel]) increase(this.#states[channel], state, count);
@@ -224,22 +218,17 @@ function newOperator(name: string, channel: Operator['channel']): Operator {
   return { name, channel, ended: 0, delivered: 0, within: SECONDS.map(() => 0).concat(0) };
 }
 
-/** Error codes of a row: the most frequent ones. */
 const ERRORS_MAX = 10;
 
 interface Row extends TrafficSums {
   readonly kind: TrafficKind;
 }
 
-/**
- * The sent messages of an hour by what reports group by. Whoever sends with ever new senders or templates must not make the
- * documents grow: the kinds with the most messages are kept, the others are counted together.
- */
+/** An hour's sent messages by report group. Only the largest kinds are kept apart, so that documents stay small. */
 class Traffic {
   readonly #rows = new Map<string, Row>();
   readonly #others = new Map<string, Row>();
   readonly #kept: number;
-  /** Kinds that are told apart while counting. Beyond, a new one is counted with the others at once. */
   readonly #most: number;
 
   constructor(kept: number) {
@@ -262,7 +251,7 @@ class Traffic {
     else if (isUnpriced(message)) row.unpriced++;
   }
 
-  /** Among all accounts, the account tells kinds apart, and what only matters to the account does not. */
+  /** Rows of all accounts are apart by account, and not by sender or template. */
   join(account: AccountId, own: Traffic): void {
     for (const row of own.#rows.values()) {
       merge(this.#rowOf({ ...row.kind, account, sender: undefined, template: undefined }), row);
@@ -278,7 +267,7 @@ class Traffic {
 
   #rowOf(kind: Kind): Row {
     const { half, channel, account, sender, template, route, rule, carrier, country, category, operator } = kind;
-    // Of all that a message costs here, `join` was a third.
+    // One template string: `join` took a third of all the time spent on a message here.
     const key = `${half} ${channel} ${account} ${route} ${rule} ${carrier} ${country} ${category}\t${sender}\t${template}\t${operator}`;
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
@@ -309,9 +298,9 @@ function merge(into: Row, row: Row): void {
 }
 
 /**
- * The price is of a message, and counts unless it was refunded. Costs are of a segment: carriers charge each that they took, those of
- * earlier copies too. A segment whose answer never came counts, as it may have been taken. A copy of one part is a whole text: a carrier
- * over HTTPS, or one that takes message_payload, splits it by itself.
+ * The price is of a message, and counts unless it was refunded. Costs are of a segment: carriers charge each that they
+ * took, earlier copies too. A segment whose answer never came counts, as it may have been taken. A copy of one part is
+ * a whole text: a carrier over HTTPS, or one that takes message_payload, splits it by itself.
  */
 function addAmounts(
   row: Row,
@@ -330,7 +319,7 @@ function addAmounts(
   }
 }
 
-/** Whether the provider takes money for it, and no price list said how much when it was delivered. */
+/** Whether the provider charges for it, and no price list said how much when it was delivered. */
 function isUnpriced({ pricing, state }: Counted): boolean {
   return pricing !== undefined && (state === 'delivered' || state === 'read') && isBilled(pricing);
 }

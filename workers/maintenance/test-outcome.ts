@@ -6,20 +6,16 @@ import { hasEnded } from '../../shared/messages/document/copies.ts';
 import type { FinalState, Part } from '../../shared/messages/document/message.ts';
 import { sentWith } from '../../shared/messages/settlement/decide-outcome.ts';
 
-/**
- * What becomes of a test message: no carrier or provider gets it, the last three digits of its recipient decide. They are those of the
- * simulator (docs/magic-numbers.md, which lists these too), as far as they differ in what a customer sees.
- */
+/** A test message's outcome, by its recipient's last three digits (docs/magic-numbers.md). It goes to nobody. */
 export interface TestOutcome {
   readonly ending: string;
   readonly meaning: string;
-  /** It is taken after a while only, as if it had been refused for now before. */
+  /** The message is taken only after a while, as if it had been refused for now. */
   readonly late?: true;
-  /** It is not taken. */
   readonly refused?: Reason;
-  /** What is reported after it was taken, in this order. Absent: as of all other numbers. */
+  /** What is reported after the message was taken, in order. Absent: the usual reports. */
   readonly reports?: readonly Reported[];
-  /** Pauses before a report, instead of one. */
+  /** Pauses before a report; one if absent. */
   readonly pauses?: number;
 }
 
@@ -79,18 +75,16 @@ const CHATAPP: readonly TestOutcome[] = [
   },
 ];
 
-/** By channel, for the documentation too. */
 export const TEST_OUTCOMES = { sms: SMS, chatapp: CHATAPP } as const;
 const BY_ENDING = {
   sms: new Map(SMS.map((one) => [one.ending, one])),
   chatapp: new Map(CHATAPP.map((one) => [one.ending, one])),
 };
-/** The `operator` of what was delivered. */
 const OPERATOR = 'Test';
 const PAUSE_MS = 2_000;
 const LATE_MS = 10_000;
 
-/** The next thing that becomes of a test message whose `due` has come. Undefined: nothing of its own any more. Pure. */
+/** The next change of a test message whose `due` has come. Undefined: the rules of all messages apply. Pure. */
 export function decideTest(message: AnyMessage, now: Date): Change | undefined {
   if ('inbound' in message) return received(message, now);
   const outcome = BY_ENDING[message.channel].get(message.to.slice(-3));
@@ -118,7 +112,7 @@ export function decideTest(message: AnyMessage, now: Date): Change | undefined {
     };
   }
   const { code, reason } = next;
-  // What a chat-app provider took and failed costs nothing.
+  // A message that a chat-app provider took and then failed costs nothing.
   const after = message.channel === 'sms' ? next.state : 'refused';
   return {
     state: next.state,
@@ -137,13 +131,12 @@ export function decideTest(message: AnyMessage, now: Date): Change | undefined {
   }
 }
 
-/** Nothing is told of a reaction. */
+/** A reaction has no reports. */
 function usual(message: AnyMessage): readonly Reported[] {
   if (message.channel === 'sms') return ['delivered'];
   return 'content' in message && message.content.kind === 'reaction' ? [] : ['delivered', 'read'];
 }
 
-/** What a customer wrote in a test is announced once. */
 function received({ history }: AnyMessage, now: Date): Change | undefined {
   return history.length > 0 ? undefined : { unset: ['due'], entries: [entryAt('received', now, history)] };
 }

@@ -31,22 +31,19 @@ import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import { RecentCounts, WatchedMachine, WatchedTraffic } from './watched.ts';
 
 const MINUTE_MS = 60_000;
-/** A watch that has just begun knows no counts of before: what it cannot see yet has not ended. */
+/** A new watch knows no earlier counts: before this time, a condition that it cannot see has not ended. */
 const BEGIN_MS = 2 * MINUTE_MS;
-/** Accounts of one read. */
 const PAGE = 200;
-/** The rate of so many accounts is read anew in one round, and is good for so long. */
+/** How many accounts' rates are read anew in one round, and how long a rate is used. */
 const RATES = 20;
 const RATE_MS = 6 * 3_600_000;
 
-/** The apps that every installation needs. */
 const NEEDED = APPS.filter((app) => app !== 'embedded-db');
 const COUNTERS = [
   ...['smpp_answers_total', 'smpp_submits_total', 'smpp_binds_total', 'smpp_receipt_states_total'],
   ...['smpp_receipts_unknown_word_total', 'smpp_unknown_decided_total', 'webhook_posts_total'],
   ...['http_requests_total', 'http_request_seconds_bucket', 'http_request_seconds_count'],
 ];
-/** A route of the API, as the metrics name it. */
 const SEND = '/v2/send';
 const FAILED = ['500', '502', '503', '504'];
 const REFUSED = ['rejected', 'retry', 'bind'];
@@ -56,15 +53,11 @@ export interface WatchDeps {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly notes: ProcessNotes;
-  /** The directory of the embedded store. */
   readonly storeDir?: string | undefined;
   readonly publicUrl?: string | undefined;
 }
 
-/**
- * Looks for what is wrong, and stores it (docs/decisions/0044). Of several processes only the holder of the maintenance lease
- * does; that it looks at all is told with the process's report, and whoever reads the conditions reads that too.
- */
+/** Finds and stores what is wrong (docs/decisions/0044). The process's report says when it last looked. */
 export class Watch {
   readonly #deps: WatchDeps;
   readonly #recent: RecentCounts;
@@ -85,7 +78,7 @@ export class Watch {
     this.#traffic = new WatchedTraffic(db, clock);
     this.#machine = new WatchedMachine(db, clock, { storeDir, publicUrl });
     this.#watchedAt = deps.metrics.gauge('watched_at_seconds', 'When it was looked last for what is wrong.');
-    this.#watchedAt.remove(); // A gauge begins with 0, which is no time: that alert would come at every start.
+    this.#watchedAt.remove(); // A gauge begins with 0: the alert would fire at every start.
     this.#gauge = deps.metrics.gauge('conditions', 'What is wrong now. Those of accounts are counted.', [
       'condition',
       'severity',
@@ -93,7 +86,6 @@ export class Watch {
     ]);
   }
 
-  /** Forgets what it has seen: another process holds the lease. */
   leave(): void {
     this.#sinceMs = undefined;
     this.#recent.reset();
@@ -102,7 +94,6 @@ export class Watch {
     this.#watchedAt.remove();
   }
 
-  /** The installation: processes, carriers, queues. */
   async look(queues: readonly WaitingLane[]): Promise<void> {
     const { clock, notes } = this.#deps;
     const now = clock.now();
@@ -113,7 +104,7 @@ export class Watch {
     this.#watchedAt.set(now.getTime() / 1_000);
   }
 
-  /** Once a minute what was highest since: a chart has one value for an hour. */
+  /** Once a minute, the highest values since: a chart has one value for an hour. */
   async #raisePeaks({ carriers, queues, now }: Installation): Promise<void> {
     const { db, clock } = this.#deps;
     for (const { carrier, retrying, measured } of carriers) {
@@ -128,7 +119,6 @@ export class Watch {
     this.#peaksAtMs = clock.monotonicMs();
   }
 
-  /** All accounts, page by page. `mayGoOn`: whether the lease is still ours. */
   async lookAtAccounts(mayGoOn: () => boolean): Promise<void> {
     const { db, clock } = this.#deps;
     const accounts = db.collection<AccountDocument>('accounts');
@@ -249,7 +239,6 @@ export class Watch {
   }
 }
 
-/** What the carrier shows on its binds, and what we show to it. */
 function certificatesOf({ carrier, measured }: ListedCarrier): Installation['certificates'] {
   const { _id, name, tls, trust } = carrier;
   if (!tls) return [];
@@ -263,10 +252,7 @@ function certificatesOf({ carrier, measured }: ListedCarrier): Installation['cer
 
 const LABELS = ['path', 'lane'] as const;
 
-/**
- * What waits to leave, for `/metrics`. Gauges of all processes are summed there, so only the holder of the maintenance lease may
- * have these.
- */
+/** Waiting messages, for `/metrics`, which sums gauges of all processes: only the holder of the lease has these. */
 export class QueueGauges {
   readonly #db: Db;
   readonly #clock: Clock;
@@ -280,7 +266,6 @@ export class QueueGauges {
     this.#oldest = metrics.gauge('queue_oldest_seconds', 'How long the oldest of them has waited.', LABELS);
   }
 
-  /** Reads the queues and sets the gauges. */
   async look(): Promise<readonly WaitingLane[]> {
     const lanes = await readQueues(this.#db);
     this.leave();
@@ -291,7 +276,6 @@ export class QueueGauges {
     return lanes;
   }
 
-  /** Removes the gauges: another process holds the lease. */
   leave(): void {
     this.#waiting.reset();
     this.#oldest.reset();

@@ -8,7 +8,7 @@ import type { ProcessDocument, ReportedMetric } from '../../shared/platform/proc
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { parseIdentity, processName } from '../../shared/platform/runtime/process-identity.ts';
 
-/** What is remembered: the longest window of any condition. */
+/** The longest window of any condition. */
 const KEPT_MS = 3_600_000;
 
 export type Labels = Readonly<Record<string, string>>;
@@ -20,15 +20,10 @@ interface Grown {
 
 interface Step {
   readonly atMs: number;
-  /** By the counter's name. */
   readonly grown: ReadonlyMap<string, readonly Grown[]>;
 }
 
-/**
- * How much the counters of all processes grew in the last minutes. Fed with what every process reports anyway
- * (platform/processes/report.ts), it keeps an hour in memory, so nothing is written for it. What was counted before it began is not
- * known to it.
- */
+/** How much all processes' reported counters grew in the last hour (platform/processes/report.ts). In memory only. */
 export class RecentCounts {
   readonly #clock: Clock;
   readonly #wanted: ReadonlySet<string>;
@@ -41,13 +36,12 @@ export class RecentCounts {
     this.#wanted = new Set(wanted);
   }
 
-  /** Forgets everything: another process has watched meanwhile. */
   reset(): void {
     this.#last = undefined;
     this.#steps = [];
   }
 
-  /** The reports of now. Counters of a process only grow; a process that was not known has counted from 0. */
+  /** The current reports. Counters of a process only grow; a new process has counted from 0. */
   add(reported: readonly ReportedMetric[]): void {
     const nowMs = this.#clock.monotonicMs();
     const now = new Map<string, number>();
@@ -70,7 +64,7 @@ export class RecentCounts {
     this.#steps = [...this.#steps.filter(({ atMs }) => atMs > nowMs - KEPT_MS), step];
   }
 
-  /** How much the counters with these labels, and whatever others, grew in the last `ms`, but not in the last `untilMs` of them. */
+  /** How much counters with these labels (and any others) grew in the last `ms`, without the last `untilMs`. */
   sum(name: string, labels: Labels, ms: number, untilMs = 0): number {
     const nowMs = this.#clock.monotonicMs();
     return this.#steps
@@ -79,8 +73,8 @@ export class RecentCounts {
   }
 
   /**
-   * How much a counter grew with any of these values of a label since it grew with another one, and how many milliseconds ago that
-   * began. A step with both counts for the other one.
+   * How much a counter grew with any of the `counted` values of a label since it grew with the value `other`, and how
+   * many milliseconds ago that began. A step with both counts as `other`.
    */
   sumSince(
     name: string,
@@ -95,7 +89,7 @@ export class RecentCounts {
       const more = counted.reduce((sum, value) => sum + grownIn(step, name, { ...labels, [label]: value }), 0);
       if (more === 0) continue;
       count += more;
-      // It grew after the step before.
+      // The count grew between the previous step and this one.
       sinceMs = (this.#steps[i - 1] ?? step).atMs;
     }
     return count === 0 ? undefined : { count, agoMs: this.#clock.monotonicMs() - sinceMs };
@@ -110,11 +104,10 @@ function grownIn({ grown }: Step, name: string, labels: Labels): number {
   );
 }
 
-/** So many measurements in a row must be bad: one may be an accident. */
+/** An alarm needs this many bad measurements in a row, because a single one may be an accident. */
 const REMEMBERED = 3;
 const CONNECT_MS = 5_000;
 
-/** What the watch measures itself: the store, its disk, the clocks, the certificate that browsers meet. */
 export class WatchedMachine {
   readonly #db: Db;
   readonly #clock: Clock;
@@ -123,7 +116,6 @@ export class WatchedMachine {
   readonly #skews = new Map<string, readonly number[]>();
   #certificate: { readonly until: Date | undefined; readonly atMs: number } | undefined;
 
-  /** `storeDir`: of the embedded store. */
   constructor(db: Db, clock: Clock, options: { readonly storeDir: string | undefined; readonly publicUrl: string }) {
     this.#db = db;
     this.#clock = clock;
@@ -137,7 +129,7 @@ export class WatchedMachine {
     return { store, clocks: this.#clocks(living), certificates: certificate };
   }
 
-  /** A write that matches no document: like each write, it waits until a majority has all before it. */
+  /** A write that matches no document: like each write, it waits until a majority has all earlier ones. */
   async #store(): Promise<StoreSeen> {
     const beganMs = this.#clock.monotonicMs();
     await this.#db.collection<ProcessDocument>('processes').updateOne({ _id: 'watch' }, { $unset: { ended: '' } });
@@ -181,7 +173,7 @@ export class WatchedMachine {
   }
 }
 
-/** Undefined when nothing is reached from here: whoever looks from outside may reach it. */
+/** Undefined when the address cannot be reached from here: it may be reached from outside. */
 function certificateUntil({ hostname, port }: URL): Promise<Date | undefined> {
   return new Promise((resolve) => {
     const socket = connect({
@@ -205,12 +197,12 @@ function certificateUntil({ hostname, port }: URL): Promise<Date | undefined> {
 const DAY_MS = 24 * HOUR_MS;
 /** The hours are counted anew every 15 s at most (count-hours.ts). */
 const RECENT_MS = 60_000;
-/** A week of an installation with much traffic is some 100,000 rows. */
+/** How often the usual traffic is read again: a week may have 100,000 rows. */
 const USUAL_MS = 6 * HOUR_MS;
 
 type Sums = ReadonlyMap<string, Fates>;
 
-/** What became of messages by carrier and by operators' route, from the hourly counts: lately, and in the week before. */
+/** What became of messages by carrier and by route, by the hourly counts: in the last hour and the week before. */
 export class WatchedTraffic {
   readonly #db: Db;
   readonly #clock: Clock;
