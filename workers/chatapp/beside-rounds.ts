@@ -5,16 +5,15 @@ import { type Log, unexpectedErrorFields } from '../../shared/platform/runtime/l
 interface BesideRoundsOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** The word of the log for a turn that failed. */
   readonly failed: string;
-  /** Works off some of what is due. Whether anything was, so that there may be more. */
+  /** Works off some due work. Returns whether there was any, so that there may be more. */
   turn(): Promise<boolean>;
 }
 
-/** How often it is looked whether anything is due: one read of an index that has what may become due alone. */
+/** How often to look for due work, by one read of an index that has nothing else. */
 const LOOK_MS = 500;
 
-/** Work with a time of its own that goes on beside the rounds of the worker. */
+/** Work with its own timing, beside the rounds of the worker. */
 export class BesideRounds {
   readonly #options: BesideRoundsOptions;
   #running: Promise<void> | undefined;
@@ -29,7 +28,7 @@ export class BesideRounds {
     return this.#running !== undefined;
   }
 
-  /** Begins with what is due, unless that is going on, or was done just now. Never rejects. */
+  /** Begins, unless a turn is running or was begun within `LOOK_MS`. Never rejects. */
   look(): void {
     const nowMs = this.#options.clock.monotonicMs();
     if (this.#closed || this.#running !== undefined || nowMs - this.#lookedMs < LOOK_MS) return;
@@ -60,12 +59,12 @@ interface OfAccount {
 }
 
 const PAGE = 100;
-/** Of one account in one turn, so that nobody waits behind the thousands of another. */
+/** Of one account in one turn, so that nobody waits behind another account's thousands. */
 const QUOTA = 20;
-/** Reads in one turn. Each passes over the accounts that the one before has served, or may not serve. */
+/** Reads in one turn. Each leaves out the accounts of the reads before. */
 const LOOKS_MAX = 4;
 
-/** What comes in this turn. `find`: up to `limit`, the longest due first, of other accounts than `passed`. */
+/** `find`: up to `limit`, the longest due first, of other accounts than `passed`. */
 export async function inTurns<Due extends OfAccount>(
   find: (passed: ReadonlySet<AccountId>, limit: number) => Promise<readonly Due[]>,
   isOurs: (account: AccountId) => boolean,
@@ -87,7 +86,7 @@ export async function inTurns<Due extends OfAccount>(
   return due;
 }
 
-/** By account: accounts go side by side, what one of them has in turn, as its debits would only be in each other's way. */
+/** Accounts go side by side, the work of one in turn: its debits would only be in each other's way. */
 export function ofAccounts<Due extends OfAccount>(due: readonly Due[]): readonly (readonly Due[])[] {
   const byAccount = new Map<AccountId, Due[]>();
   for (const one of due) byAccount.set(one.account, [...(byAccount.get(one.account) ?? []), one]);

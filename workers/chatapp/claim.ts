@@ -14,9 +14,7 @@ export interface ChatClaimerOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly account: AccountId;
-  /** The account's number that the messages leave from. */
   readonly number: BusinessNumber;
-  /** Lease of the account's partition, and its epoch. Every claim stores both. */
   readonly lease: string;
   readonly epoch: number;
 }
@@ -24,10 +22,7 @@ export interface ChatClaimerOptions {
 const QUEUE = { channel: 'chatapp', state: 'queued' } as const;
 const IN_ORDER = { account: 1, from: 1, _id: 1 } as const;
 
-/**
- * Takes queued messages of one number of an account: they change from queued to submitting. Only the holder of the partition claims, so there
- * is no race.
- */
+/** Takes queued messages of one number of an account (queued → submitting). Only the partition's holder claims. */
 export class ChatClaimer {
   readonly #options: ChatClaimerOptions;
   readonly #messages: Collection<ChatMessageDocument>;
@@ -39,10 +34,7 @@ export class ChatClaimer {
     this.#messages = options.db.collection('messages');
   }
 
-  /**
-   * The oldest queued message of each customer, except the customers in `without`; at most `limit`. With `kind` only of
-   * messages of that kind. Leaves expired messages to the maintenance.
-   */
+  /** Each customer's oldest queued message, without those in `without`. Leaves expired ones to the maintenance. */
   async queued(limit: number, without: readonly string[], kind?: SendKind): Promise<ChatMessageDocument[]> {
     const { account, number, clock } = this.#options;
     const found = await this.#messages
@@ -62,7 +54,7 @@ export class ChatClaimer {
     return [...first.values()];
   }
 
-  /** Claims the messages. Returns those that are ours now, as they are after the claim. After a driver's error, call `recover`. */
+  /** Returns those that are ours now, as they are after the claim. After a driver's error, call `recover`. */
   async take(messages: readonly ChatMessageDocument[]): Promise<ChatMessageDocument[]> {
     const { lease: carrier, epoch, clock } = this.#options;
     const claim = { id: newId('clm'), carrier, epoch, at: clock.now() };
@@ -70,7 +62,6 @@ export class ChatClaimer {
     return this.#take(false);
   }
 
-  /** Number of messages of a claim whose answer from the store is missing. */
   get uncertain(): number {
     return this.#uncertain?.ids.length ?? 0;
   }
@@ -89,13 +80,9 @@ export class ChatClaimer {
   }
 }
 
-/** Most messages that end together. */
 const OTHERS_MAX = 200;
 
-/**
- * The oldest queued messages of an account that are to leave from none of these numbers. Goes from number to number in the queue's
- * index, so that what waits from the account's own is not read: of 50,000 messages that took the embedded store 120 ms.
- */
+/** The oldest queued messages not from `numbers`, number by number in the index: those of `numbers` are not read. */
 export async function queuedFromOthers(
   db: Db,
   account: AccountId,
@@ -116,20 +103,15 @@ export async function queuedFromOthers(
   return others;
 }
 
-/** Messages that one read covers, of any number of accounts. */
 const PAGE = 32;
 
-/** Queued messages: of these numbers of an account, or, where the read ended before all of them were seen, of any of its numbers. */
+/** Queued messages of these numbers of an account, or of `any`: then the read ended before it saw all. */
 export interface AccountWork {
   readonly account: AccountId;
   readonly numbers: ReadonlySet<BusinessNumber> | 'any';
 }
 
-/**
- * Finds accounts with queued chat-app messages, after `after` in the order of their ids, by one read of the queue's index.
- * `more`: there may be other accounts after the last one. To skip the backlog of one account, ask again with that account as
- * `after`.
- */
+/** Finds accounts with queued messages behind `after`, by one index read. `more`: there may be others behind. */
 export async function accountsWithWork(
   db: Db,
   after: string,
@@ -151,9 +133,9 @@ export async function accountsWithWork(
 }
 
 /**
- * Ends what waits to leave from numbers that the account has no more: nothing would send it. It was never claimed, so it is refunded
- * where no earlier copy may have left. `known`: the account's numbers as they were read last; they are read again before anything is
- * refused, because one of them may be new. Returns how many messages ended. More may wait.
+ * Ends messages that wait to leave from numbers that the account no longer has: nothing would send them. They were
+ * never claimed, so they are refunded unless an earlier copy may have left. `known`: the account's numbers as last
+ * read; they are read again before a refund, because one may be new. Returns how many messages ended. More may wait.
  */
 export async function refuseRemoved(
   db: Db,
@@ -176,7 +158,6 @@ export async function refuseRemoved(
   return settled.filter((message) => message !== undefined).length;
 }
 
-/** Undefined when it does not wait any more. */
 function removed(message: ChatMessageDocument, now: Date): Change | undefined {
   if (message.state !== 'queued') return undefined;
   const mayHave = mayHaveLeft(message);

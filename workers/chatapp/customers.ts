@@ -30,15 +30,15 @@ import { defined } from '../../shared/platform/runtime/defined.ts';
 import { type AccountId, customerId } from '../../shared/platform/runtime/ids.ts';
 import type { MatchedMessage } from './statuses.ts';
 
-/** How much of what statuses told is remembered, and for how long. Then all is forgotten, and each is looked up when it is next told. */
+/** How much of what statuses told is remembered, and for how long. Then all is forgotten. */
 const REMEMBERED_MAX = 10_000;
 const REMEMBERED_MS = 3_600_000;
 
-/** Learns who customers are: by which other names the provider knows them, and what they are called. */
+/** Learns by which other names the provider knows customers, and what they are called. */
 export class Customers {
   readonly #db: Db;
   readonly #clock: Clock;
-  /** What is stored already. Each message tells it four times: in its answer and in three statuses. */
+  /** What is stored already. A message names its customer four times: in its answer and in three statuses. */
   readonly #known = new Set<string>();
   #sinceMs = 0;
 
@@ -47,7 +47,7 @@ export class Customers {
     this.#clock = clock;
   }
 
-  /** From answers to sends, and from statuses. May be repeated. */
+  /** Stores what answers to sends and statuses told of customers. May be repeated. */
   async learnFromSends(tolds: readonly Told[]): Promise<void> {
     this.#forget(tolds.length);
     const fresh = new Map<string, Told>();
@@ -60,7 +60,7 @@ export class Customers {
     for (const key of fresh.keys()) this.#known.add(key);
   }
 
-  /** From what customers wrote or wished, and from what the provider wrote of them. One read; a write where something is news. */
+  /** From customers' messages and preferences, and the provider's messages about them. One read; writes only news. */
   async learnFrom(items: readonly InboxItemDocument[]): Promise<void> {
     await this.#link(
       items.flatMap(({ account, what }) => {
@@ -85,14 +85,13 @@ export class Customers {
   }
 }
 
-/** A status names the customer as the provider knows them (Cloud API, Webhooks: `recipient_id`, `recipient_user_id`). Pure. */
+/** A status names the customer as the provider does (Cloud API, Webhooks: `recipient_id`, `recipient_user_id`). */
 export function toldByStatuses(matched: readonly MatchedMessage[]): readonly Told[] {
   return matched.flatMap(({ message: { account, to }, statuses }) =>
     statuses.map(({ recipient, who }) => toldOf(account, [to, recipient], who)),
   );
 }
 
-/** What a message tells of its customer. Pure. */
 function toldIn(account: AccountId, what: InboundItem): readonly Told[] {
   const { from, who, sentAt, more = {} } = what;
   const wroteAt = { wroteAt: sentAt };
@@ -112,7 +111,7 @@ function toldOf(account: AccountId, names: readonly (string | undefined)[], who:
   return { account, names: unique([...names, userId, parentId]), ...profile };
 }
 
-/** Of the system's messages those that say that a person has other names now (WhatsApp Cloud API, "System messages webhook reference"). */
+/** System messages about a person's other names (WhatsApp Cloud API, "System messages webhook reference"). */
 const CHANGES: readonly unknown[] = ['user_changed_number', 'user_changed_user_id'];
 
 function changeOf(from: string | null, who: Profile = {}, system: Json): Omit<Told, 'account'> | undefined {
@@ -136,10 +135,7 @@ function changeOf(from: string | null, who: Profile = {}, system: Json): Omit<To
   return { names: [...before, ...current], profile: now, changed };
 }
 
-/**
- * The number that a customer gave by the button that asks for it. Of other contacts that customers send nobody knows whose they are:
- * anybody can send somebody else's.
- */
+/** The number that a customer gave by the button that asks for it. Other contacts may be anybody's. */
 function sharedNumber(contacts: unknown): string | undefined {
   const [contact, another] = list(contacts).map(objectOf);
   if (contact?.origin !== 'contact_request' || another !== undefined) return undefined;
@@ -165,15 +161,13 @@ function unique(names: readonly (string | undefined)[]): readonly string[] {
   return [...new Set(names.flatMap((name) => name ?? []))];
 }
 
-/** What a callback, or an answer to a send, tells of a person. */
 export interface Told {
   readonly account: AccountId;
-  /** Numbers and user ids that are one person's; first the one that it was about. */
+  /** Numbers and user ids of one person; first the one that the callback was about. */
   readonly names: readonly string[];
   readonly profile?: Profile;
-  /** The person has changed: `number`, so every other number is left, told or not; or the user id alone. */
+  /** `number`: the person left every other number, named here or not. `id`: only the user id changed. */
   readonly changed?: 'number' | 'id';
-  /** When the person wrote it, if it is a message. */
   readonly wroteAt?: Date;
 }
 
@@ -181,11 +175,10 @@ export interface Told {
 export interface Joined {
   readonly account: AccountId;
   readonly names: readonly string[];
-  /** The numbers that the person has left. */
   readonly left: readonly string[];
 }
 
-/** Numbers, and user ids with a document, that one person may have: more than anybody has. Further ones stay persons of their own. */
+/** Numbers, and user ids with a document, of one person: more than anybody has. Others stay persons of their own. */
 const DOCUMENTS_MAX = 9;
 /** User ids without a document, user names and customer ids that a document remembers. The oldest are forgotten. */
 const KEYS_MAX = 16;
@@ -193,12 +186,12 @@ const KEYS_MAX = 16;
 const TRIES_MAX = 20;
 
 /**
- * Stores what was told of persons. Each document of a person names all others; each is changed by a compare-and-set on its `links`,
- * and a link holds when both have it. Links are only added, so their order does not matter; who is killed between two of the
- * writes does the rest when the callback's item is worked off again. One read, and no write where nothing is news.
+ * Stores what was told of persons. Each document of a person names all others, and a link holds when both have it.
+ * Documents change by a compare-and-set on `links`. Links are only added, so their order does not matter; after a crash
+ * between two writes, the rest is done when the callback's item is worked off again. One read, and no write without
+ * news.
  *
- * `joining` is called before documents are linked, perhaps again: what must be true of the new names then is true before anybody
- * sees the link.
+ * `joining` is called before documents are linked, perhaps again: what it does is there before anybody sees the link.
  */
 export async function linkCustomers(
   db: Db,
@@ -234,7 +227,7 @@ export async function linkCustomers(
   throw storeTrouble(`${TRIES_MAX} other changes of the same customers came between`);
 }
 
-/** The names that need a document: numbers, because they are looked up by it alone. Of those who change their number only if they are known. */
+/** The names that need a document: numbers, which are looked up by it alone; of a change, only known persons'. */
 function missingOf(documents: ConversationDocuments, { account, names, changed }: Told) {
   const persons = names.map((name) => personOf(documents, account, name));
   const known = persons.some((person) => person.documents.length > 0);
@@ -249,13 +242,13 @@ function missingOf(documents: ConversationDocuments, { account, names, changed }
     .map((customer) => ({ account, customer }));
 }
 
-/** Changes the documents as they must be after this. Returns what it joins. */
+/** Changes the documents as they must be afterwards. Returns the persons that it joins. */
 function apply(documents: Map<ConversationKey, ConversationDocument>, told: Told, now: Date): readonly Joined[] {
   const { account, names, profile = {}, changed } = told;
   for (const name of names) forgetOwner(documents, told, name, now);
   const persons = names.map((name) => personOf(documents, account, name));
   const all = new Set(persons.flatMap((person) => person.documents.map(({ _id }) => _id)));
-  // One more would be too many: it stays a person of its own.
+  // If not, the new name stays a person of its own.
   const isOne = all.size <= DOCUMENTS_MAX;
   const theirs = isOne ? [...all] : (persons[0]?.documents ?? []).map(({ _id }) => _id);
   const [main] = theirs;
@@ -306,8 +299,8 @@ function apply(documents: Map<ConversationKey, ConversationDocument>, told: Told
 const PARTS = ['number', 'userId', 'parentId', 'username', 'name'] as const satisfies readonly (keyof Profile)[];
 
 /**
- * Somebody writes from a number that a person has left, with a user id that is not that person's: the number has another owner
- * now. Its document keeps what is open and paid under it, and is a person of its own. No link holds that only the other document has.
+ * Somebody with another user id writes from a number that a person has left: the number has another owner now. Its
+ * document keeps what is open and paid under it, and is a person of its own. One-sided links do not hold.
  */
 function forgetOwner(
   documents: Map<ConversationKey, ConversationDocument>,

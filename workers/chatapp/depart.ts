@@ -13,7 +13,6 @@ import { personOf, readCustomers, sessionOf } from '../../shared/money/conversat
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { MessageId } from '../../shared/platform/runtime/ids.ts';
 
-/** Whether a claimed message may leave now. */
 export type Departure =
   | { readonly kind: 'go' }
   | {
@@ -23,10 +22,10 @@ export type Departure =
     };
 
 /**
- * Checks messages again when they are claimed and about to be sent. A message may have waited until its session
- * closed. A message that goes in a conversation may find that the opener failed. Then this message, or another
- * included message, becomes the one that the conversation is charged with. If the conversation was refunded already, which happens
- * to a message that was accepted at that very moment, it does not leave: nobody pays for it.
+ * Checks claimed messages again before they are sent. A message may have waited until its session closed. If the opener
+ * of its conversation failed, this or another included message becomes the one that the conversation is charged with.
+ * If the conversation was refunded already (the message was accepted at that very moment), the message does not leave:
+ * nobody pays for it.
  *
  * Two reads for all messages together, one more for customers with aliases. Their claims must be stored first: from
  * then on, decisions about their conversations count them as perhaps sent (charge.ts).

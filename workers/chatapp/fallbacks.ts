@@ -28,10 +28,10 @@ interface FallbacksOptions {
 type Decided = ChatMessageDocument & { readonly fallback: { readonly decided: { readonly at: Date } } };
 
 /**
- * Sends the SMS in whose favour a chat-app message was decided, or is decided now because its time has come
- * (shared/messages/document/fallback.ts). Three steps, each of which may be repeated by any later holder of the partition: the
- * message says that the SMS goes; the account pays for the SMS, whose id derives from the message; the message says what became of
- * it, with which the event and the refund of its conversation follow. It goes on beside the rounds of the worker.
+ * Sends the SMS that replaces a chat-app message, decided earlier or now because its time has come
+ * (messages/document/fallback.ts). Three steps, each of which any later holder of the partition may repeat: the message
+ * says that the SMS goes; the account pays for the SMS, whose id derives from the message; the message says what became
+ * of the SMS, then its event and its conversation's refund follow. Runs beside the worker's rounds.
  */
 export class Fallbacks {
   readonly #options: FallbacksOptions;
@@ -46,7 +46,7 @@ export class Fallbacks {
     this.work = new BesideRounds({ ...options, failed: 'fallbacks_failed', turn: () => this.#turn() });
   }
 
-  /** Whether anything was settled, so that there may be more. */
+  /** Returns whether anything was settled, so that there may be more. */
   async #turn(): Promise<boolean> {
     const byPartition = new Map<HeldPartition, ChatMessageDocument[]>();
     for (const message of await this.#due()) {
@@ -61,12 +61,12 @@ export class Fallbacks {
     return settled;
   }
 
-  /** What is due of our accounts, the longest first. Those on hold wait, as what they send does, until their validity is over. */
+  /** The longest due first. Accounts on hold wait until the validity is over, as their messages do. */
   async #due(): Promise<readonly ChatMessageDocument[]> {
     const { db, clock, gates, partitionOf } = this.#options;
     const messages = db.collection<ChatMessageDocument>('messages');
     const now = clock.now();
-    // Usually nothing is due. Then nobody need know who is on hold.
+    // Usually nothing is due, and the accounts on hold need not be read.
     const any = await messages.findOne({ 'fallback.due': { $lte: now } }, { projection: { _id: 1 } });
     if (any === null) return [];
     await gates.refresh();
@@ -123,7 +123,7 @@ export class Fallbacks {
     return ends.flat();
   }
 
-  /** Undefined while it cannot be told whether the SMS is paid for. Rejects with the store's error. */
+  /** Undefined while it is unknown whether the SMS is paid for. Rejects with the store's error. */
   async #pay({
     _id,
     account,
@@ -156,7 +156,7 @@ function isDecided(message: ChatMessageDocument): message is Decided {
 
 type NotPaid = FollowOnOutcome | ConversationLimitReached;
 
-/** Why what goes in place of a message, or after it, does not go. */
+/** Why the SMS in place of a message, or the message after it, does not go. */
 export function refusedFor(
   outcome: Exclude<NotPaid, { readonly kind: 'accepted' | 'outcome_unknown' | 'too_late' }>,
 ): FallbackEnd {

@@ -9,12 +9,10 @@ import type { MediaHeader } from '../../shared/templates/chat/chat-template.ts';
 import type { ProviderClient } from './provider/client.ts';
 import { judgeTemplateAnswer } from './provider/template-request.ts';
 
-/** The file that an account gave as an example of a template's header. */
 interface GivenSample {
   readonly account: AccountId;
   readonly format: MediaHeader;
   readonly url: string;
-  /** How often it was tried before. */
   readonly tries: number;
 }
 
@@ -28,17 +26,11 @@ const AT_ONCE = 4;
 /** After this many tries, with growing pauses, the request is refused because the file cannot be read. */
 const TRIES_MAX = 5;
 
-/**
- * Hands the sample files of headers to providers. At creation of a template a provider takes neither a link nor an id of
- * `/media`, only the handle of an upload (docs/decisions/0018). Handles are cheap, so none is kept.
- */
+/** For a new template a provider takes only the handle of an upload (docs/decisions/0018). Handles are cheap. */
 export class HeaderSamples {
   readonly #guard: AddressGuard;
   #inHand = 0;
-  /**
-   * Who wait for a place, in their order. An account asks for one file at a time (`TemplateRequests`), so those with many slow files
-   * take turns with all others. When they were sent away instead, four such accounts always had the four places.
-   */
+  /** Requests in order. Each account asks for one file at a time: four slow files cannot keep all places. */
   readonly #waiting = new Set<() => void>();
 
   constructor(guard: AddressGuard) {
@@ -53,12 +45,12 @@ export class HeaderSamples {
     } finally {
       this.#inHand -= 1;
       const [next] = this.#waiting;
-      // One that ended while it waited had no place to give away.
+      // A request that ended while it waited had no place to give away.
       if (this.#inHand < AT_ONCE) next?.();
     }
   }
 
-  /** Resolves with a place. An end that comes early needs none, because nothing is read then. */
+  /** Resolves with a place; after an abort without one, because nothing is read then. */
   #turn(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const begin = () => {
@@ -94,12 +86,11 @@ export class HeaderSamples {
 /** A type of file that the provider's upload takes (Graph API, "Resumable Upload API"). */
 interface SampleType {
   readonly mime: string;
-  /** The name that the file gets there. */
   readonly name: string;
 }
 
 interface SampleRule {
-  /** In words, for who gave the file. */
+  /** Shown to the account when its file does not fit. */
   readonly takes: string;
   readonly bytesMax: number;
   readonly types: readonly (SampleType & { readonly begins: Buffer; readonly at?: number })[];
@@ -112,22 +103,18 @@ const PNG = { mime: 'image/png', name: 'sample.png', begins: Buffer.from('89504e
 const MP4 = { mime: 'video/mp4', name: 'sample.mp4', begins: Buffer.from('ftyp'), at: 4 };
 const PDF = { mime: 'application/pdf', name: 'sample.pdf', begins: Buffer.from('%PDF-') };
 
-/**
- * What may stand in a header (WhatsApp Cloud API, "Supported media types"). The provider takes documents of 100 MB; a sample of
- * one needs not be that large, and it is held in memory.
- */
+/** WhatsApp Cloud API, "Supported media types". The provider takes documents of 100 MB, too much for our memory. */
 const SAMPLE_RULES: Readonly<Record<MediaHeader, SampleRule>> = {
   image: { takes: 'a JPEG or PNG image', bytesMax: 5 * MB, types: [JPEG, PNG] },
   video: { takes: 'an MP4 video', bytesMax: 16 * MB, types: [MP4] },
   document: { takes: 'a PDF document', bytesMax: 16 * MB, types: [PDF] },
 };
 
-/** The type of a file by its first bytes, because servers often name another one. Undefined when it fits no such header. */
+/** By the first bytes, because servers often name another type. Undefined when the file fits no such header. */
 function sampleType(format: MediaHeader, bytes: Buffer): SampleType | undefined {
   return SAMPLE_RULES[format].types.find(({ begins, at = 0 }) => bytes.subarray(at, at + begins.length).equals(begins));
 }
 
-/** What the provider said to a part of an upload (Graph API, "Resumable Upload API"). */
 type UploadVerdict =
   | { readonly kind: 'done'; readonly value: string }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -155,7 +142,7 @@ export function judgeUpload(exchange: Exchange, member: 'id' | 'h'): UploadVerdi
   return verdict.kind === 'later' ? verdict : refused('reason' in verdict ? verdict.reason : '');
 }
 
-/** Whether an id of an upload session may become a part of the address. */
+/** Whether an upload session's id may become a part of the address. */
 function isSession(id: string): boolean {
   return /^upload:[\x21-\x7e]+$/.test(id);
 }
@@ -164,7 +151,7 @@ function refused(words: string): UploadVerdict {
   return { kind: 'refused', reason: `The provider refused the file of the header: ${words}`.slice(0, 500) };
 }
 
-/** `passes`: it may go better the next time. `reason`: for who gave the address. */
+/** `passes`: a later try may succeed. `reason`: for the account that gave the address. */
 type Download =
   | { readonly kind: 'file'; readonly bytes: Buffer }
   | { readonly kind: 'failed'; readonly reason: string; readonly passes: boolean };
@@ -175,9 +162,8 @@ interface DownloadOptions {
   readonly signal: AbortSignal;
 }
 
-/** Limit of a download as a whole. */
 const DOWNLOAD_MS = 30_000;
-/** Errors of a client that pass by themselves: timeout, too early, too many requests (RFC 9110 §15.5). */
+/** Client errors that pass by themselves: timeout, too early, too many requests (RFC 9110 §15.5). */
 const PASSING: readonly number[] = [408, 425, 429];
 
 /** Reads a file from an address of a customer. Never rejects. */

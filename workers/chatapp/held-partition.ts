@@ -17,8 +17,8 @@ import type { Log } from '../../shared/platform/runtime/log.ts';
 import type { ChatMetrics } from './metrics.ts';
 
 /**
- * A partition of the accounts, while its lease is this process's in one epoch. Settles run under this lease and epoch. A lease
- * that has run out may be renewed in the same epoch, so the partition stays, with what only this process knows.
+ * A partition of the accounts, while this process has its lease in one epoch. Settles run under this lease and epoch.
+ * An expired lease may be renewed in the same epoch, so the partition stays, with what only this process knows.
  */
 export interface HeldPartition {
   readonly lease: string;
@@ -29,7 +29,6 @@ export interface HeldPartition {
   readonly unknowns: Settler;
   readonly fallbacks: Settler;
   readonly messageLog: MessageLog;
-  /** Whether the lease is held at this moment. */
   held(): boolean;
   /** Whether the epoch is over: nothing of it can be settled any more. */
   lost(): boolean;
@@ -42,14 +41,10 @@ interface TakeOptions {
   readonly metrics: ChatMetrics;
   readonly announcer: Announcer;
   readonly lease: Lease;
-  /** Keeps unusual answers of providers for the timelines. */
   readonly messageLog: MessageLog;
 }
 
-/**
- * Takes over a partition: redoes what an earlier holder may have left unfinished, and marks messages that it left
- * `submitting` as unknown. Throws when the store fails. Taking the partition again is harmless.
- */
+/** Redoes earlier holders' unfinished work; their `submitting` messages become unknown. May be repeated. */
 export async function takePartition(options: TakeOptions): Promise<HeldPartition> {
   const { db, clock, log, metrics, announcer, lease, messageLog } = options;
   const { name, epoch } = lease;
@@ -66,11 +61,11 @@ export async function takePartition(options: TakeOptions): Promise<HeldPartition
       log,
       settler: settler('outcomes'),
       messageLog,
-      // Statuses are looked up in the store, because they rarely arrive in the same second as the answer.
+      // Statuses are looked up in the store: they rarely arrive in the same second as the answer.
       onKeys: () => {},
       onGroup: (size) => metrics.settleSize.observe(size),
     }),
-    // The stream has the name that it has for SMS: a status is to a chat-app message what a receipt is to an SMS.
+    // The stream's name is that of SMS: a status is to a chat-app message what a receipt is to an SMS.
     statuses: settler('receipts'),
     unknowns: settler('unknowns'),
     fallbacks: settler('fallbacks'),
@@ -85,7 +80,7 @@ interface HeldPartitionsOptions extends Omit<TakeOptions, 'lease'> {
   readonly leases: readonly TakeOptions['lease'][];
 }
 
-/** The partitions that this process holds, or held until their lease ran out. Each is taken once in each epoch of its lease. */
+/** The partitions that this process holds, or held until their lease expired; each is taken once per epoch. */
 export class HeldPartitions {
   readonly #options: HeldPartitionsOptions;
   readonly #held = new Map<number, HeldPartition>();
@@ -122,7 +117,6 @@ export class HeldPartitions {
     return [...this.#held.values()].filter((partition) => partition.held());
   }
 
-  /** Stops retrying to store, because the process ends. */
   giveUp(): void {
     for (const { outcomes } of this.#held.values()) outcomes.giveUp();
   }
@@ -130,12 +124,11 @@ export class HeldPartitions {
 
 type Policy = ProviderDocument['unknownPolicy'];
 
-/** The most unknown sends that one look reads to see which numbers they left from. */
 const LOOK_MAX = 500;
-/** An inbox is read several times a second. What has waited for this long is a backlog. */
+/** An inbox is read several times a second: an item that has waited for this long is a backlog. */
 const BACKLOG_MS = 2_000;
 
-/** Whether any message of these partitions is claimed and not settled. Mostly none is, and this one read says so for all of them. */
+/** Whether any message of these partitions is claimed and not settled. One read for all, because mostly none is. */
 export async function isAnyClaimed(db: Db, partitions: readonly HeldPartition[]): Promise<boolean> {
   const claimed = await db
     .collection<ChatMessageDocument>('messages')
@@ -147,13 +140,13 @@ export async function isAnyClaimed(db: Db, partitions: readonly HeldPartition[])
 }
 
 /**
- * Applies each number's policy to sends that have waited long enough for their answer. Also finds claims that a
- * frozen earlier holder stored after its partition was taken over. Returns how many sends each policy decided, and
- * how many such claims were found. Throws when the store fails.
+ * Applies each number's policy to sends that have waited long enough for their answer, and finds claims that a frozen
+ * earlier holder stored after its partition was taken over. Returns how many sends each policy decided, and how many
+ * such claims there were. Throws when the store fails.
  *
- * Nothing is sent again while the account's inbox has a backlog: a status in it may say that it was delivered. Should
- * an inbox never be worked off, its messages wait until their validity is over. They cannot be sent twice then, so the
- * policy decides, and they end as unconfirmed.
+ * Nothing is sent again while the account's inbox has a backlog: a status in it may say that it was delivered. If an
+ * inbox is never worked off, its messages wait until their validity is over. Then they cannot be sent twice: the policy
+ * decides, and they end as unconfirmed.
  */
 export async function decideUnknownsOf(
   db: Db,

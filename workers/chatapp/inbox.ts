@@ -44,12 +44,11 @@ export interface InboxOptions {
   readonly metrics: ChatMetrics;
   readonly announcer: Announcer;
   readonly customers: Customers;
-  /** The providers' price lists. */
   readonly prices: Pick<FreshCache<AccountId, PriceList>, 'getMany'>;
   /** Marks items as done: they stay stored without `due`, so they are not taken again. */
   finish(ids: readonly string[]): Promise<void>;
   retry(id: string, due: Date): Promise<void>;
-  /** Call it when a callback has said something of templates that only their list has completely. */
+  /** Call it when a callback said something about templates: only their list says it completely. */
   copyTemplates(owner: TemplateOwner): void;
   /** Call it when a status of a message has said something of its template. */
   copyTemplatesOf(message: ChatMessageDocument): void;
@@ -62,10 +61,7 @@ const ORPHAN_MS = 5 * 60_000;
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 30_000;
 
-/**
- * Works off what the callback stored. Customers' messages become messages and events; statuses settle our messages.
- * An item stays due until everything that follows from it is written. Repeating that writes the same.
- */
+/** Works off what the callback stored. An item stays due until all that follows is written; a repeat is harmless. */
 export class Inbox {
   readonly #options: InboxOptions;
 
@@ -73,12 +69,10 @@ export class Inbox {
     this.#options = options;
   }
 
-  /**
-   * Works off due items of accounts of one partition. `settler` is the partition's. Throws when the store is not available or the partition is lost; the items are still due then.
-   */
+  /** Throws when the store is not available or the partition is lost; the items are then still due. */
   async work(items: readonly InboxItemDocument[], settler: Settler): Promise<void> {
     try {
-      // Statuses first: by them the name is known that a customer's message comes from (customers.ts).
+      // Statuses first: they tell the name that a customer's message comes from (customers.ts).
       await this.#settle(items, settler);
       await this.#receive(items);
       await this.#noteTemplates(items);
@@ -101,7 +95,7 @@ export class Inbox {
         : [],
     );
     if (received.length === 0) return;
-    // Who is told of a customer's other names finds what is open and paid under all of them.
+    // Before the event, whose code finds the customer's open and paid conversations by all of the customer's names.
     await customers.learnFrom(received.map(({ item }) => item));
     crashPoint('inbox:linked');
     await insertNew(
@@ -145,7 +139,7 @@ export class Inbox {
       const { kind: _, business, name, language, ...news } = what;
       const owner = { account, business };
       const known = await noteChatTemplate(db, owner, name, language, news, clock.now());
-      // The list has the rest: another text, a template that is not known here, or what came last if nobody says when.
+      // The list has the rest: another text, an unknown template, or the latest news if no time was given.
       if (!known || news.status === undefined || news.toldAt === undefined) copyTemplates(owner);
     }
     await finish(told.map(({ _id }) => _id));
@@ -179,7 +173,7 @@ export class Inbox {
     await Promise.all(unmatched.map((item) => this.#unmatched(item)));
   }
 
-  /** Handles what statuses say beyond their own messages: about templates, and about the account at the provider. */
+  /** Handles what statuses say beyond their messages: about templates, and about the account at the provider. */
   async #noteAll(matched: readonly MatchedMessage[]): Promise<void> {
     const { copyTemplatesOf, noteStatus, metrics, log } = this.#options;
     const troubles = new Map<string, { readonly account: AccountId; readonly number: string; readonly code: string }>();
@@ -187,7 +181,7 @@ export class Inbox {
       const failure = statuses.find(({ status }) => status === 'failed');
       const rule = failure?.error === undefined ? undefined : errorRule(failure.error.code);
       const { account, from: number } = message;
-      // The status may come late: only the list tells whether the template is paused still.
+      // The status may come late: only the list tells whether the template is still paused.
       if (rule?.template !== undefined) copyTemplatesOf(message);
       if (!isAccountWide(rule)) {
         await noteStatus(message, failure === undefined ? 'good' : 'other');
@@ -200,8 +194,8 @@ export class Inbox {
     }
     for (const fields of troubles.values()) {
       metrics.troubles.inc({ code: fields.code });
-      // What only a person ends does not stop the channel: a status may come days late and report a problem that has been solved
-      // since. It slows it down (send-health.ts). What ends by itself stops it (send-loop.ts): the probe starts it again.
+      // A problem that only a person ends slows the channel down (send-health.ts) and does not stop it: the status may
+      // be days late. One that ends by itself stops it (send-loop.ts): the probe starts it again.
       log.error('provider_trouble_told', fields);
     }
   }
@@ -210,8 +204,7 @@ export class Inbox {
     const { clock, retry, finish, metrics, log } = this.#options;
     const nowMs = clock.now().getTime();
     if (nowMs - item.at.getTime() >= ORPHAN_MS) {
-      // Either we did not send this message, or the answer to its send is lost for good. The item is kept unchanged
-      // until it expires.
+      // We did not send this message, or the answer to its send is lost for good. The item is kept until it expires.
       await finish([item._id]);
       metrics.inbox.inc({ result: 'orphan' });
       // Logged without the provider's id, because that contains the customer's number.
@@ -221,7 +214,7 @@ export class Inbox {
     await retry(item._id, new Date(nowMs + retryPause(item.tries)));
   }
 
-  /** Something in the item itself fails. It is tried again for as long as an orphan would be, and then only kept. */
+  /** For an item that fails by itself: it is tried again for as long as an orphan, and then only kept. */
   async #putOff(item: InboxItemDocument, error: unknown): Promise<void> {
     const { clock, retry, finish, log } = this.#options;
     const nowMs = clock.now().getTime();
@@ -242,10 +235,9 @@ function retryPause(tries: number): number {
 }
 
 /**
- * Adds to a `read` the `delivered` that still waits in the inbox. A `delivered` fits no message, and waits as long as
- * the answer to its send is not stored. A `read` that comes a moment later may find the message. Since a message that was read
- * never becomes delivered, nobody would be told of the delivery. Asks the store only about messages that have a `read` and no
- * `delivered`.
+ * Adds to a `read` the `delivered` that still waits in the inbox. A `delivered` waits while the answer to its send is
+ * not stored, but a `read` a moment later may find the message, and after it the delivery would never be announced.
+ * Asks the store only about messages that have a `read` and no `delivered`.
  */
 async function addEarlyDeliveries(db: Db, matched: readonly MatchedMessage[]): Promise<void> {
   const missing = new Map(matched.flatMap((one) => missingOf(one).map((id) => [id, one])));
@@ -258,10 +250,7 @@ async function addEarlyDeliveries(db: Db, matched: readonly MatchedMessage[]): P
   }
 }
 
-/**
- * Adds to a delivery that says nothing of its price the `sent` that did. Providers name the price with the first status, and not all
- * of them again later. Asks the store only about messages of which no price is known.
- */
+/** Adds to a delivery without a price the `sent` that had one: not all providers repeat the price. */
 async function addEarlyPrices(db: Db, matched: readonly MatchedMessage[]): Promise<void> {
   const missing = new Map(
     matched.flatMap((one) => {
@@ -287,10 +276,7 @@ function missingOf({ message, statuses }: MatchedMessage): readonly string[] {
   return of('read').flatMap((id) => (delivered.includes(id) ? [] : [itemId(message.account, 'delivered', id)]));
 }
 
-/**
- * The messages of ours that customers' messages quote, react to or were caused by (a button), by the ids of their items. Asks the
- * store, once, only about those that say so.
- */
+/** Our messages that customers' messages quote, react to or were caused by (a button), by the items' ids. */
 async function findAnswered(db: Db, items: readonly InboxItemDocument[]): Promise<ReadonlyMap<string, Answered>> {
   const asked = items.flatMap(({ _id, account, what }) => {
     const upstreamId = what.kind === 'message' ? answeredId(what) : undefined;
@@ -310,19 +296,16 @@ async function findAnswered(db: Db, items: readonly InboxItemDocument[]): Promis
   );
 }
 
-/** The provider's id of the message that this one answers. Own messages of the customer may be quoted too. */
+/** The provider's id of the message that this one answers. Customers may also quote their own messages. */
 function answeredId({ type, more }: InboundItem): string | undefined {
   const id = type === 'reaction' ? objectOf(more?.reaction)?.message_id : objectOf(more?.context)?.id;
   return typeof id === 'string' ? id : undefined;
 }
 
-/** A provider may deliver a message late, but not later than this. Older and future times come from a wrong clock. */
+/** A provider may deliver a message this late. Older and future times come from a wrong clock. */
 const OLDEST_MS = 30 * 86_400_000;
 
-/**
- * A customer's message as it is stored. Everything derives from the item, and its id from the provider's id, so
- * repeating it writes the same. Pure.
- */
+/** All of it derives from the item, the id from the provider's id: a repeat writes the same. Pure. */
 export function inboundMessage(
   account: AccountId,
   { number, upstreamId, from, sentAt, type, body, more }: InboundItem,
@@ -356,29 +339,23 @@ export interface InboxRotationOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: ChatMetrics;
-  /** Undefined when another process serves the account by now. */
   partitionOf(account: AccountId): HeldPartition | undefined;
-  /** Works off items that all belong to accounts of this partition. */
   workOff(items: readonly InboxItemDocument[], partition: HeldPartition): Promise<void>;
 }
 
-/** The most items of one read, and the most reads of one look. */
 const ITEMS_MAX = 200;
 const READS = 4;
-/** How long an account is skipped after its items could not be read or worked off. */
 const ASIDE_MS = 30_000;
 
 type Page = Awaited<ReturnType<typeof dueItems>>;
 
 /**
  * Decides which account's items are next. Accounts come one after the other, in the order of their ids. A read ends
- * with the account that fills it. The next read begins after that account, and the next look where this one stopped.
- * So a flood of items for one account delays no other account. An account whose items fail is skipped for half a
- * minute, and logged.
+ * with the account that fills it, the next one begins after that account, and the next look where this one stopped: a
+ * flood of items for one account delays no other. An account whose items fail is skipped for half a minute, and logged.
  */
 export class InboxRotation {
   readonly #options: InboxRotationOptions;
-  /** The account at which the last look stopped. */
   #upTo = '';
   readonly #asideUntilMs = new Map<AccountId, number>();
 
@@ -386,10 +363,7 @@ export class InboxRotation {
     this.#options = options;
   }
 
-  /**
-   * One look at the items of these accounts, which this process serves. Returns whether there were any. Throws when
-   * the store is not available or a partition is lost, but only after everything that was begun has ended.
-   */
+  /** Returns whether there were items. Throws (store, lost partition) only after all that was begun has ended. */
   async work(accounts: readonly AccountId[]): Promise<boolean> {
     const groups = new Map<HeldPartition, InboxItemDocument[]>();
     const items = await this.#nextItems(accounts.filter((account) => !this.#isAside(account)));
@@ -426,10 +400,7 @@ export class InboxRotation {
     return items;
   }
 
-  /**
-   * If a read fails for a reason other than the store's availability, reads the accounts by halves until the failing
-   * account is found.
-   */
+  /** If a read fails and the store is available, reads the accounts by halves until the failing one is found. */
   async #read(accounts: readonly AccountId[]): Promise<Page> {
     const { db, clock } = this.#options;
     try {

@@ -9,7 +9,6 @@ import { checkDeparture } from './depart.ts';
 import { HeaderSamples } from './header-samples.ts';
 import { ChatWorker } from './worker.ts';
 
-/** Number of partitions that the accounts are divided into. */
 const PARTITIONS = 8;
 
 runLeased('chatapp', PARTITIONS, async (deps) => {

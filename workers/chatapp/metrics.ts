@@ -3,7 +3,7 @@ import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 const SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const GROUP_SIZES = [1, 2, 5, 10, 20, 50, 100, 200];
 
-/** This worker's metrics at `/metrics`. No label names an account, because there may be thousands. */
+/** No label names an account, because there may be thousands. */
 export type ChatMetrics = ReturnType<typeof createChatMetrics>;
 
 export function createChatMetrics(metrics: Metrics) {

@@ -36,7 +36,7 @@ export interface NumberRunsOptions extends Omit<NumberRunDeps, 'onClaim' | 'copy
   readonly box: SecretBox;
 }
 
-/** A number as it was read from the store. When its version changes, it gets a new run. */
+/** When its version changes, the number gets a new run. */
 export interface KnownNumber {
   readonly provider: ProviderDocument;
   /** See `NumberRunOptions`. */
@@ -48,10 +48,7 @@ export interface KnownNumber {
 export class NumberRuns {
   readonly #options: NumberRunsOptions;
   readonly #open = new Map<BusinessNumber, NumberRun>();
-  /**
-   * A closing run is waited for before the number gets a new one. Otherwise both could send to one customer at the
-   * same time.
-   */
+  /** A number gets a new run only after its closing run: both could send to one customer at the same time. */
   readonly #closing = new Map<BusinessNumber, { readonly run: NumberRun; readonly closed: Promise<void> }>();
   /** The times of probes that were made, so that each is made once. */
   readonly #probed = new Map<BusinessNumber, number>();
@@ -63,7 +60,6 @@ export class NumberRuns {
     this.#options = options;
   }
 
-  /** Messages claimed since the start. */
   get claimed(): number {
     return this.#claimed;
   }
@@ -72,29 +68,24 @@ export class NumberRuns {
     return this.#runs().reduce((sum, { sends }) => sum + sends.inFlight, 0);
   }
 
-  /** Numbers whose provider fails. */
   get broken(): number {
     return this.#runs().filter(({ sends }) => sends.broken).length;
   }
 
-  /** Whether a number waits for its last run to end before another one is opened. */
   get closing(): boolean {
     return this.#closing.size > 0;
   }
 
-  /** Whether there is unsettled work for an account for which `fits` is true. */
   hasInHand(fits: (account: AccountId) => boolean): boolean {
     return this.#runs().some(({ sends, owner }) => sends.inHand > 0 && fits(owner.account));
   }
 
-  /** Call it when there is something to send. */
   wake({ account, numbers }: AccountWork): void {
     if (numbers === 'any') {
       for (const run of this.#open.values()) if (run.owner.account === account) run.sends.wake();
     } else for (const number of numbers) this.#open.get(number)?.sends.wake();
   }
 
-  /** Hands what accounts want of their templates to the runs that have this duty. */
   askForTemplates(requests: readonly ChatTemplateRequestDocument[]): void {
     for (const { templates, owner } of this.#open.values()) {
       const own = templates === undefined ? [] : requests.filter((request) => isOwnedBy(request, owner));
@@ -102,17 +93,14 @@ export class NumberRuns {
     }
   }
 
-  /** Call it when a status has said what became of a message. Tells the number's run, which may have sent it. */
   async noteStatus(message: ChatMessageDocument, news: News, failure?: AccountFailure): Promise<void> {
     await this.#open.get(message.from)?.sends.noteStatus(message, news, failure);
   }
 
-  /** Call it when something has said of templates what only the provider's list has completely. */
   copyTemplates(owner: TemplateOwner): void {
     for (const run of this.#open.values()) if (isOwnedBy(owner, run.owner)) run.templates?.sync.soon();
   }
 
-  /** Call it when a status of a message has said something of its template. */
   copyTemplatesOf({ from }: ChatMessageDocument): void {
     const run = this.#open.get(from);
     if (run !== undefined) this.copyTemplates(run.owner);
@@ -134,7 +122,7 @@ export class NumberRuns {
     }
   }
 
-  /** Asks about numbers that are stopped, and may be again, whether the cause is gone: when that is due, of partitions that are held. */
+  /** Asks stopped numbers of held partitions whose probe is due whether the cause is gone. */
   probe(
     known: ReadonlyMap<BusinessNumber, KnownNumber>,
     partitionOf: (account: AccountId) => HeldPartition | undefined,
@@ -144,7 +132,7 @@ export class NumberRuns {
     for (const [number, { provider, version }] of known) {
       const { account, stoppedReason, probe } = provider;
       if (stoppedReason === undefined || probe === undefined || probe.at > now) continue;
-      // What became of it is read seconds later: then there is another time, or none.
+      // The result is read seconds later: then there is another time, or none.
       if (partitionOf(account) === undefined || this.#probed.get(number) === probe.at.getTime()) continue;
       const token = this.#tokenOf(provider, version);
       if (token === undefined) continue;
@@ -219,7 +207,6 @@ export interface NumberRunDeps {
   readonly customers: Customers;
   readonly depart: SendLoopOptions['depart'];
   readonly onClaim: SendLoopOptions['onClaim'];
-  /** Copies the provider's list of these templates soon. */
   readonly copyTemplates: (owner: TemplateOwner) => void;
   random(): number;
 }
@@ -228,20 +215,13 @@ export interface NumberRunOptions {
   readonly provider: ProviderDocument;
   /** Version of the provider's settings. Other settings need a new run. */
   readonly version: string;
-  /** The provider's access token, decrypted. */
   readonly token: string;
-  /**
-   * The ids of all business accounts of the account, if this run copies the templates of its own and asks for them: one number of
-   * each business account does. Undefined in the runs of the others.
-   */
+  /** All business ids of the account, if this run copies templates and asks for them; otherwise undefined. */
   readonly businesses: readonly string[] | undefined;
   readonly partition: HeldPartition;
 }
 
-/**
- * One number that this process serves, with one version of its provider's settings. Sends its messages; for its business account
- * it may also copy the templates and ask for them.
- */
+/** One number with one version of its settings. It may also have the duty of its business account's templates. */
 class NumberRun {
   readonly version: string;
   readonly partition: HeldPartition;
@@ -278,7 +258,6 @@ class NumberRun {
     this.#client.close();
   }
 
-  /** Cuts off the requests in flight. Their messages are then unknown. */
   cutOff(): void {
     this.#client.close();
   }
@@ -304,7 +283,6 @@ class NumberRun {
     return { sync, requests };
   }
 
-  /** Whose templates its messages are. */
   get owner(): TemplateOwner {
     const { account, businessId: business } = this.#provider;
     return { account, business };
@@ -344,10 +322,7 @@ class NumberRun {
     });
   }
 
-  /**
-   * A send that began before the settings were changed says nothing about the new ones, so it does not stop the
-   * channel.
-   */
+  /** A closed run stops no channel: a send from before the settings were changed says nothing about the new ones. */
   async #stopChannel(reason: string, code: string): Promise<void> {
     const { db, log, metrics } = this.#deps;
     const { _id: number, account } = this.#provider;
@@ -356,7 +331,6 @@ class NumberRun {
     log.error('provider_stopped', { account, number, code });
   }
 
-  /** When it is asked about again, if the cause may end without anybody here. */
   #probeOf(code: string): ProviderDocument['probe'] {
     return endsByItself(code) ? nextProbe(this.#deps.clock.now(), this.#provider.trial?.tries ?? 0) : undefined;
   }
@@ -368,7 +342,7 @@ class NumberRun {
   }
 }
 
-/** Keeps the state of a template that the provider's answer to a send named, until the list is copied again. */
+/** Keeps the template state that the provider's answer to a send named, until the list is copied again. */
 async function markTemplateOf(
   db: Db,
   owner: TemplateOwner,
@@ -386,10 +360,7 @@ const NOT_OPTED_IN: Departure = {
   reason: 'The customer was not on the opt-in list any more when the message could leave.',
 };
 
-/**
- * Refuses templates to customers who are not on the account's opt-in list, where the provider's settings ask for one.
- * They were on it when the messages were accepted, which may be days ago. Reads the list each time.
- */
+/** Refuses templates to customers who are not (or no more) on the opt-in list, if the settings demand one. */
 async function refusedByOptIn(
   db: Db,
   { account, optIn }: Pick<ProviderDocument, 'account' | 'optIn'>,
@@ -410,16 +381,13 @@ async function refusedByOptIn(
 const FIRST_MS = 60_000;
 const LONGEST_MS = 15 * 60_000;
 
-/** `tries`: how often it was found that the cause is not gone. */
+/** `tries`: how often the cause was found not to be gone. */
 function nextProbe(now: Date, tries: number): NonNullable<ProviderDocument['probe']> {
   const pauseMs = Math.min(FIRST_MS * 2 ** Math.min(tries, 16), LONGEST_MS);
   return { at: new Date(now.getTime() + pauseMs), tries: tries + 1 };
 }
 
-/**
- * Whether the provider says that the number may send (Graph API, "health status"). `silent`: it does not say, so only a message
- * tells. Pure.
- */
+/** Whether the provider says that the number may send (Graph API, "health status"); `silent`: it does not say. Pure. */
 function judgeHealth(exchange: Exchange): 'blocked' | 'may_send' | 'silent' {
   if (exchange.kind !== 'answered') return 'blocked';
   const { can_send_message: may } = objectOf(parseObject(exchange.body)?.health_status) ?? {};
@@ -427,10 +395,7 @@ function judgeHealth(exchange: Exchange): 'blocked' | 'may_send' | 'silent' {
   return may === 'AVAILABLE' || may === 'LIMITED' ? 'may_send' : 'silent';
 }
 
-/**
- * Asks a provider whose channel was stopped whether the cause is gone. If the provider says so, the channel goes on; if it does not
- * say, it goes on with one message, whose answer decides.
- */
+/** Asks whether the cause of a stop is gone. If the provider does not say, one message is tried. */
 async function probeStopped(
   { db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Log },
   provider: ProviderDocument,

@@ -5,32 +5,24 @@ import { TokenBucket } from '../../shared/platform/runtime/token-bucket.ts';
 export interface PacingOptions {
   readonly provider: Pick<ProviderDocument, 'perSecond' | 'windowSize' | 'perCustomerMs'>;
   readonly clock: Clock;
-  /** From 0 to 1. */
   readonly random: () => number;
 }
 
-/**
- * First pause after the provider's "too fast for this customer" (131056: about one message in 6 s). Doubled each time
- * it is repeated.
- */
+/** First pause after the provider's "too fast for this customer" (131056: one message in some 6 s). Then doubled. */
 const CUSTOMER_DELAY_MS = 6_000;
 const CUSTOMER_DELAY_MAX_MS = 60_000;
-/** The most customers whose delays are remembered. Beyond that all are forgotten. */
+/** Beyond this many customers all delays are forgotten. */
 const DELAYS_MAX = 10_000;
 
-/**
- * How fast one account sends: messages per second, sends in flight, and for each customer one message at a time with
- * a pause in between, so that a customer's messages stay in order.
- */
+/** An account's pace: messages per second, in flight, and one at a time per customer, which keeps their order. */
 export class Pacing {
   readonly #options: PacingOptions;
   readonly #tokens: TokenBucket;
   readonly #inFlight = new Set<string>();
   /** Customers whose message is being settled without having been sent. */
   readonly #settling = new Set<string>();
-  /** The time before which a customer gets nothing, by the monotonic clock. */
+  /** The monotonic time before which a customer gets nothing. */
   readonly #notBefore = new Map<string, number>();
-  /** How often in a row the provider asked for a pause for a customer. */
   readonly #delays = new Map<string, number>();
 
   constructor(options: PacingOptions) {
@@ -43,12 +35,10 @@ export class Pacing {
     return this.#inFlight.size;
   }
 
-  /** How many messages may be sent now. */
   get room(): number {
     return Math.min(this.#options.provider.windowSize - this.#inFlight.size, this.#tokens.available());
   }
 
-  /** Customers that must not get a message now. */
   busy(): readonly string[] {
     const nowMs = this.#options.clock.monotonicMs();
     for (const [customer, ms] of this.#notBefore) {
@@ -65,22 +55,21 @@ export class Pacing {
     return waits.length === 0 ? undefined : Math.max(Math.ceil(Math.min(...waits)), 1);
   }
 
-  /** A send to this customer begins. It takes one token and one place in the window. */
+  /** A send begins. It takes one token and one place in the window. */
   begin(customer: string): void {
     this.#tokens.take();
     this.#inFlight.add(customer);
     this.hold(customer, this.#options.provider.perCustomerMs);
   }
 
-  /** The send has ended. Its outcome is stored, or it is certain that it cannot be. */
+  /** The send has ended: its outcome is stored, or surely cannot be. */
   end(customer: string): void {
     this.#inFlight.delete(customer);
   }
 
   /**
    * A message to this customer is refused here, or put back. Until `work` has stored that, the customer gets nothing:
-   * first the conversation that the message opened must be settled, or the message must be queued again. Takes no
-   * token and no place.
+   * first the conversation that it opened is settled, or the message is queued again. Takes no token and no place.
    */
   async settling(customer: string, work: Promise<unknown>): Promise<void> {
     this.#settling.add(customer);
@@ -98,18 +87,15 @@ export class Pacing {
     this.#notBefore.set(customer, Math.max(this.#notBefore.get(customer) ?? 0, untilMs));
   }
 
-  /** The provider accepted a message for this customer. */
   accepted(customer: string): void {
     this.#tokens.accepted();
     this.#delays.delete(customer);
   }
 
-  /** The provider asks for fewer messages from this account. */
   throttled(atLeastMs: number): void {
     this.#tokens.throttled(atLeastMs);
   }
 
-  /** The provider asks for fewer messages to this customer. */
   delayCustomer(customer: string): void {
     const delays = this.#delays.get(customer) ?? 0;
     if (this.#delays.size >= DELAYS_MAX) this.#delays.clear();

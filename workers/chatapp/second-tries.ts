@@ -22,10 +22,10 @@ import { BesideRounds, inTurns, ofAccounts } from './beside-rounds.ts';
 import { refused, refusedFor } from './fallbacks.ts';
 import type { ChatMetrics } from './metrics.ts';
 
-/** How long an attempt may take to pay, and how long after that it is left to the process that made it. */
+/** How long an attempt may take to pay, and how much longer it is left to its process. */
 const PAY_WITHIN_MS = 15_000;
 const LOOK_AGAIN_MS = 2_000;
-/** Whoever gets the code needs time to give it back. */
+/** The person needs time to give the code back. */
 const LEFT_MS = 10_000;
 
 interface SecondTriesOptions {
@@ -35,21 +35,19 @@ interface SecondTriesOptions {
   readonly metrics: ChatMetrics;
   readonly box: SecretBox;
   readonly accepter: ChatAccepter;
-  /** False when another process serves the account. */
   serves(account: AccountId): boolean;
 }
 
-/** One whose second try somebody must look at. */
 type DueVerification = VerificationDocument & { readonly second: SecondTry & { readonly due: Date } };
 
 type Decided = DueVerification & { readonly second: Required<Pick<SecondTry, 'decided'>> };
 
 /**
- * Sends the code of a verification by the chat app, when it went by SMS and was not given back in time (docs/decisions/0058). The
- * verification decides: an attempt is one update of it, which demands that it still waits. The message has an id of that attempt, is
- * paid for before `payBy` or never, and then the verification keeps what became of it. Whoever finds an attempt without an end makes
- * sure that it cannot pay any more, looks whether it has, and only then begins another one. So no more than one message goes,
- * whichever processes do this at once.
+ * Sends the code of a verification by the chat app when it went by SMS and was not given back in time
+ * (docs/decisions/0058). The verification decides: an attempt is one update of it, which demands that it still waits.
+ * The message's id is of that attempt, the message is paid for before `payBy` or never, and then the verification keeps
+ * what became of it. Whoever finds an attempt without an end makes sure that it cannot pay any more, looks whether it
+ * has, and only then begins another. So at most one message goes, whichever processes do this at once.
  */
 export class SecondTries {
   readonly #options: SecondTriesOptions;
@@ -76,7 +74,7 @@ export class SecondTries {
     return moved.includes(true);
   }
 
-  /** A failure is of one account alone, whose others are left to the next look. Whether anything was done. */
+  /** A failure concerns one account, whose others are left to the next look. Returns whether anything was done. */
   async #goInTurn(own: readonly DueVerification[]): Promise<boolean> {
     const { log } = this.#options;
     let moved = false;
@@ -125,7 +123,7 @@ export class SecondTries {
     await this.#end(one, end);
   }
 
-  /** Undefined while it cannot be told whether it is paid for. Rejects with the store's error. */
+  /** Undefined while it is unknown whether the message is paid for. Rejects with the store's error. */
   async #pay(one: Decided): Promise<FallbackEnd | undefined> {
     const { db, accepter } = this.#options;
     const { _id: verification, account, to, expiresAt: validUntil, reference, second } = one;
@@ -159,7 +157,7 @@ export class SecondTries {
     }
   }
 
-  /** Undefined: it is not needed any more. */
+  /** `end` undefined: it is not needed any more. */
   async #end(one: DueVerification, end: FallbackEnd | undefined): Promise<void> {
     await endSecond(this.#options.db, one, end);
     this.#options.metrics.secondTries.inc({ result: end?.kind ?? 'not_needed' });
@@ -170,7 +168,7 @@ function isDue(one: VerificationDocument): one is DueVerification {
   return one.second?.due !== undefined;
 }
 
-/** Decides that the second try goes now; undefined when somebody else has decided, or the code was given back, since it was read. */
+/** Decides that the second try goes now. Undefined if another process decided since, or the code was given back. */
 async function decideSecond(db: Db, { _id, second }: DueVerification, now: Date) {
   const decided = { at: now, payBy: new Date(now.getTime() + PAY_WITHIN_MS) };
   const due = new Date(decided.payBy.getTime() + LOOK_AGAIN_MS);
@@ -181,7 +179,7 @@ async function decideSecond(db: Db, { _id, second }: DueVerification, now: Date)
   return matchedCount === 1 ? { ...second, decided, due } : undefined;
 }
 
-/** Keeps what became of the second try, unless somebody has looked at it since. `ended` undefined: it is not needed. */
+/** Keeps what became of the second try, unless it was changed since. `ended` undefined: it is not needed. */
 async function endSecond(
   db: Db,
   { _id, second }: Pick<DueVerification, '_id' | 'second'>,

@@ -3,25 +3,25 @@ import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { MessageId } from '../../shared/platform/runtime/ids.ts';
 
 /**
- * What is known of a message after its provider answered. `account`: it failed because of the account, its payment or its
- * number, so the next ones fail too · `good`: it went on its way · `other`: it says nothing about the account.
+ * What is known of a message after its provider answered. `account`: it failed because of the account, its payment or
+ * its number, so the next ones fail too · `good`: it went on its way · `other`: it says nothing about the account.
  */
 export type News = 'good' | 'account' | 'other';
 
-/** Why a message failed because of the account: our code, and the provider's words. */
+/** Our code, and the provider's words. */
 export interface AccountFailure {
   readonly code: string;
   readonly reason: string;
 }
 
 /**
- * How an account stands at its provider, as statuses tell it. The provider accepts messages and fails them afterwards, so
- * answers say nothing about it (`Breaker` judges those). `good`: sends may begin · `paused`: after `FAILURES` messages in a
- * row failed because of the account no send begins for a time · `trying`: after it one message is sent, and what is told of it
- * decides. If nothing is told in time, statuses are late or lost, and sends go on.
+ * How an account stands at its provider by statuses: the provider accepts messages and fails them afterwards, so
+ * answers say nothing about it (`Breaker` judges those). `good`: sends may begin · `paused`: after `FAILURES` messages
+ * in a row failed because of the account, no send begins for a time · `trying`: then one message is sent, and its
+ * status decides. If no status comes in time, statuses are late or lost, and sends go on.
  *
- * Statuses may come late and in any order. So a failure counts only if its message left after the last one that is known to
- * have gone well, and while it is not `good` only the trial counts.
+ * Statuses come late and in any order. So a failure counts only if its message left after the newest message known to
+ * have gone well, and only the trial counts while the state is not `good`.
  */
 export type SendHealthState = 'good' | 'paused' | 'trying';
 
@@ -41,13 +41,9 @@ export class SendHealth {
   /** End of the pause, then of the wait for the trial's status, by the monotonic clock. */
   #untilMs = 0;
   #trial: MessageId | undefined;
-  /**
-   * When the newest message left that is known to have gone well (`good`), or to have failed because of the account. Messages that
-   * left before the account's run began count for nothing.
-   */
+  /** When the newest good, and the newest failed message left. Those from before this run count for nothing. */
   #lastMs: { good: number; account: number };
 
-  /** `random` returns a number from 0 to 1. */
   constructor(clock: Clock, random: () => number) {
     this.#clock = clock;
     this.#random = random;
@@ -62,7 +58,6 @@ export class SendHealth {
     return this.#state;
   }
 
-  /** How many sends may begin now. */
   get room(): number {
     if (this.state === 'good') return Number.POSITIVE_INFINITY;
     return this.#state === 'trying' && this.#trial === undefined ? 1 : 0;
@@ -73,19 +68,18 @@ export class SendHealth {
     return this.room === 0 ? Math.ceil(this.#untilMs - this.#clock.monotonicMs()) : 0;
   }
 
-  /** A send begins. */
   begin(id: MessageId): void {
     if (this.state !== 'trying' || this.#trial !== undefined) return;
     this.#trial = id;
     this.#untilMs = this.#clock.monotonicMs() + TRIAL_MS;
   }
 
-  /** Whether the message left after the last one that is known to have gone well: what is told of it holds now. */
+  /** Whether the message left after the newest one known to have gone well: its news holds now. */
   isNewest({ claim }: Pick<ChatMessageDocument, 'claim'>): boolean {
     return (claim?.at.getTime() ?? 0) >= this.#lastMs.good;
   }
 
-  /** Notes what is known of a message. Returns whether a pause begins with it. */
+  /** Returns whether a pause begins with it. */
   noteNews({ _id, claim }: Pick<ChatMessageDocument, '_id' | 'claim'>, news: News): boolean {
     const leftMs = claim?.at.getTime() ?? 0;
     if (this.state !== 'good') return _id === this.#trial && this.#decide(leftMs, news);
@@ -126,14 +120,10 @@ export class SendHealth {
 export const SEND_KINDS = ['template', 'session'] as const;
 export type SendKind = (typeof SEND_KINDS)[number];
 
-/**
- * How an account stands with templates, and how with messages in a session. A provider may fail only templates, because of a
- * payment or spam. So the two kinds are judged separately, and a pause of templates holds up no answer to a customer.
- */
+/** Templates and session messages apart: a pause of templates (payment, spam) must hold up no answer. */
 export class AccountHealth {
   readonly #of: Readonly<Record<SendKind, SendHealth>>;
 
-  /** `random` returns a number from 0 to 1. */
   constructor(clock: Clock, random: () => number) {
     this.#of = { template: new SendHealth(clock, random), session: new SendHealth(clock, random) };
   }
@@ -142,7 +132,6 @@ export class AccountHealth {
     return SEND_KINDS.every((kind) => this.#of[kind].state === 'good');
   }
 
-  /** How many sends of this kind may begin now. */
   room(kind: SendKind): number {
     return this.#of[kind].room;
   }
@@ -157,7 +146,6 @@ export class AccountHealth {
     return this.#healthOf(message).state !== 'good';
   }
 
-  /** A send begins. */
   begin(message: Pick<ChatMessageDocument, '_id' | 'content'>): void {
     this.#healthOf(message).begin(message._id);
   }
@@ -166,7 +154,6 @@ export class AccountHealth {
     return this.#healthOf(message).isNewest(message);
   }
 
-  /** Notes what is known of a message. Returns whether a pause of its kind begins with it. */
   noteNews(message: Pick<ChatMessageDocument, '_id' | 'claim' | 'content'>, news: News): boolean {
     return this.#healthOf(message).noteNews(message, news);
   }
@@ -177,11 +164,10 @@ export class AccountHealth {
 }
 
 /**
- * A circuit breaker: while a provider fails, it keeps the account's messages from being tried one after the other.
- * `closed`: sends may begin · `open`: after `FAILURES` failures in a row no send begins during a pause · `half_open`:
- * after the pause one send probes the provider, if that answers something harmless first (send-message.ts); its success closes the
- * breaker, its failure opens it for longer.
- * Every answer about a message is a success, even a refusal.
+ * A circuit breaker: a failing provider must not fail the account's messages one after the other. `closed`: sends may
+ * begin · `open`: after `FAILURES` failures in a row no send begins during a pause · `half_open`: after the pause one
+ * send probes the provider, if it answers something harmless first (send-message.ts). Success closes the breaker,
+ * failure opens it for longer. Every answer about a message is a success, even a refusal.
  */
 export type BreakerState = 'closed' | 'open' | 'half_open';
 const BREAK_MS = 1_000;
@@ -196,7 +182,7 @@ export class Breaker {
   #openUntilMs = 0;
   #probing = false;
 
-  /** `random` returns a number from 0 to 1. `onTrial`: the first send is a probe. */
+  /** `onTrial`: the first send is a probe. */
   constructor(clock: Clock, random: () => number, onTrial = false) {
     this.#clock = clock;
     this.#random = random;
@@ -208,7 +194,6 @@ export class Breaker {
     return this.#state;
   }
 
-  /** How many sends may begin now. */
   get room(): number {
     if (this.state === 'closed') return Number.POSITIVE_INFINITY;
     return this.#state === 'half_open' && !this.#probing ? 1 : 0;
@@ -219,17 +204,14 @@ export class Breaker {
     return this.state === 'open' ? Math.ceil(this.#openUntilMs - this.#clock.monotonicMs()) : 0;
   }
 
-  /** A send begins. True when it is the probe. */
+  /** True when it is the probe. */
   begin(): boolean {
     if (this.state !== 'half_open') return false;
     this.#probing = true;
     return true;
   }
 
-  /**
-   * The provider answered. While the breaker is not closed only the probe counts: other sends began before the
-   * provider failed.
-   */
+  /** While the breaker is not closed only the probe counts: other sends began before the provider failed. */
   succeeded(probe: boolean): void {
     if (this.#state !== 'closed' && !probe) return;
     this.#state = 'closed';
@@ -249,7 +231,6 @@ export class Breaker {
     this.#openUntilMs = this.#clock.monotonicMs() + pauseMs * (0.5 + this.#random() / 2);
   }
 
-  /** The send did not take place. */
   withdrawn(probe: boolean): void {
     if (probe) this.#probing = false;
   }

@@ -13,11 +13,10 @@ export interface SendLoopOptions extends SendContext {
   readonly claimer: ChatClaimer;
   /** Whether the partition will never be held again in this epoch. */
   lost(): boolean;
-  /** From 0 to 1. */
   random(): number;
   /** Whether messages of this account may leave at all (shared/messages/queue/claim-gates.ts). */
   mayLeave(): Promise<boolean>;
-  /** Asked between claim and send (depart.ts). A message whose session has closed is refused and never sent. */
+  /** Asked between claim and send (depart.ts). */
   depart(messages: readonly ChatMessageDocument[]): Promise<ReadonlyMap<MessageId, Departure>>;
   onClaim(count: number): void;
   /** Stores why the account's health pauses sends, for the operator. Undefined when it is good again. */
@@ -25,13 +24,11 @@ export interface SendLoopOptions extends SendContext {
 }
 
 const MAX_CLAIM = 100;
-/** Pause after a round that failed. */
 const ERROR_PAUSE_MS = 1_000;
 /**
- * If many messages to busy customers come first in the queue, a read can go over all of them and find nothing. After
- * such a read the loop rests nine times as long as it took, so these reads take a tenth of the time at most. It rests
- * in the same way while the account's health pauses one kind of messages (templates, or those in sessions): each read
- * goes over the paused ones, which may be very many.
+ * If the queue begins with many messages to busy customers, a read can go over all of them and find nothing. The loop
+ * then rests nine times as long as the read took, so that these reads take at most a tenth of the time. The same while
+ * the account's health pauses one kind of messages: each read goes over the paused ones.
  */
 const READ_REST = 9;
 const READ_REST_MAX_MS = { busy: 1_000, apart: 5_000 };
@@ -39,9 +36,9 @@ const READ_REST_MAX_MS = { busy: 1_000, apart: 5_000 };
 const DEPART_AGAIN_MS = 1_000;
 
 /**
- * Sends the messages of one number: claims what can be sent now, sends it, and settles the outcome. Every number has its
- * own loop, so a slow, failing or throttling provider delays no other number. The store knows every message that the
- * loop holds: it is `submitting` until it is settled.
+ * Sends the messages of one number: claims what can be sent now, sends it, and settles the outcome. Every number has
+ * its own loop, so a slow, failing or throttling provider delays no other number. The store knows every message that
+ * the loop holds: it is `submitting` until it is settled.
  */
 export class SendLoop {
   readonly #options: SendLoopOptions;
@@ -51,13 +48,10 @@ export class SendLoop {
   readonly #sender: MessageSender;
   readonly #timer: WakeTimer;
   readonly #running = new Set<Promise<void>>();
-  /** Claimed messages that are checked before they are sent. */
   #departing: readonly ChatMessageDocument[] = [];
   #round: Promise<void> | undefined;
   #woken = false;
-  /** Whether the store has a note of the account's health. */
   #noted: boolean;
-  /** True after `close`: no more claims. */
   #closed = false;
 
   constructor(options: SendLoopOptions) {
@@ -91,7 +85,7 @@ export class SendLoop {
     return this.#breaker.state !== 'closed' || !this.#health.good;
   }
 
-  /** Notes what became of a message. `code`: our own, of a failure because of the account. Never rejects. */
+  /** `code`: our own, of a failure because of the account. Never rejects. */
   async noteNews(message: ChatMessageDocument, news: News, code?: string): Promise<void> {
     const { noteHealth, log, provider } = this.#options;
     const wasHeld = this.#health.isHeld(message);
@@ -110,9 +104,8 @@ export class SendLoop {
   }
 
   /**
-   * Notes what a status says became of a message. If it failed for a cause that ends by itself (a payment), the channel is stopped and
-   * probed, as after such an answer. But not because of a message that left before this run began, or before one that went well: a
-   * status may come days late. Never rejects.
+   * Stops and probes the channel for a cause that ends by itself (a payment), as after such an answer; not for a
+   * message from before this run, or before one that went well: a status may come days late. Never rejects.
    */
   async noteStatus(message: ChatMessageDocument, news: News, failure?: AccountFailure): Promise<void> {
     const { stopChannel, log, provider } = this.#options;
@@ -128,7 +121,7 @@ export class SendLoop {
     }
   }
 
-  /** Call it when there may be something to send. Returns at once. Starts a round, unless the loop rests or is closed. */
+  /** Call it when there may be something to send. Starts a round, unless the loop rests or is closed. */
   wake(): void {
     this.#woken = true;
     if (this.#timer.resting) this.#timer.wakeAfterRest();
@@ -138,7 +131,6 @@ export class SendLoop {
     });
   }
 
-  /** Claims nothing more. */
   close(): void {
     this.#closed = true;
     this.#timer.close();
@@ -151,7 +143,7 @@ export class SendLoop {
     await Promise.all(this.#running);
   }
 
-  /** Puts back the messages of a claim whose answer from the store was lost: nobody else in this epoch looks for them. */
+  /** Puts back a claim's messages if its answer from the store was lost: nobody else in this epoch looks for them. */
   async #putBackUncertain(): Promise<void> {
     const { claimer, held, lost, log, provider } = this.#options;
     while (claimer.uncertain > 0 && !lost()) {
@@ -183,7 +175,6 @@ export class SendLoop {
     }
   }
 
-  /** One round. Returns whether there may be more to do at once. */
   async #once(): Promise<boolean> {
     const { claimer, held, mayLeave } = this.#options;
     if (!held()) return false;
@@ -228,7 +219,7 @@ export class SendLoop {
     return waits.length === 0 ? 0 : Math.min(...waits);
   }
 
-  /** The next messages: of both kinds together, or, while one of them is not good, of each kind as many as its health allows. */
+  /** The next messages: of both kinds together, or, while one is not good, as many of each as its health allows. */
   async #queued(limit: number, busy: readonly string[]): Promise<ChatMessageDocument[]> {
     const { claimer } = this.#options;
     if (this.#health.good) return claimer.queued(limit, busy);
@@ -240,7 +231,7 @@ export class SendLoop {
     return found;
   }
 
-  /** Each claimed message is sent, refused or put back. Rejects when the store failed; then all were put back. */
+  /** Sends, refuses or puts back each claimed message. Rejects when the store failed; then all were put back. */
   async #leave(claimed: readonly ChatMessageDocument[]): Promise<void> {
     if (claimed.length === 0) return;
     this.#departing = claimed;
@@ -293,18 +284,16 @@ class WakeTimer {
     return this.#clock.monotonicMs() < this.#notBeforeMs;
   }
 
-  /** Rests for this time, then wakes. */
   rest(ms: number): void {
     this.#notBeforeMs = this.#clock.monotonicMs() + ms;
     this.wakeIn(ms);
   }
 
-  /** Wakes at the end of the rest. */
   wakeAfterRest(): void {
     this.wakeIn(this.#notBeforeMs - this.#clock.monotonicMs());
   }
 
-  /** Wakes after this time. Replaces the time that was set before. */
+  /** Replaces the time that was set before. */
   wakeIn(ms: number): void {
     clearTimeout(this.#timer);
     // One millisecond more, because a timer can fire slightly early.

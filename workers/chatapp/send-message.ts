@@ -15,7 +15,6 @@ import type { ProviderClient } from './provider/client.ts';
 import { sendPayload } from './provider/payload.ts';
 import type { Breaker, News } from './send-health.ts';
 
-/** What a send needs from its account's run. */
 export interface SendContext {
   readonly provider: ProviderDocument;
   readonly client: ProviderClient;
@@ -45,18 +44,12 @@ interface MessageSenderOptions extends SendContext {
   readonly breaker: Breaker;
   /** What this message tells of the account's health. `code`: our own, of a failure because of the account. */
   noteNews(message: ChatMessageDocument, news: News, code?: string): Promise<void>;
-  /** Sends nothing for this time. */
   rest(ms: number): void;
 }
 
-/**
- * A message that waits for its retry is put into the queue at most this long after its due time. Until then its customer gets no
- * other message.
- */
+/** The longest time from a message's due retry to the queue. Until then its customer gets no other message. */
 const BACK_IN_QUEUE_MS = 2_000;
-/**
- * Pause after the provider stopped the channel. By its end the worker has read that in the store and closed this run.
- */
+/** Pause after the provider stopped the channel: by its end the worker has read the stop and closed this run. */
 export const STOPPED_MS = 3_000;
 
 /** Handles one claimed message: sends it and settles the answer, refuses it, or puts it back unsent. */
@@ -64,7 +57,6 @@ export class MessageSender {
   readonly #options: MessageSenderOptions;
   /** Whether the store has a note that sends fail. */
   #noted: boolean;
-  /** The channel is tried again after a stop. */
   #onTrial: boolean;
   /** Unknown codes that forbade a message. Each is logged once. */
   readonly #forbidding = new Set<number>();
@@ -79,7 +71,7 @@ export class MessageSender {
   async send(message: ChatMessageDocument, probe: boolean): Promise<void> {
     const { client, clock, metrics, held, provider, pacing, breaker, noteNews } = this.#options;
     try {
-      // A provider that hangs would leave the probe unknown, and perhaps charged: first it must answer something that costs nothing.
+      // If the provider hangs, the probe is unknown and perhaps charged: first ask something that costs nothing.
       if (probe && (await client.number()).kind !== 'answered') {
         breaker.failed(probe);
         await this.putBack(message);
@@ -87,7 +79,7 @@ export class MessageSender {
       }
       if (!held()) {
         breaker.withdrawn(probe);
-        // Nothing was written. If another process has the lease by now, this changes nothing: the claim has its epoch.
+        // Nothing was written. If another process has the lease now, `putBack` changes nothing: the epoch differs.
         await this.putBack(message);
         await noteNews(message, 'other');
         return;
@@ -100,7 +92,7 @@ export class MessageSender {
       this.#learn(message, verdict, probe);
       if (verdict.kind === 'accepted') await this.#link(message, verdict.customer);
       const stored = await this.#settle(message, outcomeOf(provider.account, verdict, probe));
-      // A template that waits for so long holds up nothing else for its customer.
+      // A template that waits this long holds up nothing else for its customer.
       if (stored?.state === 'waiting' && stored.due !== undefined && verdict.kind !== 'retry_later') {
         pacing.hold(message.to, stored.due.getTime() - clock.now().getTime() + BACK_IN_QUEUE_MS);
       }
@@ -121,7 +113,6 @@ export class MessageSender {
     await this.#settle(message, { kind: 'requeue' });
   }
 
-  /** Adjusts the pace of the account and of the customer to the verdict. */
   #learn({ to }: ChatMessageDocument, verdict: SendVerdict, probe: boolean): void {
     const { breaker, pacing, rest } = this.#options;
     switch (verdict.kind) {
@@ -150,7 +141,7 @@ export class MessageSender {
     breaker.succeeded(probe);
   }
 
-  /** The provider may know the customer by another number. If this cannot be stored, the message's statuses say it again. */
+  /** The provider may know the customer by another number. If storing it fails, the message's statuses say it again. */
   async #link({ _id, account, to }: ChatMessageDocument, known: string | undefined): Promise<void> {
     const { customers, log } = this.#options;
     try {
@@ -213,11 +204,7 @@ const TWO_TRIES = 2;
 /** A new template that is not ready: tried again after 10 minutes and after 30 more, then it is refused. */
 const NOT_READY = { maxTries: 3, pauseMs: 600_000 };
 
-/**
- * The outcome of a verdict for its message. The change is decided as for an SMS of one part
- * (settlement/decide-outcome.ts). `probe`: the send tested whether the provider is back, so its failure says nothing
- * about the message. Pure.
- */
+/** Decided as for an SMS of one part (settlement/decide-outcome.ts). A failed `probe` says nothing about it. Pure. */
 export function outcomeOf(account: AccountId, verdict: SendVerdict, probe: boolean): SubmitOutcome {
   switch (verdict.kind) {
     case 'accepted':
@@ -228,12 +215,11 @@ export function outcomeOf(account: AccountId, verdict: SendVerdict, probe: boole
       };
     case 'unknown':
       return { kind: 'unknown', parts: [{ state: 'unknown' }] };
-    // Nothing was sent, or nothing may be sent until a person solves the problem. The message keeps its place in the
-    // queue.
+    // Nothing was sent, or nothing may be until a person solves the problem. The message keeps its place in the queue.
     case 'not_sent':
     case 'stop':
       return { kind: 'requeue' };
-    // The account is too fast, perhaps for hours: that says nothing about the message, which was only the first in the queue.
+    // The account is too fast, perhaps for hours. The message was only the first in the queue.
     case 'back_off':
       return { kind: 'throttled', code: verdict.code, reason: verdict.reason, uncounted: true };
     case 'customer_delay':

@@ -11,7 +11,6 @@ import { sentWith } from '../../shared/messages/settlement/decide-outcome.ts';
 import { isMessageId, type MessageId } from '../../shared/platform/runtime/ids.ts';
 import { errorReason } from './provider/answer.ts';
 
-/** A message with the statuses that concern it, and the items that brought them. */
 export interface MatchedMessage {
   readonly message: ChatMessageDocument;
   readonly statuses: StatusItem[];
@@ -67,10 +66,7 @@ async function findByKey(db: Db, statuses: readonly Status[]): Promise<ReadonlyM
   );
 }
 
-/**
- * Finds messages by our id, which the status repeats. Needed when the answer with the provider's id was not stored,
- * or never came.
- */
+/** By our id, which the status repeats. Needed when the answer with the provider's id was not stored, or never came. */
 async function findByOurs(db: Db, statuses: readonly Status[]): Promise<ReadonlyMap<string, ChatMessageDocument>> {
   const ids = statuses.flatMap(({ status: { ours } }) => (ours !== undefined && isMessageId(ours) ? [ours] : []));
   if (ids.length === 0) return new Map();
@@ -83,10 +79,7 @@ async function findByOurs(db: Db, statuses: readonly Status[]): Promise<Readonly
 
 const RANK = { sent: 0, delivered: 1, read: 2, failed: 3 } as const satisfies Record<StatusItem['status'], number>;
 
-/**
- * The change that all given statuses of one message make together, in any order. Missing statuses are skipped, and
- * late ones change nothing. `costOf`: by the provider's price list. Undefined when they say nothing new. Pure.
- */
+/** The change of all given statuses together, in any order: missing ones are skipped, late ones change nothing. */
 export function decideStatuses(
   message: ChatMessageDocument,
   statuses: readonly StatusItem[],
@@ -105,13 +98,9 @@ export function decideStatuses(
   return change && withPrice(current, change, inOrder, costOf);
 }
 
-/** What a message costs the operator, of which the provider says this. */
 export type CostOf = (pricing: Pricing, to: string) => string | undefined;
 
-/**
- * Adds what the statuses say of the price to a change that is made anyway: the provider names it again with each of them. It takes
- * money for what was delivered. `after`: the message as the change leaves it.
- */
+/** The provider repeats the price in each status, and charges for delivered messages. `after`: with the change. */
 function withPrice(
   after: ChatMessageDocument,
   change: Change,
@@ -136,7 +125,7 @@ function decideStatus(message: ChatMessageDocument, status: StatusItem, now: Dat
     }
   }
   const another = known?.key !== undefined && known.key !== key;
-  // This message had an unknown outcome and was sent again. The other copy's outcome decides, unless this copy was delivered.
+  // The message had an unknown outcome and was sent again: the other copy decides, unless this one was delivered.
   if (another && (status.status === 'sent' || status.status === 'failed')) return undefined;
   const left = !isBeforeSent(message.state);
   const entries: HistoryEntry[] = left ? [] : [entryAt('sent', now, message.history)];
@@ -157,8 +146,8 @@ function decideStatus(message: ChatMessageDocument, status: StatusItem, now: Dat
   return {
     state: next,
     set: {
-      // The message failed before it was delivered. The provider charges nothing, and a conversation that it opened is
-      // refunded (money/conversations/charge.ts).
+      // The provider charges nothing for a message that failed before it was delivered, and a conversation that it
+      // opened is refunded (money/conversations/charge.ts).
       parts: [{ ...part(known, key, failure === undefined ? 'delivered' : 'refused'), ...errorOf(failure) }],
       ...(failure === undefined ? deliveredAt(message, status, now) : failure),
     },
@@ -174,10 +163,7 @@ function earlierCopy({ earlier = [] }: ChatMessageDocument, key: string): Copy |
   );
 }
 
-/**
- * The provider accepted this earlier copy. It counts as the only accepted one, unless the current copy is in
- * progress, because the status might mean that one.
- */
+/** Makes it the only accepted copy, unless the current copy is in progress: the status might mean that one. */
 function earlierSent(message: ChatMessageDocument, copy: Copy, key: string, now: Date): Change | undefined {
   const { state, earlier = [] } = message;
   if (!isOpen(copy.parts) || !isBeforeSent(state)) return undefined;
@@ -185,10 +171,7 @@ function earlierSent(message: ChatMessageDocument, copy: Copy, key: string, now:
   return sentWith(message, [{ key, state: 'accepted' }], now, others);
 }
 
-/**
- * The provider accepted this earlier copy and then failed it. If no other copy is in progress or unknown, the message
- * has failed, as if this had been its only copy.
- */
+/** The provider accepted this copy, then failed it: so has the message, if no other copy is in progress or unknown. */
 function earlierFailed(
   message: ChatMessageDocument,
   copy: Copy,
@@ -209,7 +192,7 @@ function earlierFailed(
   return fitted(message, { state: 'failed', set: { ...set, parts, ...failure }, unset: ['due', 'outcome'], entries });
 }
 
-/** Whether its current copy was claimed and has no known outcome yet. */
+/** Whether the current copy was claimed and has no known outcome yet. */
 function isUnderWay(message: ChatMessageDocument): boolean {
   return message.state === 'submitting' && !isHeldOpen(message);
 }
@@ -235,10 +218,7 @@ function errorOf(failure: { readonly errorCode: string } | undefined): Pick<Part
   return failure === undefined ? {} : { error: failure.errorCode };
 }
 
-/**
- * The provider's time, if it is plausible. A message that was read without a `delivered` status counts as delivered
- * at that time.
- */
+/** The provider's time, if plausible. A message read without a `delivered` status counts as delivered then. */
 function deliveredAt(message: ChatMessageDocument, { at }: StatusItem, now: Date): { readonly deliveredAt?: Date } {
   if (message.deliveredAt !== undefined) return {};
   const sentMs = message.claim?.at.getTime() ?? 0;

@@ -35,32 +35,28 @@ export interface TemplateRequestsOptions {
   readonly log: Log;
   readonly client: ProviderClient;
   readonly samples: HeaderSamples;
-  /** Whether the store has a note that the provider could not be asked. */
   readonly noted: boolean;
-  /** Whether the account is still served here. */
   held(): boolean;
-  /** Copies the provider's list soon: a callback that came before the answer was about nothing that is known here. */
+  /** Copies the provider's list soon: a callback that came before the answer was about a template unknown here. */
   copyTemplates(): void;
   /** Stores why the provider could not be asked, for the operator. Undefined when it has answered a request. */
   note(trouble: string | undefined): Promise<void>;
 }
 
-/** Pause before the provider is asked again, doubled with each try. */
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5 * 60_000;
 const GONE = 'The provider has no such template any more.';
 
 /**
- * Carries out what one account wants of its templates at one business account, one after the other. The intent is stored before the provider is asked. If
- * it is not known whether the provider was asked, or what it said, its list is read by name first: so nothing is asked twice, and
- * nothing is forgotten.
+ * The intent is stored before the provider is asked, one request after the other. If it is unknown what the provider
+ * did, its list is read by name first: nothing is asked twice, and nothing is forgotten.
  */
 export class TemplateRequests {
   readonly #options: TemplateRequestsOptions;
   #working: Promise<void> | undefined;
   #closed = false;
   #noted: boolean;
-  /** Breaks off files of headers that are on their way: sending them again costs nothing. */
+  /** Breaks off header files on their way: sending them again costs nothing. */
   readonly #closing = new AbortController();
 
   constructor(options: TemplateRequestsOptions) {
@@ -68,7 +64,7 @@ export class TemplateRequests {
     this.#noted = options.noted;
   }
 
-  /** Begins with these requests. While others are worked on it does nothing: the next look finds these again. */
+  /** Does nothing while others are worked on: the next look finds these again. */
   work(requests: readonly ChatTemplateRequestDocument[]): void {
     if (this.#closed || this.#working !== undefined) return;
     this.#working = this.#all(requests).finally(() => {
@@ -110,7 +106,7 @@ export class TemplateRequests {
       if (typeof listed === 'string') return this.#unanswered(request, listed);
       if (isDone(request, listed)) return this.#done(request, { kind: 'done' }, listed);
     }
-    // Before the request is marked as asked: until the file is uploaded, the account may still want something else.
+    // Before the request is marked as asked: until the file is uploaded, the account may still change its mind.
     const sample = await this.#samplesOf(request);
     if (this.#closed) return;
     if (sample.kind === 'unread') return this.#later(request, sample.reason);
@@ -142,7 +138,7 @@ export class TemplateRequests {
     await refuseRequest(db, request, reason, clock.now());
   }
 
-  /** The handles of the sample files of its headers, one after the other; or the first that there is none of, and why. */
+  /** The handles of the headers' sample files, one after the other; or the first file without a handle, and why. */
   async #samplesOf({ account, wants, draft, tries }: ChatTemplateRequestDocument) {
     const { samples, client } = this.#options;
     if (wants === 'delete' || draft === undefined) return { kind: 'done', value: {} } as const;
@@ -184,7 +180,7 @@ export class TemplateRequests {
     return judgeTemplateAnswer(exchange);
   }
 
-  /** The template as the provider lists it now, undefined if it lists none; a text says why the list is not available. */
+  /** The template as the provider lists it now, undefined if it lists none, or in a text why there is no list. */
   async #readBack(owner: ChatTemplateRequestDocument): Promise<ChatTemplateDocument | undefined | string> {
     const { name, language } = owner;
     const { client, clock } = this.#options;
@@ -204,7 +200,7 @@ export class TemplateRequests {
       if (await forgetTemplate(db, request)) return;
       return this.#later(request, 'Webhooks are still to be told of an earlier change.');
     }
-    // The review may have ended before the answer was read: the list has its result, and callbacks that came in between count.
+    // The review may have ended before the answer was read: the list has its result, and callbacks in between count.
     const begunAt = clock.now();
     const now = listed ?? (await this.#readBack(request));
     const isListed = typeof now === 'object';
@@ -253,7 +249,7 @@ export class TemplateRequests {
   }
 }
 
-/** The category that an edit changes. That of an approved template cannot be changed. */
+/** The category that an edit changes. An approved template's category cannot be changed. */
 function categoryOf(
   { category }: TemplateDraft,
   listed: Pick<ChatTemplateDocument, 'status' | 'category'>,
@@ -261,17 +257,15 @@ function categoryOf(
   return listed.status === 'approved' || listed.category === category ? {} : { category };
 }
 
-/** Whether the provider's list shows that it did what was asked for. */
 function isDone({ wants, draft }: ChatTemplateRequestDocument, listed: ChatTemplateDocument | undefined): boolean {
   if (wants === 'delete') return listed === undefined;
-  // Its texts are the provider's own: that it is there, or under review again, is all that the list can show.
+  // A code template's texts are the provider's own: the list can only show that it is there, or under review again.
   if (draft?.code !== undefined) return wants === 'create' ? listed !== undefined : listed?.status === 'pending';
   // The list shows neither the sample file nor the examples. But a template that is under review was edited.
   const hasFile =
     draft !== undefined && [draft.examples, ...(draft.examples.cards ?? [])].some(({ headerUrl }) => headerUrl);
   if (wants === 'edit' && hasFile && listed?.status !== 'pending') return false;
-  // If a rejected template keeps its text, the list cannot show whether the edit was done. To ask again costs nothing: the provider
-  // reviews it once more.
+  // A rejected template with the same text may or may not have been edited. Asking again costs only another review.
   if (wants === 'edit' && listed?.status === 'rejected') return false;
   return listed?.components !== undefined && draft !== undefined && sameText(listed.components, draft.components);
 }

@@ -11,7 +11,6 @@ export interface TemplatesSyncOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: ChatMetrics;
-  /** From 0 to 1. */
   random(): number;
   /** `begunAt`: when the list was asked for. */
   replace(templates: readonly ChatTemplateDocument[], begunAt: Date): Promise<void>;
@@ -21,25 +20,18 @@ export interface TemplatesSyncOptions {
 
 /** Pause between two copies. A newly approved template is seen after it at the latest. */
 const EVERY_MS = 10 * 60_000;
-/** Pause after a failure, with the same jitter. */
 const AGAIN_MS = 60_000;
-/** The first copy comes soon, but not at the same moment for all accounts of a starting worker. */
+/** Not at the same moment for all accounts of a starting worker. */
 const FIRST_WITHIN_MS = 500;
-/** The part of a pause that is random. */
 const JITTER = 0.2;
 
-/**
- * Copies the provider's list of the templates of one business account. An incomplete list changes nothing. An entry that cannot be
- * read is left out.
- */
+/** Copies one business account's template list, without unreadable entries. An incomplete list changes nothing. */
 export class TemplatesSync {
   readonly #options: TemplatesSyncOptions;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
   #copying = false;
-  /** Whether `soon` was called while a copy was made. */
   #onceMore = false;
-  /** When the last round began. */
   #begunMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: TemplatesSyncOptions) {
@@ -50,10 +42,7 @@ export class TemplatesSync {
     this.#schedule(this.#options.random() * FIRST_WITHIN_MS);
   }
 
-  /**
-   * Copies the list within a minute, because a send was refused as if our copy were old, or a callback told a part only. A copy
-   * that is being made may have been asked for before that, so another one follows.
-   */
+  /** Copies the list within a minute. A copy in progress may have been asked for before, so another one follows. */
   soon(): void {
     if (this.#copying) {
       this.#onceMore = true;

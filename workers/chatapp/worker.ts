@@ -32,20 +32,15 @@ export interface ChatWorkerOptions extends LeasedWorkerOptions {
   readonly samples: HeaderSamples;
   readonly messageLog: MessageLog;
   readonly accepter: ChatAccepter;
-  /** Whether messages may leave (workers/chatapp/depart.ts). */
   readonly depart: SendLoopOptions['depart'];
-  /** From 0 to 1. */
   random(): number;
 }
 
 const IDLE_MS = 100;
-/**
- * Shortest time from one round's start to the next. `more`: after a round that found work. `idle`: after a round that
- * found none.
- */
+/** Shortest time from one round's start to the next, after a round that found work (`more`) or none (`idle`). */
 const GAP_MS = { more: 8, idle: 30 };
 const PROVIDERS_MS = 2_000;
-/** What is noted in a provider's document while it is served: it makes no other run. */
+/** Fields that change while a number is served, without a new run. */
 const NOTES = {
   defaultAt: undefined,
   troubles: undefined,
@@ -54,27 +49,22 @@ const NOTES = {
   probe: undefined,
   trial: undefined,
 };
-/** How long a price list is remembered, and how many. */
 const PRICES_MS = 5_000;
 const PRICES_MAX = 1_000;
 const UNKNOWNS_MS = 10_000;
-/** How often messages of removed numbers are looked for. */
 const REMOVED_MS = 2_000;
-/** How often requests for templates are looked for, and how many at once. */
 const TEMPLATES_MS = 2_000;
 const TEMPLATES_MAX = 100;
-/** Why a request for a template is refused here. */
 const NO_NUMBER = 'The account has no number of this business account any more.';
 /** The most reads of the queue in one round. The next round continues where it stopped. */
 const LOOKS_MAX = 16;
-/** How often an empty inbox is read at most, whatever wakes the worker. */
+/** The shortest time between reads of an empty inbox, whatever wakes the worker. */
 const INBOX_MS = 100;
 const STOP_MS = { answers: 9_000, lastWrites: 3_000 };
 
 /**
- * Serves the accounts in its partitions. Each of their numbers has a run that sends its messages (number-runs.ts). inbox.ts
- * works off what providers posted to the callback. A round looks at the queue and the inbox together. Slow work is
- * done in the runs.
+ * Serves the accounts in its partitions: number-runs.ts sends, inbox.ts works off what providers posted. A round looks
+ * at the queue and the inbox together; slow work is done in the runs.
  */
 export class ChatWorker extends LeasedWorker<AccountId> {
   readonly #options: ChatWorkerOptions;
@@ -85,14 +75,12 @@ export class ChatWorker extends LeasedWorker<AccountId> {
   readonly #fallbacks: Fallbacks;
   readonly #secondTries: SecondTries;
   #numbers: ReadonlyMap<BusinessNumber, KnownNumber> = new Map();
-  /** The accounts that have numbers. */
   #accounts: readonly AccountId[] = [];
   #providersReadMs = Number.NEGATIVE_INFINITY;
   #unknownsMs = Number.NEGATIVE_INFINITY;
   #templatesMs = Number.NEGATIVE_INFINITY;
   /** The account at which the last look for requests stopped, so that one with many holds up no other. */
   #templatesUpTo = '';
-  /** The account at which the look through the queue stopped. */
   #lookedUpTo = '';
   #claimsSeen = 0;
   /** Accounts that may have queued messages of numbers that they have no more. */
@@ -257,7 +245,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     const accounts = this.#accounts.filter(
       (account) => this.#held.of(account) !== undefined && account > this.#templatesUpTo,
     );
-    // What nobody can be asked for now would only fill the page.
+    // Requests to paused business accounts would only fill the page.
     const active = new Set<string>();
     for (const { provider } of this.#numbers.values())
       if (provider.status === 'active') active.add(provider.businessId);
@@ -295,7 +283,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
   }
 }
 
-/** Of each business account of an account, the first of its active numbers, the default before others, has the duty of the templates. */
+/** The first active number of each business account (default numbers first) has the duty of its templates. */
 function knownNumbers(providers: readonly ProviderDocument[]): ReadonlyMap<BusinessNumber, KnownNumber> {
   const businessesOf = new Map<AccountId, Set<string>>();
   for (const { account, businessId } of providers) {

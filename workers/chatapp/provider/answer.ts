@@ -10,12 +10,8 @@ import {
 } from '../../../shared/carriers/providers/graph-error.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 
-/** What an exchange means for the message and for the channel. */
 export type SendVerdict =
-  /**
-   * `customer`: the number by which the provider knows the customer, digits. Absent when it says none. `heldBack`: it is not passed
-   * on yet, in the provider's word.
-   */
+  /** `customer`: the provider's number for the customer. `heldBack`: its word for why it does not pass it on yet. */
   | { readonly kind: 'accepted'; readonly upstreamId: string; readonly customer?: string; readonly heldBack?: string }
   /** The provider may have accepted it, or not. */
   | { readonly kind: 'unknown'; readonly code: string }
@@ -32,9 +28,9 @@ export type SendVerdict =
       readonly template?: string;
       /** Our copy of the template is probably old. */
       readonly copyIsOld?: true;
-      /** Set when the refusal is because of the account, so other messages would be refused too. */
+      /** The refusal is because of the account: other messages would be refused too. */
       readonly accountWide?: true;
-      /** The provider's code, if we do not know it and it forbids the message: perhaps it forbids all. */
+      /** A code that we do not know and that forbids the message: perhaps it forbids all. */
       readonly forbids?: number;
     };
 
@@ -44,7 +40,7 @@ const WORD_MAX = 64;
 /** Longer texts of the provider are cut, because they go into the message and its events. */
 const REASON_MAX = 500;
 
-/** Judges one send by its answer. Pure. */
+/** Pure. */
 export function judgeSend(exchange: Exchange): SendVerdict {
   if (exchange.kind !== 'answered') {
     return { kind: exchange.kind === 'not_sent' ? 'not_sent' : 'unknown', code: exchange.code };
@@ -90,7 +86,7 @@ function messageIdOf(body: Readonly<Record<string, unknown>> | undefined): strin
   return typeof id === 'string' && id !== '' && id.length <= ID_MAX ? id : undefined;
 }
 
-/** `message_status` says more than `accepted` of a template whose quality is looked at (Cloud API, "Template pacing"). */
+/** More than `accepted` for a template whose quality is being assessed (Cloud API, "Template pacing"). */
 function heldBackOf(body: Readonly<Record<string, unknown>> | undefined): string | undefined {
   const messages = body?.messages;
   const status = Array.isArray(messages) ? objectOf(messages[0])?.message_status : undefined;
@@ -109,10 +105,7 @@ const UNKNOWN: ErrorRule = { do: 'refuse', code: 'provider_refused' };
 /** "Invalid request or possible server error". */
 const EITHER_FAULT = 1;
 
-/**
- * The rule for a code that the table does not have. The error's `is_transient` decides, and without it the HTTP status.
- * 403 is said of a recipient too, so it stops nothing.
- */
+/** For codes not in the table: `is_transient`, else the HTTP status. A 403 may concern one recipient: stops nothing. */
 function unknownCode(status: number, { code, isTransient }: GraphError): ErrorRule {
   if (status === 429) return { do: 'back_off', code: 'provider_throttled' };
   if (isTransient || status >= 500) return { do: 'retry', code: 'provider_unavailable' };
@@ -121,10 +114,9 @@ function unknownCode(status: number, { code, isTransient }: GraphError): ErrorRu
 }
 
 /**
- * Decides by the HTTP status alone, without an error of the provider. A gateway's 502 or 504 says that the request
- * was passed on and no usable answer came back (RFC 9110 §15.6), so it may have arrived. Any other 5xx is the
- * provider's own statement that it failed. Redirects and 404 mean a wrong base address, so every message would be
- * refused.
+ * Decides by the HTTP status alone, without a provider's error. A gateway's 502 or 504 says that the request was passed
+ * on and no usable answer came back (RFC 9110 §15.6), so it may have arrived. Any other 5xx is the provider's own
+ * statement that it failed. Redirects and 404 mean a wrong base address: every message would be refused.
  */
 function plainStatus(status: number): { kind: ErrorDo; code: string } | { kind: 'unknown' } {
   if (status === 502 || status === 504) return { kind: 'unknown' };
@@ -135,12 +127,7 @@ function plainStatus(status: number): { kind: ErrorDo; code: string } | { kind: 
   return { kind: 'refuse', code: 'provider_refused' };
 }
 
-/**
- * Explains to the operator why a provider fails, in our words and with its codes. The provider's own words are left out,
- * because they may quote numbers and settings.
- */
-
-/** Explains an exchange that brought no list of templates. */
+/** For the operator, and like `sendTrouble` without the provider's words: they may quote numbers and settings. */
 export function listTrouble(exchange: Exchange): string {
   if (exchange.kind !== 'answered') return noAnswer(exchange.kind === 'not_sent', exchange.code);
   const { status, body } = exchange;
@@ -160,10 +147,7 @@ function noAnswer(notSent: boolean, code: string): string {
   return notSent ? `no connection to the provider (${code})` : `no whole answer from the provider (${code})`;
 }
 
-/**
- * The Graph API's "Unsupported get request. Object with ID … does not exist, cannot be loaded due to missing
- * permissions".
- */
+/** "Unsupported get request. Object with ID … does not exist, cannot be loaded due to missing permissions". */
 const NO_SUCH_OBJECT = 100;
 
 function refusal(status: number, code: number | undefined): string {

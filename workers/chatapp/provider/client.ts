@@ -8,23 +8,22 @@ export interface ProviderClientOptions {
     ProviderDocument,
     'baseUrl' | 'phoneNumberId' | 'businessId' | 'appId' | 'windowSize' | 'timeoutMs'
   >;
-  /** The access token, decrypted. */
   readonly token: string;
   readonly resolve?: ResolveHost;
 }
 
-/** The answer to a send has some hundred bytes, but a proxy's error page can be long. */
+/** An answer to a send has some hundred bytes, but a proxy's error page can be long. */
 const SEND_ANSWER_BYTES_MAX = 65_536;
-/** A page of the list has up to 50 templates, and each has some KB. */
+/** A page of the list has up to 50 templates of some KB. */
 const TEMPLATES_ANSWER_BYTES_MAX = 1_048_576;
 /** Connections for the templates, in addition to those for sends. */
 const MORE_SOCKETS = 2;
 const TEMPLATES_PAGE = 50;
 const TEMPLATE_FIELDS = 'name,status,category,language,components,parameter_format,id,rejected_reason,quality_score';
-/** Time limit of an upload, which may have 16 MB. */
+/** The time limit of an upload of up to 16 MB. */
 const UPLOAD_MS = 60_000;
 
-/** The requests to one account's provider. */
+/** The requests to one account's provider. None rejects: failures are exchanges too. */
 export class ProviderClient {
   readonly #http: HttpClient;
   readonly #options: ProviderClientOptions;
@@ -41,7 +40,6 @@ export class ProviderClient {
     });
   }
 
-  /** Posts one message. Never rejects: failures are exchanges too. */
   send(payload: Buffer): Promise<Exchange> {
     const { baseUrl, phoneNumberId } = this.#options.provider;
     return this.#http.exchange({
@@ -52,7 +50,7 @@ export class ProviderClient {
     });
   }
 
-  /** Asks for the account's number, which changes nothing there; `health_status`: whether it may send. Never rejects. */
+  /** Asks for the account's number, which changes nothing there; `health_status`: whether it may send. */
   number(field: 'id' | 'health_status' = 'id'): Promise<Exchange> {
     const { baseUrl, phoneNumberId } = this.#options.provider;
     return this.#http.exchange({
@@ -62,7 +60,7 @@ export class ProviderClient {
     });
   }
 
-  /** Reads the page of the business's templates that follows the cursor, or of those with a name. Never rejects. */
+  /** The page of the business's templates that follows the cursor, or of those with a name. */
   templates(after: string | undefined, name?: string): Promise<Exchange> {
     const query = new URLSearchParams({
       fields: TEMPLATE_FIELDS,
@@ -76,7 +74,7 @@ export class ProviderClient {
     });
   }
 
-  /** Asks for a new template, or for another content of one. Never rejects. */
+  /** Asks for a new template, or for another content of the one with `upstreamId`. */
   submitTemplate(payload: Buffer, upstreamId?: string): Promise<Exchange> {
     const { baseUrl } = this.#options.provider;
     return this.#http.exchange({
@@ -87,7 +85,7 @@ export class ProviderClient {
     });
   }
 
-  /** Without the id the provider would delete the template in all languages. Never rejects. */
+  /** Without the id the provider would delete the template in all languages. */
   deleteTemplate(name: string, upstreamId: string): Promise<Exchange> {
     const query = new URLSearchParams({ hsm_id: upstreamId, name });
     return this.#http.exchange({
@@ -97,7 +95,7 @@ export class ProviderClient {
     });
   }
 
-  /** Begins an upload of a file to the provider's app: step 1 of its resumable upload. Never rejects. */
+  /** Begins an upload of a file to the provider's app: step 1 of its resumable upload. */
   startUpload(file: { readonly name: string; readonly mime: string }, length: number, signal: AbortSignal) {
     const { baseUrl, appId = '' } = this.#options.provider;
     const query = new URLSearchParams({ file_name: file.name, file_length: String(length), file_type: file.mime });
@@ -110,7 +108,7 @@ export class ProviderClient {
     });
   }
 
-  /** Step 2: the file as a whole. `session` is `upload:…?sig=…`, whose query stays one. Never rejects. */
+  /** Step 2: the file as a whole. `session` is `upload:…?sig=…`, query included. */
   upload(session: string, body: Buffer, signal: AbortSignal): Promise<Exchange> {
     return this.#http.exchange({
       method: 'POST',

@@ -15,9 +15,9 @@ import {
 import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
 
 /**
- * The JSON of one send, in the Cloud API's shape (WhatsApp Cloud API, "Messages": `POST
- * /{version}/{phone_number_id}/messages`). `biz_opaque_callback_data` carries our message id. Statuses repeat it, so
- * a send whose answer never came can be settled. `to`: digits with the country code, or a user id, as a message has it.
+ * The JSON of one send (WhatsApp Cloud API, "Messages": `POST /{version}/{phone_number_id}/messages`).
+ * `biz_opaque_callback_data` carries our message id: statuses repeat it, so a send whose answer never came can be
+ * settled. `to`: digits with the country code, or a user id.
  */
 export function sendPayload({
   _id,
@@ -38,8 +38,8 @@ export function sendPayload({
 }
 
 /**
- * A number has the plus sign: to one without it the provider prepends the country code of the business, so the message could
- * reach a stranger ("WhatsApp user phone number formats"). A user id is a `recipient`: in `to` it is accepted, and lost.
+ * A number needs the plus sign: without it the provider prepends the business's country code, and the message may reach
+ * a stranger ("WhatsApp user phone number formats"). A user id is a `recipient`: in `to` it is accepted, and lost.
  */
 function addressOf(to: string): object {
   return isCustomerUserId(to) ? { recipient: to } : { to: `+${to}` };
@@ -80,10 +80,7 @@ function locationOf({ latitude, longitude, name, address }: Place): object {
 
 type TemplateContent = Extract<ChatContent, { readonly kind: 'template' }>;
 
-/**
- * The `template` member of a send (WhatsApp Cloud API, "Template components"). Components come in the order header, body, offer,
- * buttons, cards. A component without values is left out. Pure.
- */
+/** WhatsApp Cloud API, "Template components": in this order, without components that have no values. Pure. */
 function templateOf({ name, language, params, filled }: TemplateContent): object {
   const components = componentsOf(filled ?? onlyBody(params));
   return {
@@ -175,8 +172,9 @@ function buttonParameter(button: FilledButton): object {
 type Interactive = Extract<ChatContent, { readonly kind: 'buttons' | 'interactive' }>;
 
 /**
- * The `interactive` member of a send (WhatsApp Cloud API: "Interactive reply buttons messages", "Interactive list messages",
- * "Interactive Call-to-Action URL Button Messages", "Location request messages", "Request contact info", "Sending a Flow", "Product messages"). Pure.
+ * The `interactive` member of a send (WhatsApp Cloud API: "Interactive reply buttons messages", "Interactive list
+ * messages", "Interactive Call-to-Action URL Button Messages", "Location request messages", "Request contact info",
+ * "Sending a Flow", "Product messages"). Pure.
  */
 function interactiveOf(content: Interactive): object {
   const { body, header, footer } = content;
@@ -248,7 +246,6 @@ function listSection({ title, rows }: ListSection): object {
   return { title, rows: rows.map(({ id, title: label, description }) => ({ id, title: label, description })) };
 }
 
-/** Of a message, and of a template with several products. */
 function productSections(sections: readonly ProductSection[]): readonly object[] {
   return sections.map(({ title, products }) => ({
     title,
@@ -261,7 +258,7 @@ function flowOf({ flow, token, screen, data, asksServer, draft }: Flow): object 
   return {
     flow_message_version: '3',
     ...('id' in flow ? { flow_id: flow.id } : { flow_name: flow.name }),
-    // "unused" is the provider's word for a flow that needs no token of its own (WhatsApp Flows, "Sending a Flow").
+    // The same default as for a flow button of a template.
     flow_token: token ?? 'unused',
     flow_action: asksServer ? 'data_exchange' : 'navigate',
     ...(Object.keys(shown).length > 0 && { flow_action_payload: shown }),

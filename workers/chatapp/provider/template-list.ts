@@ -19,7 +19,6 @@ import { listTrouble } from './answer.ts';
 
 export interface TemplateList {
   readonly templates: readonly ChatTemplateDocument[];
-  /** How many entries could not be read. `firstSkipped` is the first of them. */
   readonly skipped: number;
   readonly firstSkipped: Unreadable | undefined;
 }
@@ -27,20 +26,19 @@ export interface TemplateList {
 export interface TemplatePagesOptions {
   readonly owner: TemplateOwner;
   readonly clock: Clock;
-  /** Asks for the page that follows a cursor, or for the first page. */
   ask(after: string | undefined): Promise<Exchange>;
 }
 
 /** The most entries of a list, templates or not. WhatsApp allows 6,000. */
 const TEMPLATES_MAX = 10_000;
-/** The most pages: enough for `TEMPLATES_MAX`, and some more. A list that never ends is not followed further. */
+/** Enough for `TEMPLATES_MAX`, and some more: a list that never ends is not followed further. */
 const PAGES_MAX = 250;
-/** The most bytes of all pages. The templates are kept in memory until all are read; 6,000 need some 12 MB. */
+/** The limit for all pages together, which are in memory until all are read; 6,000 templates need some 12 MB. */
 const BYTES_MAX = 64 * 1_048_576;
 /** Entries that are read without giving way to the event loop. */
 const AT_ONCE = 5;
 
-/** Reads all templates of a business account, as the provider lists them. Returns the reason as a text when the list is not available. */
+/** All templates of a business account as the provider lists them, or in a text why there is no list. */
 export async function readTemplates({ owner, clock, ask }: TemplatePagesOptions): Promise<TemplateList | string> {
   const templates = new Map<string, ChatTemplateDocument>();
   let entries = 0;
@@ -84,18 +82,14 @@ async function readPage(exchange: Exchange): Promise<TemplatePage | string> {
 }
 
 interface TemplatePage {
-  /** The entries of the page as they came. `readTemplate` reads each of them. */
   readonly entries: readonly unknown[];
-  /** Where the next page begins. Undefined on the last page. */
   readonly after: string | undefined;
 }
 
 /** Cursors have some hundred characters. They become part of a URL. */
 const CURSOR_MAX = 2_048;
 
-/**
- * Reads one page of `GET /{business}/message_templates`. Returns a text that says what is wrong if it is not such a page. Pure.
- */
+/** Reads one page of `GET /{business}/message_templates`, or says in a text why it is none. Pure. */
 export function readTemplatePage(body: Readonly<Record<string, unknown>> | undefined): TemplatePage | string {
   if (!Array.isArray(body?.data)) return 'the answer is no list of templates';
   const paging = objectOf(body.paging);
@@ -106,10 +100,9 @@ export function readTemplatePage(body: Readonly<Record<string, unknown>> | undef
   return { entries: body.data, after: more ? after : undefined };
 }
 
-/** Why an entry of the list is not a template that can be kept. */
 export interface Unreadable {
   readonly problem: string;
-  /** The template's name, shortened to a length that can be logged. Absent if the entry has no name. */
+  /** Cut to a length that can be logged. Absent if the entry has no name. */
   readonly name?: string;
 }
 
@@ -175,7 +168,6 @@ function tooLong({ name, language, status, category }: Words): string | undefine
   return status.length > WORD_MAX || category.length > WORD_MAX ? 'its status or category is too long' : undefined;
 }
 
-/** Checks the size of those parts of a component that are read. The rest is ignored. */
 function tooLarge(component: Component): string | undefined {
   const cards = partsOf(component.cards);
   if (cards.length > CARDS_MAX) return 'it has too many cards';
@@ -195,10 +187,7 @@ function isText(value: string | undefined): value is string {
   return value !== undefined;
 }
 
-/**
- * The highest number among `{{1}}`, `{{2}}`, …. Values are given in order, so a number that the text skips needs a
- * value too.
- */
+/** The highest number among `{{1}}`, `{{2}}`, …: values are given in order, so a skipped number needs a value too. */
 function variablesOf(value: unknown): number {
   let highest = 0;
   for (const [, digits] of text(value).matchAll(/\{\{\s*(\d{1,3})\s*\}\}/g))
@@ -206,7 +195,6 @@ function variablesOf(value: unknown): number {
   return highest;
 }
 
-/** A component or a button, as it is listed. */
 type Component = Readonly<Record<string, unknown>>;
 
 /** For words from a fixed list: statuses, categories, types. */
@@ -218,10 +206,7 @@ interface ReadComponents {
   readonly unsendable?: string;
 }
 
-/**
- * Reads the components of a template for sending. `authentication` says that the template is of that category: WhatsApp lists its
- * buttons as `URL`, and they carry the same code as the body (WhatsApp, "Authentication templates"). Pure.
- */
+/** WhatsApp lists buttons of "Authentication templates" as `URL`; they carry the same code as the body. Pure. */
 function readComponents(listed: readonly Component[], authentication: boolean): ReadComponents {
   const header = headerOf(listed.find((one) => typeOf(one) === 'HEADER'));
   const body = listed.find((one) => typeOf(one) === 'BODY');
@@ -245,12 +230,11 @@ function readComponents(listed: readonly Component[], authentication: boolean): 
   return unsendable === undefined ? { components } : { components, unsendable };
 }
 
-/** Cards have no cards. */
 function isCarousel(cards: readonly ReadComponents[]): boolean {
   return cards.length > 0 && cards.every(({ components }) => components.cards === undefined);
 }
 
-/** Without a word of it the offer shows when it ends ("Limited-time offer templates"). */
+/** The offer shows its end unless it says otherwise ("Limited-time offer templates"). */
 function offerOf({ limited_time_offer: given }: Component): NonNullable<TemplateComponents['offer']> {
   const { text: words, has_expiration: expires } = objectOf(given) ?? {};
   return { text: text(words), expires: expires !== false };
@@ -297,7 +281,7 @@ function foreignPart(component: Component): string | undefined {
   }
 }
 
-/** Says which variables have no known order. Approved templates have no such variables (WhatsApp, "Template components"). */
+/** Variables without a known order, in words. Approved templates have none (WhatsApp, "Template components"). */
 function oddVariables({ header, body = '', buttons }: TemplateComponents): string | undefined {
   const texts = [header?.format === 'text' ? header.text : '', body, ...buttons.map(({ url = '' }) => url)];
   for (const variables of texts.map(variablesIn)) {

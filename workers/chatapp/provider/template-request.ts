@@ -8,23 +8,20 @@ import type {
   TemplateDraft,
 } from '../../../shared/templates/chat/chat-template.ts';
 
-/** What a new template has beside its components, and of it what an edit changes. */
+/** Members of a new template beside its components; an edit may change some. */
 interface Head {
   readonly name?: string;
   readonly language?: string;
   readonly category?: TemplateDraft['category'];
 }
 
-/** Of the sample files, where a header is a file: of the template's, and of its cards in their order. */
+/** Handles of the sample files of headers: the template's, and its cards' in their order. */
 export interface SampleHandles {
   readonly header?: string | undefined;
   readonly cards?: readonly (string | undefined)[];
 }
 
-/**
- * The body of `POST /{business}/message_templates`, and of an edit (WhatsApp Business Management API, "Message templates").
- * Variables are numbered, which is the provider's default.
- */
+/** WhatsApp Business Management API, "Message templates", also for an edit. Variables are numbered (the default). */
 export function templatePayload(
   draft: TemplateDraft,
   { category, ...named }: Head,
@@ -59,7 +56,6 @@ function codeComponents(code: CodeDraft): readonly object[] {
   ];
 }
 
-/** Of a template or of one of its cards. */
 function componentsOf(
   { header, body, footer, buttons, offer, cards }: TemplateComponents,
   examples: TemplateDraft['examples'],
@@ -125,26 +121,24 @@ function buttonOf({ type, text, url, phoneNumber }: TemplateButton, example: str
   }
 }
 
-/** What the provider said to a request about a template. */
 export type TemplateVerdict =
-  /** Of an edit or a deletion, status and id are absent. */
+  /** Status and id are absent after an edit or a deletion. */
   | { readonly kind: 'done'; readonly upstreamId?: string; readonly status?: string; readonly category?: string }
   | { readonly kind: 'refused'; readonly reason: string }
   /** The name and language are taken: perhaps by what we asked for before. */
   | { readonly kind: 'taken'; readonly reason: string }
-  /** There is no such business or template, or the token may not see it. The account can help neither. `reason`: for the operator. */
+  /** No such business or template, or the token may not see it: only the operator can help, with `reason`. */
   | { readonly kind: 'no_access'; readonly reason: string }
   /** The provider may have done it, or not: its list tells. `reason`: for the operator. */
   | { readonly kind: 'later'; readonly reason: string };
 
-/** Subcode of "Content in this language already exists" (WhatsApp Business Management API). */
+/** "Content in this language already exists" (WhatsApp Business Management API). */
 const TAKEN = 2388024;
-/** Codes of the Graph API that pass: temporary, too many calls (developers.facebook.com/docs/graph-api, "Error handling"). */
+/** Temporary, or too many calls (developers.facebook.com/docs/graph-api, "Error handling"). */
 const PASSING: readonly number[] = [1, 2, 4, 17, 32, 613, 80007, 80008];
 const NO_ACCESS = 'there is no such business id, or the access token may not manage its templates';
 const REASON_MAX = 500;
 
-/** Judges the answer to a request for a template, its change or its deletion. Pure. */
 export function judgeTemplateAnswer(exchange: Exchange): TemplateVerdict {
   if (exchange.kind !== 'answered')
     return { kind: 'later', reason: `no whole answer from the provider (${exchange.code})` };
@@ -183,7 +177,6 @@ function doneOf(body: Readonly<Record<string, unknown>> | undefined): TemplateVe
   };
 }
 
-/** The provider's words for people, when it has some. */
 function reasonOf(error: Readonly<Record<string, unknown>>, code: number): string {
   const { error_user_title: title, error_user_msg: message, message: plain } = error;
   const words = [title, message].filter((text) => typeof text === 'string' && text !== '');
