@@ -32,7 +32,7 @@ import { AccountChains, Dispatch, type DispatchOptions } from './submit/dispatch
 import { carrierForm, countSubmits, encodeMessage, References } from './submit/encode.ts';
 import type { Segment } from './submit/submission.ts';
 
-/** What the parts of a carrier need. It does not depend on which process runs the carrier. */
+/** What a carrier's parts need, whichever process runs the carrier. */
 export interface CarrierSupplies extends Omit<CarrierContext, 'held'> {
   readonly listen?: ListenForChanges | undefined;
   readonly announcer: Announcer;
@@ -41,15 +41,12 @@ export interface CarrierSupplies extends Omit<CarrierContext, 'held'> {
   readonly departures: Departures;
   readonly messageLog: MessageLog;
   readonly inboundAnnouncer: InboundAnnouncer;
-  /** How SMS of handsets are received. */
   readonly rules: InboundRules;
-  /** The password, decrypted. */
   readonly password: string;
   /** Where carriers reach the gateway: HTTP carriers are told to post their receipts there. */
   readonly publicUrl: string;
 }
 
-/** The lease that the parts work under. */
 export interface Holding {
   readonly lease: string;
   readonly epoch: number;
@@ -61,13 +58,12 @@ export interface Holding {
 
 /** After a receipt could not be stored, no receipts are read for this long. */
 const SLOW_DOWN_MS = 1_000;
-/** How long a word that means hold waits for a better receipt. */
+/** A receipt whose state is set to mean `hold` waits so long for a better receipt. */
 const HOLD_MINUTES = 60;
 
 /**
- * The parts that send a carrier's messages, read its receipts and settle both. The constructor makes them in the order of their
- * dependencies: first what writes to the store, then the binds, then what gives work to the binds. Nothing works before `start`,
- * which tells the binds whom to call.
+ * A carrier's parts, made in the order of their dependencies: what writes to the store, the binds, what gives work to
+ * the binds. Nothing works before `start`, which tells the binds whom to call.
  */
 export class CarrierParts {
   readonly #supplies: CarrierSupplies;
@@ -76,7 +72,7 @@ export class CarrierParts {
   readonly outcomes: OutcomeSettler;
   readonly receipts: ReceiptSettler;
   readonly inbound: Inbound;
-  /** What an HTTP carrier posted. Undefined for the others. */
+  /** The receipts that an HTTP carrier posted. Undefined for other carriers. */
   readonly callbacks: Callbacks | undefined;
   readonly unknowns: Settler;
   readonly answers: Answers;

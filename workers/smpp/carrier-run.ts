@@ -15,7 +15,6 @@ export interface CarrierRunOptions extends CarrierSupplies {
   readonly lease: Lease;
 }
 
-/** How often to check whether the lease must be renewed. */
 const LEASE_LOOK_MS = 500;
 
 /** How often to check whether the carrier keeps up with its messages. Only changes are written. */
@@ -23,38 +22,33 @@ const FLOW_MS = 500;
 const REPEAT_MS = 3_000;
 /** How often to look at received SMS that could not be processed, that wait for parts, or that are finished. */
 const INBOUND_MS = 1_000;
-/** How often answers to STOP, START and HELP are sent. */
 const ANSWERS_MS = 500;
-/** How often to look at unknown submits. If the carrier's waiting time for them is shorter, that time is used. */
+/** How often to look at unknown submits; a carrier's shorter waiting time for them counts instead. */
 const UNKNOWNS_MS = 10_000;
 const SHORTEST_UNKNOWNS_MS = 500;
-/**
- * At a stop, answers are awaited for at most this long, even if the carrier's response timeout is longer: PM2 waits only 20 s.
- */
+/** At a stop, the longest wait for answers, even with a longer response timeout: PM2 waits only 20 s. */
 const STOP_ANSWERS_MS = 8_000;
-/** After that, the store has this long to take the last outcomes. */
+/** After the answers, the store has this long to take the last outcomes. */
 const STOP_STORE_MS = 4_000;
 const TICK_MS = 20;
 
 /**
- * The phases of a run.
- *
  * - `starting`: it has the lease and looks at what an earlier holder left. Nothing is connected yet.
  * - `running`: its parts are at work.
  * - `ended`: it was stopped, or another process has the lease. No other phase follows.
  *
- * A run may end during any `await`. Code that got the parts while it was running may go on with them. After the end, the parts do
- * nothing that the lease's next holder would not refuse (`Settler`).
+ * A run may end during any `await`. Code that got the parts while it was running may go on with them: after the end,
+ * they do nothing that the lease's next holder would not refuse (`Settler`).
  */
 type Phase =
   | { readonly kind: 'starting' | 'ended' }
   | { readonly kind: 'running'; readonly parts: CarrierParts; readonly reporter: BindReporter };
 
 /**
- * One carrier under its lease: its binds, dispatch, receipts, and the rounds of repeated work. `start` returns whether it got the
- * lease. While the store is away the lease expires. Then nothing is claimed or written to a socket, but what the carrier says is
- * read and kept. When another process gets the lease, everything stops at once and `ended` is true. A paused carrier has no binds
- * and claims nothing, but what it left is finished: the policy for its unknown submits, received SMS, follow-ups.
+ * One carrier under its lease: its binds, dispatch, receipts, and repeated work. While the store is away the lease
+ * expires: then nothing is claimed or written to a socket, but what the carrier says is read and kept. When another
+ * process gets the lease, everything stops at once and `ended` is true. A paused carrier has no binds and claims
+ * nothing, but its unknown submits, received SMS and follow-ups are finished.
  */
 export class CarrierRun {
   readonly #options: CarrierRunOptions;
@@ -81,7 +75,7 @@ export class CarrierRun {
     if (!(await this.#lease.keep())) return false;
     this.#rounds.every(LEASE_LOOK_MS, 'lease', () => this.#keep());
     const { name, epoch } = this.#lease;
-    // First what was claimed: then an earlier holder inserts nothing any more that its intents would not show.
+    // Claims first: after that, an earlier holder inserts nothing that its intents would not show.
     const claimed = await takeOverClaims(db, carrier._id, epoch, clock.now(), true);
     await redoIntents(db, announcer, name, epoch, oldestUnannounced(clock.now()));
     const unknown = claimed + (await takeOverUnknowns(db, carrier._id, epoch, true));
@@ -117,12 +111,12 @@ export class CarrierRun {
     const unknownsMs = Math.max(Math.min(UNKNOWNS_MS, unknownWaitMs), SHORTEST_UNKNOWNS_MS);
     this.#rounds.every(unknownsMs, 'unknowns', () => this.#decideUnknowns(parts, epoch));
     this.#rounds.every(FLOW_MS, 'flow', async () => this.#tellFlow(parts, reporter));
-    // Also while it is paused: they say what became of what went before.
+    // Also for a paused carrier: callbacks tell what became of earlier messages.
     parts.callbacks?.start();
     if (this.#connects) parts.start();
   }
 
-  /** Reports how the carrier keeps up. The workers of other carriers use it to take over. */
+  /** The workers of other carriers use it to take over. */
   #tellFlow({ dispatch: { behindSince }, breaker: { trippedUntil } }: CarrierParts, reporter: BindReporter): void {
     reporter.tellFlow({
       ...(behindSince === undefined ? {} : { behindSince }),
@@ -134,12 +128,12 @@ export class CarrierRun {
     return this.#options.carrier.status === 'active';
   }
 
-  /** The paths that its carrier serves may be others now. */
+  /** Call it when the carrier's paths may have changed. */
   reviewPaths(): void {
     if (this.#phase.kind === 'running') this.#phase.parts.dispatch.reviewPaths();
   }
 
-  /** Ends gracefully: claims no more, waits for answers, unbinds, then releases the lease. */
+  /** Claims no more, waits for answers, unbinds, then releases the lease. */
   async stop(): Promise<void> {
     if (this.#phase.kind === 'running') await this.#drain(this.#phase.parts);
     this.#end('stopped');
@@ -151,7 +145,7 @@ export class CarrierRun {
     await Promise.all([parts.dispatch.stop(), parts.callbacks?.stop()]);
     const deadlineMs = clock.monotonicMs() + Math.min(carrier.responseTimeoutMs, STOP_ANSWERS_MS);
     const left = (): number => Math.max(deadlineMs - clock.monotonicMs(), 0);
-    // Messages of which some segments were written are written to their end first, because a bind that drains writes nothing.
+    // Messages of which some segments were written are finished first, because a bind that drains writes nothing.
     const begun = (): boolean => parts.answers.resuming || parts.submitters.some(({ waiting }) => waiting > 0);
     await this.#until(() => !begun(), left());
     await Promise.all(parts.binds.map((bind) => bind.stop(left())));
@@ -220,8 +214,7 @@ export class CarrierRun {
     const { db, clock, carrier, metrics, messageLog } = this.#options;
     if (!this.#lease.held) return;
     await unknowns.finishFollowUps();
-    // An earlier holder may have been frozen in the middle of a claim. It then stored the claim when it woke up, after we had
-    // taken over.
+    // An earlier holder that froze in the middle of a claim may have stored it after we had taken over.
     const claimed = await takeOverClaims(db, carrier._id, epoch, clock.now());
     const taken = claimed + (await takeOverUnknowns(db, carrier._id, epoch));
     if (taken > 0) metrics.takenOver.inc({ carrier: carrier._id }, taken);
@@ -231,7 +224,6 @@ export class CarrierRun {
     }
   }
 
-  /** Writes nothing more and releases everything. */
   #end(reason: string): void {
     const phase = this.#phase;
     this.#phase = { kind: 'ended' };
@@ -273,12 +265,11 @@ function total(counts: readonly number[]): number {
 }
 
 interface RoundsOptions {
-  /** The work of these rounds, in words for the log. */
   readonly name: string;
   readonly log: Log;
 }
 
-/** Runs work again and again, with a pause in between. The next round of a work begins only after the last one has ended. */
+/** Runs work again and again. The next round of a work begins only after the last one has ended. */
 class Rounds {
   readonly #options: RoundsOptions;
   readonly #timers: NodeJS.Timeout[] = [];

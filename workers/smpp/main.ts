@@ -3,7 +3,7 @@ import { publicUrl } from '../../shared/platform/config/settings.ts';
 import { openSecretBox, runApp } from '../../shared/platform/processes/run-app.ts';
 import { SmppWorker } from './worker.ts';
 
-/** How long the parts of a received SMS wait for those that are missing. Then it is told without them. */
+/** How long the parts of a received SMS wait for the missing ones. Then the message is announced without them. */
 const INBOUND_PARTS_MS = 30 * 60_000;
 
 runApp('smpp', async ({ config, db, listen, clock, log, metrics, tracer, life }) => {

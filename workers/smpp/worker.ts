@@ -24,20 +24,16 @@ import { createSmppMetrics } from './monitoring/metrics.ts';
 
 export interface SmppWorkerOptions {
   readonly db: Db;
-  /** Tells when messages are queued, so that they need not wait for the next poll. */
   readonly listen?: ListenForChanges | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly tracer?: Tracer | undefined;
   readonly box: SecretBox;
-  /** Where HTTP carriers reach the gateway with their receipts. */
   readonly publicUrl?: string;
   readonly promotionalHours?: PromotionalHours;
-  /** For how many days the message log is kept. */
   readonly messageLogDays?: number;
   readonly inbound?: InboundSettings;
-  /** How often the carriers are read from the store. */
   readonly pollMs?: number;
   readonly leaseTtlMs?: number;
   /** The process that takes the leases. Tests set it to play several processes. */
@@ -46,13 +42,12 @@ export interface SmppWorkerOptions {
 
 /** Settings for received SMS (HARKARA_INBOUND_…). */
 export interface InboundSettings extends InboundRules {
-  /** For how many days messages that belong to no account are kept. */
   readonly unassignedDays: number;
 }
 
 interface Running {
   readonly run: CarrierRun;
-  /** The version of the carrier's document that it runs with. Another version needs a new run. */
+  /** The version of the carrier's document: another one needs a new run. */
   readonly version: string;
 }
 
@@ -61,18 +56,12 @@ const POLL_MS = 1_000;
 const MESSAGE_LOG_DAYS = 30;
 const INBOUND: InboundSettings = { partsMs: 30 * 60_000, refuseUnassigned: false, unassignedDays: 30 };
 
-/**
- * Runs the carriers whose lease this process holds. It reads the carriers every second. So new, changed, paused and resumed
- * carriers are noticed without a restart. A carrier that no other process holds any more is taken over.
- */
+/** Runs the carriers whose lease this process holds, reading them every second: changes need no restart. */
 export class SmppWorker {
   readonly #options: SmppWorkerOptions;
-  /** What all carriers share. */
   readonly #shared: Omit<CarrierRunOptions, 'carrier' | 'password' | 'lease'>;
   readonly #running = new Map<string, Running>();
-  /**
-   * The leases by carrier. They include leases of other processes, because a lease must be watched before it can be taken over.
-   */
+  /** By carrier. Includes leases of other processes, because a lease must be watched before it can be taken over. */
   readonly #leases = new Map<string, Lease>();
   /** The carriers that are being started or stopped. A slow one delays no other. */
   readonly #changing = new Map<string, Promise<void>>();
@@ -105,7 +94,6 @@ export class SmppWorker {
     this.#polling = this.#poll();
   }
 
-  /** Stops all carriers gracefully and at the same time. */
   async stop(): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#timer);
@@ -146,7 +134,6 @@ export class SmppWorker {
     this.#changing.set(id, change);
   }
 
-  /** Starts, stops or restarts one carrier so that it runs as its document says. */
   async #apply(id: string, carrier: CarrierDocument | undefined): Promise<void> {
     const version = carrier === undefined ? undefined : JSON.stringify(carrier);
     const running = this.#running.get(id);

@@ -19,12 +19,10 @@ export type { Room } from './waiting.ts';
 
 export interface ClaimerOptions extends Pick<CarrierContext, 'db' | 'clock' | 'held'> {
   readonly carrier: string;
-  /** Epoch of the carrier's lease. */
   readonly epoch: number;
   readonly gates: ClaimGates;
 }
 
-/** A document that this carrier has claimed from. */
 interface Claimed {
   /** Our claims of it that are not closed. */
   claims: ClaimId[];
@@ -32,24 +30,25 @@ interface Claimed {
   open: number;
   /** No line is left in it. */
   ended: boolean;
-  /** Whether the document cannot simply be removed at its end: another carrier or an earlier holder has claimed from it, or it is kept. */
+  /** Must not simply be removed at its end: another carrier or an earlier holder claimed from it, or it is kept. */
   shared: boolean;
   /** When all that was claimed was in `messages`. */
   idleMs: number;
 }
 
-/** A document that still has lines has its claims closed after this time without a new one. */
+/** Claims of a document that still has lines are closed after this time without a new one. */
 const IDLE_MS = 3_000;
 /** Ended documents are removed together, at the next claim or after this time. */
 const REMOVE_MS = 50;
 
 /**
- * Takes waiting messages for a carrier: `waiting.ts` says which are next, shared/messages/queue what a claim is. They become `submitting`, with
- * the carrier, the lease's epoch and the claim's id. If two carriers want the same lines, one gets them.
+ * Takes waiting messages for a carrier: `waiting.ts` says which are next, shared/messages/queue what a claim is. They
+ * become `submitting`, with the carrier, the lease's epoch and the claim's id. If two carriers want the same lines, one
+ * gets them.
  *
- * A message that was never sent before is nowhere but in the queue; until its outcome is settled it is `unborn`, and the settle inserts
- * it. What a carrier returned, or what waited for long, is in `messages`: there its claim is one more update, because its batch may
- * have been stopped meanwhile, or its validity may have ended.
+ * A message that was never sent is only in the queue; it is `unborn` until the settle of its outcome inserts it. A
+ * message that a carrier returned, or that waited long, is in `messages`: its claim is one more update there, because
+ * its batch may have been stopped meanwhile, or its validity may have ended.
  *
  * Commands for 1,000 messages of a bulk send, at 100 a claim: 10 reads, 10 updates and some 5 removals.
  */
@@ -84,12 +83,11 @@ export class Claimer {
     return this.#unborn.get(id)?.mixed === true;
   }
 
-  /** All of them, as their claims left them. */
   get unborn(): readonly MessageDocument[] {
     return [...this.#unborn.values()].map(({ message }) => message);
   }
 
-  /** Claims messages, at most as many as there is room for. Returns those that are ours now, as they are after the claim. */
+  /** Claims messages within `room`. Returns those that are ours now, as they are after the claim. */
   async claim(room: Room, from: ClaimFrom): Promise<MessageDocument[]> {
     this.#tookAll = false;
     if (room.messages <= 0 || room.segments <= 0) return [];
@@ -116,7 +114,7 @@ export class Claimer {
     }
   }
 
-  /** Removes what has ended. Throws the driver's error; the next call tries again. */
+  /** Throws the driver's error; the next call tries again. */
   async removeEnded(): Promise<void> {
     clearTimeout(this.#removing);
     this.#removing = undefined;
@@ -157,7 +155,7 @@ export class Claimer {
       again,
     );
     if (ours.size > 0) crashPoint('claim:taken');
-    // Another carrier serves the same path, or the lines were written out. What else was read is probably out of date too.
+    // Another carrier serves the same path, or the lines were written out: other heads are probably out of date too.
     if (ours.size < picked.length) this.#waiting.forget();
     this.#tookAll &&= ours.size === picked.length;
     const got = picked.filter(({ head }) => ours.has(head.document._id));
@@ -194,7 +192,7 @@ export class Claimer {
     return taken;
   }
 
-  /** What may leave. What has waited longer than it is valid is left to the maintenance, which finds it in `messages`. */
+  /** Expired lines are left to the maintenance, which finds them in `messages`. */
   async #leaving(picked: readonly Picked[]): Promise<readonly Leaving[]> {
     const now = this.#options.clock.now();
     const lines = picked.flatMap(({ head: { document, lines }, to }) =>

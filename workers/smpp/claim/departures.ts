@@ -12,7 +12,7 @@ import { type AccountId, idTime, type MessageId } from '../../../shared/platform
 import { readApprovals, type TemplateApproval } from '../../../shared/templates/sms/store.ts';
 import { type TemplateKey, templateKey } from '../../../shared/templates/sms/template.ts';
 
-/** Why an accepted message may not leave any more. It becomes the message's `errorCode` and `errorReason`. */
+/** Becomes the `errorCode` and `errorReason` of an accepted message that may not leave any more. */
 export interface Refusal {
   readonly code: string;
   readonly reason: string;
@@ -20,17 +20,15 @@ export interface Refusal {
 
 type SendingRules = Pick<AccountDocument, 'dlt' | 'senders' | 'optOuts' | 'optOutExempt'>;
 
-/** A message that leaves within this time after its payment is not checked again, because the gateway has just checked it. */
+/** A message that leaves within this time after its payment is not checked again: the gateway has just checked it. */
 const WAITED_MS = 5_000;
-/** What was read of accounts, senders and templates is used for this long. */
 const FRESH_MS = 2_000;
 /** How many entries of each kind are remembered, some 10 MB in all. */
 const REMEMBERED = 20_000;
 
 /**
- * Checks messages again that have waited (for their time, for a retry, or in a backlog). What the gateway checked at accept may
- * have changed since. One per process. Messages that leave soon cost nothing. For the others, each account, sender and template
- * is read at most once in two seconds. Decision 7 says which messages are refused, and which wait instead.
+ * Checks messages that waited (schedule, retry, backlog): the gateway's checks may not hold any more. One per process.
+ * Reads each account, sender and template once in two seconds. Decision 7 says which are refused, and which wait.
  */
 export class Departures {
   readonly #options: { readonly db: Db; readonly clock: Clock };
@@ -52,11 +50,7 @@ export class Departures {
     return new Map([...disallowed, ...stopped]);
   }
 
-  /**
-   * Finds messages of stopped batches. They were with a carrier when the batch was stopped, so the stop did not find them
-   * waiting, and then they came back. This is asked anew each time, because a message may come back after any stop. Only messages
-   * that are claimed again cost this question.
-   */
+  /** Messages of stopped batches that came back from a carrier. Reads only for messages claimed again. */
   async #stopped(claimed: readonly MessageDocument[]): Promise<[MessageId, Refusal][]> {
     const again = claimed.filter(({ batch, v }) => batch !== undefined && v > FIRST_CLAIM);
     const batches = new Set(again.flatMap(({ batch }) => batch ?? []));
@@ -68,9 +62,9 @@ export class Departures {
   }
 
   async #disallowed(claimed: readonly MessageDocument[]): Promise<[MessageId, Refusal][]> {
-    // The debit's id contains the time of the payment. This is also true of messages from schedules and batches.
+    // The debit's id contains the time of the payment, also for schedules and batches.
     const before = this.#options.clock.now().getTime() - WAITED_MS;
-    // What goes in place of a chat-app message was checked when that was accepted.
+    // The SMS in place of a chat-app message was checked only when that was accepted: always check it.
     const waited = claimed.filter(
       ({ group, fallbackOf }) => fallbackOf !== undefined || idTime(group).getTime() < before,
     );
@@ -92,7 +86,7 @@ export class Departures {
     });
   }
 
-  /** Finds messages whose recipient has opted out since. One query for each account in which anybody has ever opted out. */
+  /** Messages whose recipient has opted out since. One query for each account in which anybody ever opted out. */
   async #optedOut(
     waited: readonly MessageDocument[],
     accounts: ReadonlyMap<AccountId, SendingRules>,
@@ -128,9 +122,8 @@ interface Check {
 }
 
 /**
- * Checks what must still be true. If an account's DLT was switched on later, that counts only for messages that are accepted from
- * then on. If it was switched off, its rules are not checked here either. An answer to a customer is not checked for a registered
- * sender: its sender is the number that the customer wrote to, and nobody registers those.
+ * DLT switched on later counts only for messages accepted since; if it was switched off, its rules are not checked. An
+ * answer to a customer needs no registered sender: its sender is the number the customer wrote to.
  */
 function checkOf(message: MessageDocument, rules: SendingRules | undefined): Check {
   const { account, sender, template, inReplyTo } = message;

@@ -16,9 +16,8 @@ import { heldEpochs } from '../../../shared/platform/leases/lease.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 
 /**
- * Decides which paths each carrier of this process takes from. That depends on the routes and on the state of the other carriers.
- * One per process. It is read again every second, so a carrier takes over for another one, and gives back, within a second or
- * two. No message is rewritten for this.
+ * By the routes and the state of the other carriers. One per process, read again every second: a carrier takes over for
+ * another, and gives back, within a second or two, without rewriting messages.
  */
 export class Serving {
   readonly #db: Db;
@@ -58,16 +57,13 @@ export class Serving {
     return paths;
   }
 
-  /**
-   * The path to another carrier for a message that its carrier refused. Undefined when the message has been refused by enough
-   * carriers, or when no other carrier will take it soon.
-   */
+  /** The path of the next carrier after a refusal. Undefined after too many, or if no other takes it soon. */
   next(message: MessageDocument): string | undefined {
     const { path, claim, attempts = [] } = message;
     if (claim === undefined || attempts.length + 1 >= MAX_CARRIERS) return undefined;
     const next = this.#table.after(path, claim.carrier);
     if (next === undefined) return undefined;
-    // If the routes have changed since the message was accepted, maintenance will move it to the path that they give it now.
+    // If routes changed since the accept, maintenance will move the message to the path that they say now.
     const served = this.#table.served.has(next)
       ? next
       : placementOf(this.#table, { ...message, attempts: [...attempts, claim] }).path;
@@ -75,7 +71,6 @@ export class Serving {
     return isWorthWaiting(carriers, this.#availabilities, this.#clock.now()) ? next : undefined;
   }
 
-  /** The daytime of the message's route, as it is now. */
   daytimeOf(message: MessageDocument): Daytime | undefined {
     return this.#table.daytimeOf(message);
   }

@@ -11,15 +11,13 @@ export interface WaitingOptions extends Pick<CarrierContext, 'db' | 'clock'> {
   readonly gates: ClaimGates;
 }
 
-/** Where messages are taken from. */
 export interface ClaimFrom {
-  /** The paths that the carrier serves now. */
   readonly paths: readonly string[];
   /** The most urgent lane that may be taken, usually 0. */
   readonly fromLane: number;
 }
 
-/** How much may be claimed, in messages and in segments. Both limits apply. */
+/** How many messages and segments may be taken: both limits apply. */
 export interface Room {
   readonly messages: number;
   readonly segments: number;
@@ -28,7 +26,7 @@ export interface Room {
 /** A queue document, as it was read or as our last claim left it. */
 export interface Head {
   document: QueueDocument;
-  /** Its lines. Of what a carrier returned only `_id` and `segments`: the message is in `messages`. */
+  /** If a carrier returned messages, their lines have only `_id` and `segments`: the rest is in `messages`. */
   readonly lines: readonly MessageDocument[];
   /** The first line that is not picked yet. */
   next: number;
@@ -44,15 +42,15 @@ export interface Picked {
 const SHORT = 100;
 /** A longer one is read account by account for this time, before its length is looked at again. */
 const LONG_MS = 500;
-/** What was read is used for this long. So a new message in a higher lane waits at most this long for a backlog. */
+/** How long heads are used once read, and so the longest wait of a new message in a higher lane behind a backlog. */
 const FRESH_MS = 50;
-/** In a backlog, the paths and lanes on which something waits are looked for this often. */
+/** How often a backlog's paths and lanes with messages are looked for. */
 const PLACES_MS = 100;
-/** Most reads of one path and lane in one reading. */
+/** The most reads of one path and lane in one reading. */
 const READS_MAX = 16;
 /** Documents of an account with a paused template that are looked at in one reading. */
 const PAGE = 32;
-/** When all of them were of paused templates, the account is looked at again after this time. */
+/** If all documents of such a page were of paused templates, the account is looked at again after this time. */
 const PAUSED_MS = 250;
 /** Unpacked documents that are remembered: their lines never change, and several claims take from each. */
 const REMEMBERED = 300;
@@ -61,17 +59,17 @@ const IN_ORDER = { path: 1, lane: 1, account: 1, _id: 1 } as const;
 const WITHOUT_LINES = { account: 1, template: 1, written: 1 } as const;
 
 /**
- * What waits for a carrier, and what is next.
+ * The messages that wait for a carrier, and which are next.
  *
- * **In which order.** If there is room for all, all are taken, the most urgent lane first. In a backlog the highest lane with messages
- * gets 90 % of the room, the lanes below it 10 %. Inside a lane the paths take turns, and inside a path the accounts, each with a quota
- * of 5 to 15 messages: next is the account after the one that was served last, and a turn that was cut off is continued. Inside an
- * account the oldest document is first. Mixed documents have a turn as an account has; it is a whole document, in which none of its
- * accounts has more than a quota. After three seconds each of these accounts has its own turns.
+ * **Order.** If there is room for all, all are taken, the most urgent lane first. In a backlog the highest lane with
+ * messages gets 90 % of the room, the lanes below it 10 %. Paths take turns inside a lane, and accounts inside a path,
+ * each with a quota of 5 to 15 messages: next is the account after the one served last, and a turn that was cut off is
+ * continued. An account's oldest document is first. A mixed document has a turn like an account: the whole document, in
+ * which no account has more than a quota. After three seconds each of its accounts has its own turns.
  *
- * **What it costs.** One read while less than `SHORT` documents wait. In a longer backlog one for each account that gets a turn, at
- * most every 50 ms: so no account waits for the backlog of another. Accounts that a gate holds are passed over, but not their lines in
- * mixed documents: whoever claims these gives them back.
+ * **Cost.** One read while fewer than `SHORT` documents wait. In a longer backlog one for each account that gets a
+ * turn, at most every 50 ms, so no account waits for another's backlog. Accounts that a gate holds are passed over, but
+ * not their lines in mixed documents: whoever claims these gives them back.
  */
 export class Waiting {
   readonly #options: WaitingOptions;
@@ -97,12 +95,10 @@ export class Waiting {
     return this.#whole && linesOf(this.#heads) === 0;
   }
 
-  /** Reads again next time: what was read is out of date. */
   forget(): void {
     this.#freshUntilMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** The lines that are next, at most as many as there is room for, and from which documents they are. */
   async next(room: Room, from: ClaimFrom): Promise<readonly Picked[]> {
     const nowMs = this.#options.clock.monotonicMs();
     const same = from.fromLane === this.#from.fromLane && from.paths.join() === this.#from.paths.join();
@@ -145,7 +141,7 @@ export class Waiting {
     return heads;
   }
 
-  /** Paths and lanes on which something waits, the most urgent lane first: one read for each, by skipping through the index. */
+  /** Paths and lanes with messages, the most urgent lane first: one read for each, by skipping through the index. */
   async #places(): Promise<readonly Place[]> {
     const nowMs = this.#options.clock.monotonicMs();
     if (this.#found.from === this.#from && nowMs < this.#found.untilMs) return this.#found.places;
@@ -169,7 +165,7 @@ export class Waiting {
     return places;
   }
 
-  /** The next document of one account after the other, in their turn, until the quotas of these accounts are `wanted` lines. */
+  /** The next document of one account after the other, in turn, until the accounts' quotas are `wanted` lines. */
   async #readPlace(path: string, lane: number, wanted: number): Promise<readonly Head[]> {
     const { gates } = this.#options;
     const turn = this.#turn(path, lane);
@@ -198,7 +194,7 @@ export class Waiting {
         if (found.length < limit) break;
       }
     }
-    // Too few accounts: more of what each of them has, beyond its quota.
+    // Too few accounts: more of each, beyond its quota.
     if (lines >= wanted || linesOf(heads) >= wanted) return heads;
     const last = new Map(heads.map((head) => [head.document.account, head]));
     const each = Math.ceil((wanted - linesOf(heads)) / Math.max(last.size, 1));
@@ -213,7 +209,7 @@ export class Waiting {
     return found.filter(({ document }) => this.#isFree(document));
   }
 
-  /** The first document of an account that has some of a paused template. Looks at some at a time, going on where it stopped. */
+  /** The first free document of an account with a paused template. Looks at a page, then goes on where it stopped. */
   async #readFree(turn: Turn, path: string, lane: number, account: Account): Promise<readonly Head[]> {
     const { clock, db } = this.#options;
     const { behind = '', notBeforeMs = 0 } = turn.paused.get(account) ?? {};
@@ -233,7 +229,7 @@ export class Waiting {
     return free === undefined ? [] : this.#find({ ...filter, _id: free._id }, 1);
   }
 
-  /** Whether some of it may leave now. A written mixed document is about to be split (shared/messages/queue/queue-store.ts). */
+  /** Whether some of it may leave now. A written mixed document is about to be split (queue/queue-store.ts). */
   #isFree(document: Pick<QueueDocument, 'account' | 'template' | 'written'>): boolean {
     return isMixed(document) ? document.written !== true : !this.#options.gates.holds(document);
   }
@@ -294,7 +290,6 @@ export class Waiting {
     return picking.picked;
   }
 
-  /** At most `most` messages of the lane, the paths in turn. */
   #pickLane(lane: number, picking: Picking, most: number): void {
     const here = this.#heads.filter(({ document }) => document.lane === lane);
     const paths = [...new Set(here.map(({ document }) => document.path))].sort().map((path) => ({ path }));
@@ -354,7 +349,6 @@ interface Turn {
   readonly paused: Map<Account, { readonly behind: string; readonly notBeforeMs: number }>;
 }
 
-/** Lines that are picked for one claim. */
 class Picking {
   readonly #room: Room;
   readonly #heads = new Set<Head>();
@@ -365,10 +359,7 @@ class Picking {
     this.#room = room;
   }
 
-  /**
-   * The last message may have more segments than there is room for: they wait for a slot. Otherwise a long message could wait for
-   * ever while short ones pass it.
-   */
+  /** The last message may exceed the room for segments: otherwise short messages could pass a long one for ever. */
   get full(): boolean {
     return this.messages >= this.#room.messages || this.#segments >= this.#room.segments;
   }
@@ -377,7 +368,7 @@ class Picking {
     return [...this.#heads].map((head) => ({ head, to: head.next }));
   }
 
-  /** Takes the next lines of a document, at most `most` of them. Returns how many. */
+  /** Takes at most `most` of the document's next lines. Returns how many. */
   take(head: Head, most: number): number {
     let took = 0;
     for (; took < most && head.next < head.document.n && !this.full; took++) {
@@ -390,7 +381,7 @@ class Picking {
   }
 }
 
-/** In their order. */
+/** Groups them by account and keeps their order. */
 function byAccount(heads: readonly Head[]): Map<Account, Head[]> {
   const accounts = new Map<Account, Head[]>();
   for (const head of heads) {
@@ -405,13 +396,12 @@ function linesOf(heads: readonly Head[]): number {
   return heads.reduce((sum, { document, next }) => sum + document.n - next, 0);
 }
 
-/** The smallest quota of an account. In a backlog each account costs a read of its own, so a quota should be worth it. */
+/** In a backlog each account costs a read of its own, so its quota should be worth it. */
 const LEAST_QUOTA = 5;
 const MOST_QUOTA = 15;
 /** A claim should serve about this many accounts. */
 const ACCOUNTS_PER_CLAIM = 5;
 
-/** How many messages in a row one account may have, in a claim of this size. */
 function quotaOf(messages: number): number {
   return Math.min(Math.max(Math.ceil(messages / ACCOUNTS_PER_CLAIM), LEAST_QUOTA), MOST_QUOTA);
 }
@@ -423,11 +413,10 @@ const LOWER_LANES_LEAST = 3;
 /** The most that lower lanes can save up while they are empty. */
 const LOWER_LANES_MOST = 30;
 
-/** How many messages of lower lanes may be claimed. It grows with what the highest lane with messages gets. */
+/** How many messages of lower lanes may be claimed. It grows with the claims of the highest lane with messages. */
 class LowerLanesQuota {
   #credit = 0;
 
-  /** Messages that the lower lanes may have now. */
   get due(): number {
     return this.#credit < LOWER_LANES_LEAST ? 0 : Math.floor(this.#credit);
   }

@@ -1,11 +1,10 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 
 /**
- * Carriers write one message id in several notations: padded with zeros, in upper or lower case, or hexadecimal in the answer and
- * decimal in the receipt, or the reverse (SMPP 3.4 §5.2.23 leaves the form to the carrier). The stored key is the answer's id
- * without leading zeros. A receipt's id is looked up unchanged. For carriers that `learn`, it is also looked up in the other base and
- * without case. Some carriers have ids that differ only in case, so a match in another case may be wrong
- * (receipts/receipt-lookup.ts).
+ * Carriers write an id padded with zeros, in upper or lower case, hexadecimal in the answer and decimal in the receipt,
+ * or the reverse (SMPP 3.4 §5.2.23 leaves the form to them). The stored key is the answer's id without leading zeros. A
+ * receipt's id is looked up unchanged, for carriers that `learn` also in the other base and without case, which may be
+ * wrong (receipts/receipt-lookup.ts).
  */
 const NOTATIONS = [
   'same',
@@ -15,7 +14,6 @@ const NOTATIONS = [
   'decimal_to_upper_hex',
   'hex_to_decimal',
 ] as const;
-/** How to get the answer's id from a receipt's id. */
 type Notation = (typeof NOTATIONS)[number];
 
 /** The longest message_id of SMPP 3.4 (§5.2.23). */
@@ -30,10 +28,7 @@ export function messageKey(carrier: string, id: string): string | undefined {
   return normal === '' ? undefined : `${carrier}:${normal}`;
 }
 
-/**
- * The key in small letters, if it has letters of both cases: no notation leads from a receipt's id to such a key when the carrier writes
- * it in another case there. Undefined otherwise, because the two notations with one case lead to the key.
- */
+/** The key in lower case if it has letters of both cases. Otherwise the notations with one case suffice. */
 export function caselessKey(key: string): string | undefined {
   const [carrier = '', id = ''] = splitKey(key);
   return id === id.toLowerCase() || id === id.toUpperCase() ? undefined : `${carrier}:${id.toLowerCase()}`;
@@ -44,7 +39,7 @@ function splitKey(key: string): readonly [carrier: string, id: string] {
   return [key.slice(0, at), key.slice(at + 1)];
 }
 
-/** The key of a receipt's id, read in one notation. Undefined when the id cannot be read in it. */
+/** Undefined when the id cannot be read in this notation. */
 function keyInNotation(carrier: string, id: string, notation: Notation): string | undefined {
   const trimmed = id.trim().slice(0, MAX_ID_LENGTH);
   switch (notation) {
@@ -66,19 +61,15 @@ function keyInNotation(carrier: string, id: string, notation: Notation): string 
 
 export interface CandidateKey {
   readonly key: string;
-  /**
-   * Which of the receipt's ids this is, and in which notation it was read. If it leads to a message, the next receipts of the
-   * carrier are read in this form first.
-   */
+  /** Names the receipt's id and its notation. After a hit, this form is tried first for the carrier's next receipts. */
   readonly form: string;
 }
 
-/** Whether the key has the id in another case than the receipt. */
 export function changesCase({ form }: CandidateKey): boolean {
   return form.startsWith('lower_case') || form.startsWith('upper_case');
 }
 
-/** The keys of these candidates in small letters, as `caselessKey` writes them. Empty when ids are looked up in no other case. */
+/** The candidates' keys in the form of `caselessKey`. Empty when ids are looked up in no other case. */
 export function caselessKeys(candidates: readonly CandidateKey[]): readonly string[] {
   const isTried = candidates.some(changesCase);
   return isTried
@@ -86,7 +77,7 @@ export function caselessKeys(candidates: readonly CandidateKey[]): readonly stri
     : [];
 }
 
-/** The first of `candidateKeys`: what most carriers mean, so that the others need not be made. */
+/** The first of `candidateKeys`, which most carriers mean: the others need not be made. */
 export function firstKey(carrier: string, ids: readonly string[]): CandidateKey | undefined {
   for (const [index, id] of ids.entries()) {
     const key = messageKey(carrier, id);

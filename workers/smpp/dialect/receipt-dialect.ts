@@ -10,7 +10,6 @@ import { RECEIPTS } from '../../../shared/carriers/settings/receipts.ts';
 import { withDefaults } from '../../../shared/carriers/settings/setting.ts';
 import { SUBMITS } from '../../../shared/carriers/settings/submits.ts';
 
-/** The meaning of a carrier's word, and whether a table knew the word. */
 export interface Reading {
   readonly meaning: WordMeaning;
   readonly isKnown: boolean;
@@ -18,7 +17,7 @@ export interface Reading {
 
 const GENERIC = PROFILES.generic;
 
-/** The words of all profiles, without numbers, because each vendor numbers in its own way. All profiles know these words. */
+/** The words that all profiles know: those of each, without numbers, because each vendor numbers in its own way. */
 const COMMON = common();
 
 function common(): Required<Pick<Profile, 'words' | 'reasons'>> {
@@ -47,7 +46,7 @@ export class ReceiptDialect {
   constructor(carrier: Pick<CarrierDocument, 'receipts' | 'submits'>) {
     const { receiptProfile, receiptWord, receiptParts, plainReceipts } = withDefaults(RECEIPTS, carrier.receipts);
     const { receiptsFor } = withDefaults(SUBMITS, carrier.submits);
-    // The profile is unknown if a later version of the program set it, before this older version was started again.
+    // The profile is unknown if a later version of the program set it before this older version was started again.
     const profile: Profile = PROFILES[receiptProfile] ?? GENERIC;
     // If only some segments ask for receipts, no receipts come for the others.
     const standard = receiptsFor === 'first' || receiptsFor === 'last' ? receiptsFor : (profile.parts ?? 'perPart');
@@ -64,9 +63,9 @@ export class ReceiptDialect {
   }
 
   /**
-   * Reads the word of the text and the TLV message_state. If they contradict each other, the one that says more counts, of equals
-   * the TLV (docs/decisions/0012 has the table). A number that is no state of SMPP 3.4 says nothing beside a word. If nobody knows
-   * what is there, the profile decides.
+   * Reads the word of the text and the TLV message_state. If they contradict each other, the one that says more counts,
+   * of equals the TLV (docs/decisions/0012 has the table). A number that is no state of SMPP 3.4 counts only without a
+   * word. If no table knows either, the profile decides.
    */
   read(word: string, messageState: number | undefined): Reading {
     const ofText = this.meaningOf(word);
@@ -81,13 +80,12 @@ export class ReceiptDialect {
     return { meaning: known ?? this.#otherWord, isKnown: known !== undefined };
   }
 
-  /** The meaning of a word. Undefined when no table has it. */
   meaningOf(word: string): WordMeaning | undefined {
     const normal = normalWord(word);
     return this.#words.get(normal) ?? standardMeaning(normal);
   }
 
-  /** Explains the error to people. If the error is unknown, explains the word or the state. */
+  /** Explains the error to people, or, if it is unknown, the word or the state. */
   reasonOf(state: string, error: string | undefined, word: string): string | undefined {
     return this.#errorReason(error) ?? this.#reasons.get(normalWord(word)) ?? STATES[state];
   }
@@ -107,33 +105,28 @@ export function standardMeaning(word: string): WordMeaning | undefined {
   return BEGINNINGS.find(([beginning]) => beginning.test(word))?.[1];
 }
 
-/** The states of SMPP 3.4 §5.2.28. We bind as 3.4, so a carrier that writes SCHEDULED (0) or SKIPPED (9) of 5.0 did not mean us. */
+/** SMPP 3.4 §5.2.28. We bind as 3.4: a carrier that writes SCHEDULED (0) or SKIPPED (9) of 5.0 did not mean us. */
 function isStateOf34(code: number): boolean {
   return code >= 1 && code <= 8;
 }
 
 const UNKNOWN_STATE = 7;
 
-/**
- * How much a meaning says. A final state beats one that is not final. UNKNOWN is final, but whoever writes it does not know the end, so
- * it counts as little as `hold`.
- */
+/** A final state says more than one that is not. UNKNOWN is final, but does not say the end: as little as `hold`. */
 const SAYS: Readonly<Record<WordMeaning, number>> = {
   ...{ ignore: 0, intermediate: 1, hold: 2 },
   ...{ delivered: 3, failed: 3, expired: 3, rejected: 3 },
 };
 
-/**
- * The meaning of the standard's numbers (SMPP 3.4 §5.2.28; 0 and 9 are from 5.0). It does not depend on the words that the carrier writes in its texts.
- */
+/** The standard's numbers (SMPP 3.4 §5.2.28; 0 and 9 are from 5.0), whatever words the carrier writes in its texts. */
 function stateOfCode(code: number): WordMeaning | undefined {
   return GENERIC.words?.[String(code)];
 }
 
 /**
- * The beginnings of the standard's words; the first row that matches counts. They are short because carriers shorten and misspell
- * the words. A word of several pieces (DELIVERED-TO-CARRIER, DELIVERY_FAILED) may mean the opposite of its beginning. Such a word
- * means `delivered` only if a profile lists it.
+ * The beginnings of the standard's words; the first row that matches counts. They are short because carriers shorten
+ * and misspell the words. A word of several pieces (DELIVERED-TO-CARRIER, DELIVERY_FAILED) may mean the opposite of its
+ * beginning, so it means `delivered` only if a profile lists it.
  */
 const BEGINNINGS: readonly (readonly [beginning: RegExp, meaning: WordMeaning, source: string])[] = [
   [/^DELIV(?!ERY)[A-Z]*$/, 'delivered', 'Appendix B: DELIVRD'],
@@ -142,7 +135,7 @@ const BEGINNINGS: readonly (readonly [beginning: RegExp, meaning: WordMeaning, s
   [/^DELETE/, 'failed', 'Appendix B'],
   [/^EXPIRE/, 'expired', 'Appendix B'],
   [/^REJECT/, 'rejected', 'Appendix B: REJECTD'],
-  // The carrier does not know what became of the message. A later `delivered` may still replace this (shared/messages/document/status.ts).
+  // The carrier does not know the end. A later `delivered` may still replace this (shared/messages/document/status.ts).
   [/^UNKNOW/, 'failed', 'Appendix B'],
   [/^SKIPPE/, 'failed', 'SMPP 5.0 §4.7.15'],
   [/^ACCEPT/, 'intermediate', 'Appendix B: ACCEPTD'],
@@ -152,7 +145,7 @@ const BEGINNINGS: readonly (readonly [beginning: RegExp, meaning: WordMeaning, s
   [/^BUFF/, 'intermediate', 'mblox: opentelecoms-org/jsmpp issue 9 (BUFFRED)'],
 ];
 
-/** Writes a word or code as the tables have it: in capitals, without leading zeros, and without dots and quotes around it. */
+/** The form of words and codes in the tables: capitals, no leading zeros, no dots or quotes around. */
 function normalWord(text: string): string {
   return text
     .slice(0, MAX_WORD)

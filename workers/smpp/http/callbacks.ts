@@ -13,8 +13,8 @@ const MAX_ROUND = 200;
 const IDLE_MS = 250;
 
 /**
- * Works off the receipts that the gateway stored for an HTTP carrier, the oldest first. Each is removed when it is settled, or kept as an
- * orphan: what fails for now is left for the next round. After a crash in between it is settled again, as a duplicate.
+ * Works off the receipts that the gateway stored for an HTTP carrier, the oldest first. A settled one is removed, or
+ * kept as an orphan; a failed one is left for the next round. A crash in between settles it again, as a duplicate.
  */
 export class Callbacks {
   readonly #options: CallbacksOptions;

@@ -26,15 +26,13 @@ interface RequestWriterOptions {
     CarrierDocument,
     'host' | 'port' | 'tls' | 'systemId' | 'http' | 'addresses' | 'texts' | 'submits'
   >;
-  /** The password, decrypted. */
   readonly password: string;
-  /** Where the carrier posts its receipts to. */
   readonly callback: string;
 }
 
 type Told = Partial<Record<Placeholder, string>>;
 
-/** Writes the one request of a message, as the carrier's settings describe it: the carrier splits long texts itself. Pure. */
+/** Writes a message's one request as the carrier's settings describe it: the carrier splits long texts. Pure. */
 export function requestWriter(options: RequestWriterOptions): (message: HttpSendable) => Frame | Refusal {
   const { carrier, password, callback } = options;
   const form = carrierForm(carrier);
@@ -80,7 +78,6 @@ export function requestWriter(options: RequestWriterOptions): (message: HttpSend
   };
 }
 
-/** Its scheme, host and port. */
 function originOf({ host, port, tls }: Pick<CarrierDocument, 'host' | 'port' | 'tls'>): string {
   return `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
@@ -94,7 +91,7 @@ function formOf(fields: readonly NamedTemplate[], told: Told): string {
   return form.toString();
 }
 
-/** A template with what it asks for. Undefined when the message has not all of it. */
+/** A template with its values. Undefined when the message lacks one of them. */
 function filled(template: string, told: Told, written: (value: string) => string = String): string | undefined {
   let lacks = false;
   const text = template.replaceAll(/\{([a-z]+)\}/g, (_, name: string) => {
@@ -105,7 +102,7 @@ function filled(template: string, told: Told, written: (value: string) => string
   return lacks ? undefined : text;
 }
 
-/** JSON whose strings are templates. What lacks something is left out, and what is empty only for that. */
+/** JSON whose strings are templates. Members without a value are left out, and an object that becomes empty by that. */
 function filledTree(tree: unknown, told: Told): unknown {
   if (typeof tree === 'string') return filled(tree, told);
   if (Array.isArray(tree)) return tree.map((one) => filledTree(one, told)).filter((one) => one !== undefined);
@@ -118,15 +115,15 @@ function filledTree(tree: unknown, told: Told): unknown {
 /** An answer has some hundred bytes, but a proxy's error page can be long. */
 const ANSWER_BYTES_MAX = 65_536;
 
-/** Requests over HTTPS behind the port of sessions: one session for each bind, with at most `windowSize` requests in flight. */
+/** Requests over HTTPS behind the port of sessions: one session per bind, up to `windowSize` requests in flight. */
 export function httpWire<Context extends Frame>(carrier: CarrierDocument): Wire<Context> {
   return { sessions: 1, turns: 1, open: (_, _turn, events) => new HttpSession<Context>(carrier, events) };
 }
 
 /**
- * A session is usable when a connection could be made, which sends nothing. It ends when a request finds no connection any more, or when
- * its owner ends it: an address that does not answer is then tried again with growing pauses, as a host of SMPP is. What is in flight is
- * awaited first, so that no answer is lost that still comes.
+ * A session is usable when a connection could be made, which sends nothing. It ends when a request finds no connection,
+ * or when its owner ends it: an address that does not answer is tried again with growing pauses, as a host of SMPP is.
+ * Requests in flight are awaited first, so that no answer is lost that still comes.
  */
 class HttpSession<Context extends Frame> implements WireSession<Context> {
   readonly congested = false;
@@ -183,7 +180,7 @@ class HttpSession<Context extends Frame> implements WireSession<Context> {
       ...(target.method === 'POST' ? { body: frame } : {}),
       answerBytesMax: ANSWER_BYTES_MAX,
     });
-    // After the end, the owner has been told that its answer is lost.
+    // The wire has ended, and the owner knows that this answer is lost.
     if (!this.#inFlight.delete(context)) return;
     if (exchange.kind === 'not_sent') {
       this.#unwritten.push(context);
@@ -242,9 +239,9 @@ const MAX_ID = 65;
 const MAX_CODE = 40;
 
 /**
- * Reads the answers of an HTTP carrier: its own codes as its settings say, then the HTTP status. Undefined when nobody knows whether the
- * carrier took the message: a success without an id, or a proxy's 502 or 504, which passed the request on and got nothing back (RFC 9110
- * §15.6).
+ * Reads the answers of an HTTP carrier: its own codes as its settings say, then the HTTP status. Undefined when it is
+ * unknown whether the carrier took the message: a success without an id, or a proxy's 502 or 504, which passed the
+ * request on and got nothing back (RFC 9110 §15.6).
  */
 export function httpAnswers(
   settings: Partial<HttpSettings> | undefined,
@@ -265,7 +262,7 @@ export function httpAnswers(
     return {
       meaning,
       code,
-      // Not in its own words: they may quote the number and the text.
+      // Not in the carrier's words: they may quote the number and the text.
       reason: `The carrier answered HTTP ${status}${code === plain ? '' : `, code ${code}`}`,
       messageId,
       ...(pauseMs === undefined ? {} : { pauseMs }),
@@ -275,8 +272,8 @@ export function httpAnswers(
 }
 
 /**
- * What a status means by itself. Redirects (never followed), 401, 403, 404 and 405 concern our settings, so every message would get them.
- * 5xx is the carrier's own statement that it failed.
+ * By the status alone. Redirects (never followed), 401, 403, 404 and 405 concern our settings: every message would get
+ * them. 5xx is the carrier's own statement that it failed.
  */
 function classOf(status: number): CommandStatusClass | undefined {
   if (status >= 200 && status < 300) return 'accepted';

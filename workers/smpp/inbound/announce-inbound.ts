@@ -21,30 +21,24 @@ export interface InboundAnnouncerOptions extends Pick<CarrierContext, 'db' | 'cl
   readonly announcer: Announcer;
   /** Carriers whose customers may be due answers (answer-sender.ts). */
   readonly withDueAnswers: Set<string>;
-  /** For how many days messages that belong to no account are kept. */
   readonly unassignedDays: number;
 }
 
 export interface AnnouncedCounts {
-  /** Number of messages of accounts. */
   readonly received: number;
-  /** Number of messages that belong to no account. They are kept for the operator. */
+  /** Messages that belong to no account. They are kept for the operator. */
   readonly unassigned: number;
 }
 
 const DAY_MS = 86_400_000;
-/** A change of an account's country is used after this time at the latest. */
 const FRESH_MS = 2_000;
 const ACCOUNTS_MAX = 10_000;
 
-/**
- * Turns stored deliver_sm into messages of accounts, and announces them. Everything derives from what is stored, so repeating it
- * writes the same.
- */
+/** Turns stored deliver_sm into messages of accounts, and announces them. A repeat writes the same. */
 export class InboundAnnouncer {
   readonly #options: InboundAnnouncerOptions;
   readonly #numbers: FreshCache<string, readonly NumberDocument[]>;
-  /** The countries of accounts, for numbers that have none. */
+  /** The accounts' countries, for numbers without a country. */
   readonly #homes: FreshCache<AccountId, string>;
   readonly #optOuts: InboundOptOuts;
 
@@ -57,15 +51,11 @@ export class InboundAnnouncer {
     this.#optOuts = new InboundOptOuts(options);
   }
 
-  /** Whether any account has this number, with or without a keyword. */
   async isOurs(to: string): Promise<boolean> {
     return ((await this.#numbers.get(digitsOf(to)))?.length ?? 0) > 0;
   }
 
-  /**
-   * Handles one group. `again`: an earlier holder of the carrier, or a try that failed, may have handled some of it. Throws the
-   * driver's error; the caller then repeats it.
-   */
+  /** `again`: some of the group may have been handled before. Throws the driver's error; repeat it then. */
   async announce(texts: readonly WholeText[], again: boolean): Promise<AnnouncedCounts> {
     const { db, announcer } = this.#options;
     const numbers = await this.#numbers.getMany(texts.map((text) => digitsOf(head(text).to)));
@@ -77,8 +67,7 @@ export class InboundAnnouncer {
       else messages.push(messageOf(text, entry, entry.country ?? (await this.#homes.get(entry.account))));
     }
     const stored = again ? await this.#stored(messages) : new Map<MessageId, InboundSmsDocument>();
-    // Applying a STOP that is listed already changes nothing. One that is not listed yet must be stored before its message, or it
-    // would be lost.
+    // A STOP that is listed already changes nothing. A new one must be stored before its message, or it would be lost.
     const fresh = await this.#optOuts.apply(messages.filter(({ _id }) => !stored.has(_id)));
     const announced = [...stored.values(), ...fresh];
     if (announced.length > 0) {
@@ -90,7 +79,6 @@ export class InboundAnnouncer {
     return { received: messages.length, unassigned: unassigned.length };
   }
 
-  /** The ids among `ids` whose message is stored. Throws the driver's error. */
   async stored(ids: readonly InboundId[]): Promise<ReadonlySet<InboundId>> {
     if (ids.length === 0) return new Set();
     const found = await this.#options.db
@@ -125,7 +113,6 @@ function head({ arrivals }: WholeText): WholeText['arrivals'][number]['document'
   return first.document;
 }
 
-/** The text in which keywords are looked for. */
 function readable({ content }: WholeText): string {
   return content.type === 'text' ? content.body : '';
 }

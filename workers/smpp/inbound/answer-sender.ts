@@ -15,7 +15,7 @@ import type { CarrierContext } from '../monitoring/carrier-context.ts';
 
 interface AnswerSenderOptions extends Pick<CarrierContext, 'db' | 'clock' | 'log' | 'metrics'> {}
 
-/** The result of a due answer, for the metrics. `late`: the account could not pay for it in time. */
+/** For the metrics. `late`: the account could not pay for it in time. */
 type Result = 'sent' | 'unpaid' | 'no_template' | 'not_allowed' | 'no_route' | 'late';
 
 interface Verdict {
@@ -24,17 +24,14 @@ interface Verdict {
 }
 
 const ROUTE: Route = 'transactional';
-/**
- * A confirmation that comes much later than the customer's word is confusing. The FCC expects it within 5 minutes: 47 CFR
- * 64.1200(a)(12).
- */
+/** A much later confirmation is confusing. The FCC expects it within 5 minutes: 47 CFR 64.1200(a)(12). */
 const VALID_MS = 60 * 60_000;
 const PAGE = 100;
 
 /**
- * Turns the answers that are due to customers into paid messages. This is separate from the binds, so received SMS and receipts do
- * not wait for it. One per process. Each answer is tried until it is accepted or certainly refused. A repeated try makes no
- * second message, because the ids of message and debit derive from the customer's message (`acceptOnce`).
+ * Turns due answers to customers into paid messages, apart from the binds, so that received SMS and receipts do not
+ * wait. One per process. Each answer is tried until it is accepted or certainly refused. A repeat makes no second
+ * message, because the ids of message and debit derive from the customer's message (`acceptOnce`).
  */
 export class AnswerSender {
   readonly #options: AnswerSenderOptions;
@@ -49,10 +46,7 @@ export class AnswerSender {
     this.#routes = new Routes(options);
   }
 
-  /**
-   * Call it as the holder of the carrier's lease. Costs nothing while no answer is due. Rejects when one could not be settled; repeat
-   * it then. One that fails holds up no others, unless the store has trouble.
-   */
+  /** Call it under the carrier's lease. Rejects when an answer could not be settled: repeat it then. */
   async send(carrier: string): Promise<void> {
     if (!this.withDueAnswers.delete(carrier)) return;
     try {
@@ -114,26 +108,19 @@ export class AnswerSender {
   }
 }
 
-/**
- * An answer that is due to a customer's STOP, START or HELP. It exists until it is a paid message, or until it is certain that it
- * will be none. It is stored before the customer's message, and removed by the holder of the carrier that brought that message.
- */
+/** A due answer to STOP, START or HELP, stored before the customer's message, until it is paid or refused for good. */
 export interface DueAnswer extends AnswerText, Pick<MessageDocument, 'account' | 'to' | 'sender'> {
-  /** The id of the message that it becomes. */
   readonly _id: MessageId;
   readonly inReplyTo: MessageId;
-  /** The carrier that brought the customer's message. */
   readonly carrier: string;
-  /** When the customer wrote. */
   readonly at: Date;
 }
 
-/** Stores answers. One that is stored already is not changed. Throws the driver's error. */
+/** Stored answers are not changed. Throws the driver's error. */
 export async function storeDueAnswers(db: Db, answers: readonly DueAnswer[]): Promise<void> {
   await insertNew(db, 'opt_out_answers', answers);
 }
 
-/** The due answers of a carrier, oldest first, behind `after`. */
 function findDueAnswers(db: Db, carrier: string, limit: number, after?: MessageId): Promise<DueAnswer[]> {
   return due(db)
     .find({ carrier, ...(after === undefined ? {} : { _id: { $gt: after } }) })

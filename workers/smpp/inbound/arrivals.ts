@@ -11,26 +11,26 @@ export interface Arrival {
   cameMs: number;
   /** When we wrote our answer. Absent while there is no answer, or if the answer refused it for now. */
   answeredMs?: number | undefined;
-  /** Set when the deliver_sm was refused for now, because it could not be stored. An equal deliver_sm is then the carrier's second try. */
+  /** The deliver_sm was refused for now, because it could not be stored: an equal one is the carrier's second try. */
   refused?: boolean;
   stored: boolean;
-  /** Either the message is stored and announced, or it belongs to no account and is kept for the operator. */
+  /** The message is stored and announced, or belongs to no account and is kept for the operator. */
   announced: boolean;
-  /** The carrier certainly has our answer. An equal deliver_sm is then a new message. */
+  /** The carrier certainly has our answer: an equal deliver_sm is a new message. */
   sure: boolean;
 }
 
-/** If the carrier sends anything this long after our answer, it has the answer: TCP would have repeated a lost one sooner. */
+/** A carrier that sends anything this long after our answer has it: TCP would have repeated a lost one sooner. */
 const SURE_MS = 1_000;
-/** No carrier repeats a deliver_sm on the same session sooner than this. An equal one that comes sooner is a new message. */
+/** No carrier repeats a deliver_sm on the same session sooner: an equal one is a new message. */
 const SOONEST_RESEND_MS = 1_000;
 /** If our answer was lost, the carrier repeats the deliver_sm within this time. */
 const RESENT_MS = 3_600_000;
 
 /**
- * Remembers recent deliver_sm. So a deliver_sm that the carrier repeats, because our answer was lost or late, is not mistaken for
- * a second message with the same text: a person may write "yes" twice. docs/decisions/0014 has the rules. Only the holder of the
- * carrier's lease receives, so this memory is complete.
+ * Remembers recent deliver_sm, so that one that the carrier repeats (our answer was lost or late) is not taken for a
+ * second message with the same text: a person may write "yes" twice. docs/decisions/0014 has the rules. The memory is
+ * complete, because only the holder of the carrier's lease receives.
  */
 export class Arrivals {
   readonly #byFingerprint = new Map<string, Arrival[]>();
@@ -40,7 +40,6 @@ export class Arrivals {
     return this.#byId.get(id);
   }
 
-  /** The stored deliver_sm that this one repeats. Undefined when it is a new message. */
   repeated(fingerprint: string, via: DeliverVia, nowMs: number): Arrival | undefined {
     return this.#byFingerprint.get(fingerprint)?.find((arrival) => isRepeat(arrival, via, nowMs));
   }
@@ -81,38 +80,32 @@ function isRepeat(arrival: Arrival, now: DeliverVia, nowMs: number): boolean {
   if (via.session === now.session && via.sequence === now.sequence) return true;
   if (sure || isSure(arrival)) return false;
   if (!via.session.open) return true;
-  // The session is still open. Either the carrier has waited too long for our answer, or our answer and its second try have
-  // crossed.
+  // Either the carrier has waited too long for our answer, or our answer and its second try have crossed.
   return nowMs - cameMs >= SOONEST_RESEND_MS && (answeredMs === undefined || nowMs - answeredMs < SOONEST_RESEND_MS);
 }
 
 function isSure({ via, answeredMs }: Arrival): boolean {
   if (via === undefined || answeredMs === undefined) return false;
   const { heardMs, unboundMs } = via.session;
-  // Who has answered our unbind has read all that we wrote before it.
+  // A carrier that answered our unbind has read all that we wrote before it.
   return heardMs - answeredMs >= SURE_MS || (unboundMs !== undefined && answeredMs <= unboundMs);
 }
 
-/** The parts of one message that have come so far. */
 export interface PartSet {
   readonly id: InboundId;
   readonly key: string;
   readonly total: number;
-  /** The parts by their numbers. */
   readonly parts: Map<number, Arrival>;
   /** At this time the message is stored without its missing parts. */
   dueMs: number;
 }
 
-/** The most messages that wait for parts. If there are more, the oldest ones stop waiting. */
+/** The most messages that wait for parts. Beyond it, the oldest ones stop waiting. */
 const SETS_MAX = 10_000;
-/** If a part comes again within this time after its message was complete, it is the same part and not one of a new message. */
+/** A part that comes again within this time after its message was complete is a repeat, not part of a new message. */
 const REPEATED_MS = 60_000;
 
-/**
- * The messages of a carrier that wait for parts. Handsets use references again, and some always use the same one. So if a message
- * already has this part with other octets, the part begins a new message.
- */
+/** Handsets reuse references: if a waiting message already has this part with other octets, a new one begins. */
 export class PartSets {
   /** Messages that still wait, the oldest first. */
   readonly #open = new Map<InboundId, PartSet>();
@@ -136,12 +129,10 @@ export class PartSets {
     return set === undefined || set.parts.has(number) || !this.#open.has(set.id) ? undefined : set;
   }
 
-  /** The messages that wait for parts. */
   get waiting(): readonly PartSet[] {
     return [...this.#open.values()];
   }
 
-  /** Adds a part to its message. */
   place(arrival: Arrival, { set: id, key, number, total }: InboundPart, nowMs: number): void {
     const { due, at } = arrival.document;
     const last = this.#last.get(key)?.set;
@@ -149,12 +140,11 @@ export class PartSets {
     const set = this.#open.get(id) ?? { id, key, total, parts: new Map(), dueMs };
     set.parts.set(number, arrival);
     this.#open.set(id, set);
-    // A newer message uses the reference now, so no more parts of the last one will come.
+    // A newer message uses the reference now: no more parts of the last one will come.
     if (last !== undefined && last.id !== id) last.dueMs = Math.min(last.dueMs, nowMs);
     this.#last.set(key, { set, untilMs: Math.max(dueMs, nowMs + REPEATED_MS) });
   }
 
-  /** The message is complete and waits no longer. */
   close(set: PartSet, nowMs: number): void {
     this.#open.delete(set.id);
     if (this.#last.get(set.key)?.set === set) this.#last.set(set.key, { set, untilMs: nowMs + REPEATED_MS });
@@ -183,7 +173,7 @@ function isOver({ parts, dueMs }: PartSet, nowMs: number): boolean {
   return dueMs <= nowMs && (isStored(parts) || dueMs + REPEATED_MS <= nowMs);
 }
 
-/** Whether a part is just being stored. If its message were given up now, the part would become no message. */
+/** If the message were given up now, a part that is being stored would become no message. */
 function isBeingStored({ parts }: PartSet): boolean {
   return [...parts.values()].some(({ stored, refused }) => !stored && refused !== true);
 }

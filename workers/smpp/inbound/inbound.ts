@@ -29,10 +29,7 @@ export interface InboundRules {
   readonly refuseUnassigned: boolean;
 }
 
-/**
- * The result of a deliver_sm, for the metrics. `incomplete`: it belongs to a message that was stored without some of its parts.
- * `failed` was refused and comes again; `unstorable` was refused for good.
- */
+/** For the metrics. `incomplete`: stored without some parts. `failed` comes again; `unstorable`: refused for good. */
 type InboundResult =
   | 'received'
   | 'unassigned'
@@ -47,13 +44,12 @@ const MAX_GROUP = 500;
 const GATHER_MS = 5;
 /** Under load a group costs three commands to the store, however many deliver_sm it has. */
 const PAUSE_MS = 20;
-/** Documents of one read when a carrier is taken over. */
 const RECOVER_PAGE = 1_000;
 
 /**
- * Receives the messages of handsets. Each deliver_sm is stored. Alone or with its other parts it becomes a message of the account
- * that has the number. Then it is answered. This is done in groups. Receipts have groups of their own, so that a flood of one
- * kind does not delay the other. docs/decisions/0014 says how nothing is lost or announced twice when a process dies.
+ * Receives the messages of handsets, in groups. Each deliver_sm is stored, becomes a message of the number's account,
+ * alone or with its other parts, and then is answered. Receipts have groups of their own, so that neither flood delays
+ * the other. docs/decisions/0014 says how nothing is lost or announced twice when a process dies.
  */
 export class Inbound {
   readonly #options: InboundOptions;
@@ -64,7 +60,6 @@ export class Inbound {
   readonly #grouper: Grouper<Arrival, End>;
   /** Stored texts that are not messages yet: a try failed, or nobody waits for their missing parts any more. */
   #unannounced: WholeText[] = [];
-  /** Ids of documents that are to be removed. */
   readonly #finished = new Set<InboundId>();
   /** A group may have been stored although the store gave no answer. */
   #uncertain = false;
@@ -81,7 +76,6 @@ export class Inbound {
     });
   }
 
-  /** Whether nothing is being stored. */
   get idle(): boolean {
     return this.#grouper.idle;
   }
@@ -118,7 +112,7 @@ export class Inbound {
     }
   }
 
-  /** Processes what an earlier holder left, and what was stored although the store gave no answer. Throws the driver's error. */
+  /** Processes what an earlier holder left, and what was stored without an answer of the store. Throws its error. */
   async recover(): Promise<void> {
     const { db, carrier, clock } = this.#options;
     let after: InboundId | undefined;
@@ -126,7 +120,7 @@ export class Inbound {
       const page = await findUnfinished(db, carrier._id, after, RECOVER_PAGE);
       const found: Arrival[] = [];
       for (const document of page) {
-        // `#arrivals` has forgotten what is finished. It is in the store only because it could not be removed yet.
+        // Finished and forgotten by `#arrivals`: it is in the store only because it could not be removed yet.
         if (this.#finished.has(document._id)) continue;
         const known = this.#arrivals.byId(document._id);
         if (known?.stored === true) continue;
@@ -142,10 +136,7 @@ export class Inbound {
     await this.#closeAnnounced();
   }
 
-  /**
-   * Closes messages that seem to wait for parts because an earlier holder, which had announced them, removed some of their parts. Parts
-   * that come from now on belong to another message.
-   */
+  /** Closes messages that only seem to wait: an earlier holder announced them and removed some of their parts. */
   async #closeAnnounced(): Promise<void> {
     const { inboundAnnouncer, clock } = this.#options;
     const announced = await inboundAnnouncer.stored(this.#sets.waiting.map(({ id }) => id));
@@ -158,9 +149,7 @@ export class Inbound {
     );
   }
 
-  /**
-   * Repeats what failed, gives up waiting for parts that are overdue, and removes what is finished. Call it about once a second.
-   */
+  /** Repeats what failed, gives up on overdue parts, and removes what is finished. Call it about once a second. */
   async repeat(): Promise<void> {
     const { clock } = this.#options;
     if (this.#uncertain) {
@@ -187,8 +176,8 @@ export class Inbound {
   }
 
   /**
-   * The stored deliver_sm that this one repeats. The new one will be answered, so the answer's time is cleared. A part that an open
-   * message lacks is that message's, although an earlier message had an equal one.
+   * The stored deliver_sm that this one repeats, with its answer's time cleared, because it will be answered again. A
+   * part that an open message lacks is that message's, even if an earlier message had an equal one.
    */
   #repeated({ fingerprint, partsKey, concatenation }: Incoming, via: DeliverVia): Arrival | undefined {
     const nowMs = this.#options.clock.monotonicMs();
@@ -228,11 +217,11 @@ export class Inbound {
     if (part !== undefined) this.#sets.place(arrival, part, this.#options.clock.now().getTime());
   }
 
-  /** Stops waiting for a message's missing parts. A later round that calls this then stores the message without them. */
+  /** Stops waiting for missing parts: a later round stores the message without them. */
   #giveUp(set: PartSet): void {
     for (const [number, arrival] of set.parts) {
       if (arrival.stored) continue;
-      // The part was refused. Its second try comes too late for this message, and begins another one.
+      // A refused part. Its second try comes too late for this message, and begins another one.
       set.parts.delete(number);
       arrival.refused = false;
       arrival.sure = true;
@@ -257,7 +246,6 @@ export class Inbound {
     crashPoint('inbound:announced');
   }
 
-  /** The messages that are complete with these deliver_sm. */
   #whole(arrivals: readonly Arrival[]): WholeText[] {
     return arrivals.flatMap((arrival) => {
       const { part } = arrival.document;
@@ -270,7 +258,7 @@ export class Inbound {
     });
   }
 
-  /** Never rejects. What could not become messages now is tried again by a later round. */
+  /** Never rejects. Texts that could not become messages now are tried again by a later round. */
   async #announce(texts: readonly WholeText[], again: boolean): Promise<void> {
     const { inboundAnnouncer, log, carrier } = this.#options;
     for (let first = 0; first < texts.length; first += MAX_GROUP) {

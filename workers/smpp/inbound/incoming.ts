@@ -5,15 +5,10 @@ import { type InboundId, newId } from '../../../shared/platform/runtime/ids.ts';
 import type { Shift } from './national-tables.ts';
 import { type DefaultAlphabet, unpacked } from './whole-text.ts';
 
-/** A deliver_sm of a handset, with its fields read. */
 export interface Incoming extends UserData {
   readonly deliver: Deliver;
-  /** Equal deliver_sm have equal fingerprints. */
   readonly fingerprint: string;
-  /**
-   * Equal for all parts of one message; absent for a whole message. It contains the sender, because two handsets may use the same
-   * reference.
-   */
+  /** Equal for all parts of a message; absent for a whole one. Two handsets may use the same reference. */
   readonly partsKey?: string;
 }
 
@@ -35,13 +30,11 @@ interface Stamp {
   readonly carrier: string;
   readonly at: Date;
   readonly alphabet: DefaultAlphabet;
-  /** How long the parts of a message wait for its other parts. */
   readonly partsMs: number;
   /** The message that a part belongs to. Undefined for its first part. */
   readonly set: InboundId | undefined;
 }
 
-/** The document that is stored for a deliver_sm. */
 export function documentOf(incoming: Incoming, { carrier, at, alphabet, partsMs, set }: Stamp): InboundDocument {
   const { deliver, headerOctets, octets, shift, fingerprint } = incoming;
   const { from, fromTon = 0, to, dataCoding } = deliver;
@@ -63,7 +56,7 @@ function partOf({ concatenation, partsKey: key }: Incoming, set: InboundId): Inb
   return { set, key, number: concatenation.number, total: concatenation.total };
 }
 
-/** Which part of which message this is. `kind` separates references of 8 and 16 bits, which may have the same value. */
+/** `kind` separates references of 8 and 16 bits, which may have the same value. */
 interface Concatenation {
   readonly kind: 'udh8' | 'udh16' | 'sar';
   readonly reference: number;
@@ -75,7 +68,6 @@ interface Concatenation {
 interface UserData {
   /** Octets of the header, its length octet included. 0 if there is no header. */
   readonly headerOctets: number;
-  /** The octets after the header. */
   readonly octets: Buffer;
   readonly concatenation?: Concatenation;
   readonly shift?: Shift;
@@ -91,8 +83,8 @@ const SINGLE_SHIFT = 0x24;
 const LOCKING_SHIFT = 0x25;
 
 /**
- * Removes the user data header. Finds out which part of a message this is, from the header or from the sar_ parameters, and with
- * which language tables it is written. The header may have other elements before (ports). If it does not fit the octets, it is treated as text. Pure.
+ * Removes the user data header. Finds which part of a message this is, by the header or the sar_ parameters, and its
+ * language tables. Other elements (ports) may come first. A header that does not fit is treated as text. Pure.
  */
 function readUserData({ esmClass, body, sar }: Pick<Deliver, 'esmClass' | 'body' | 'sar'>): UserData {
   const headerOctets = (esmClass & UDH_INDICATOR) === 0 ? 0 : 1 + (body[0] ?? body.length);
@@ -105,9 +97,7 @@ function readUserData({ esmClass, body, sar }: Pick<Deliver, 'esmClass' | 'body'
   return { headerOctets, octets, ...(concatenation === undefined ? {} : { concatenation }), ...more };
 }
 
-/**
- * An element consists of identifier, length and data (3GPP TS 23.040 §9.2.3.24). If there are several of a kind, the last one counts.
- */
+/** An element is identifier, length and data (3GPP TS 23.040 §9.2.3.24). The last one of a kind counts. */
 function readHeader(header: Buffer): Pick<UserData, 'concatenation' | 'shift'> {
   let concatenation: Concatenation | undefined;
   let shift: Shift | undefined;

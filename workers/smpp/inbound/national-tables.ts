@@ -1,20 +1,19 @@
 import { BASIC, EXTENSION } from '../../../shared/messages/sms-plan.ts';
 
 /**
- * The national language tables of 3GPP TS 23.038 Annex A, by their language identifiers (§6.2.1.2.4). A locking shift table takes the
- * place of the default alphabet, a single shift table that of its extension. Only handsets write with them: what we send is the default
- * alphabet or UCS-2.
+ * The national language tables of 3GPP TS 23.038 Annex A, by their language identifiers (§6.2.1.2.4). A locking shift
+ * table replaces the default alphabet, a single shift table its extension. Only handsets write with them.
  *
- * Written down from Annex A as Android (GsmAlphabet) and Firefox OS (ril_consts) read it, too; test/peers compares them with the Python
- * package gsmcodecs. Letters of scripts are written by their numbers, because editors put marks in another order.
+ * Written down from Annex A as Android (GsmAlphabet) and Firefox OS (ril_consts) read it, too; test/peers compares them
+ * with the Python package gsmcodecs. Letters of scripts are written by their numbers, because editors put marks in
+ * another order.
  */
 interface Tables {
   readonly alphabet: Table;
-  /** Undefined when nobody knows the language: then what follows an escape cannot be read. */
+  /** Undefined for an unknown language: then what follows an escape cannot be read. */
   readonly extension: Table | undefined;
 }
 
-/** Characters by their septets. */
 type Table = ReadonlyMap<number, string>;
 
 /** Which tables a text is written with: the national language identifiers of its header. */
@@ -45,21 +44,18 @@ function table(...all: readonly Runs[]): Table {
 const GSM_BASIC: Runs = { 0: BASIC };
 const GSM_EXTENSION: Runs = Object.fromEntries(Object.entries(EXTENSION).map(([character, code]) => [code, character]));
 
-/** What the alphabets of the languages 4 to 13 have in common (§A.3.4 to §A.3.13). */
+/** Common to the alphabets of the languages 4 to 13 (§A.3.4 to §A.3.13). */
 const INDIC: Runs = {
   ...{ 10: '\n', 13: '\r', 32: ' !', 40: ')(', 44: ',', 46: '.', 48: '0123456789:;', 63: '?' },
   ...{ 97: 'abcdefghijklmnopqrstuvwxyz' },
 };
-/** And their extensions (§A.2.4 to §A.2.13). */
+/** And to their extensions (§A.2.4 to §A.2.13). */
 const INDIC_EXTENSION: Runs = {
   ...{ 0: '@£$¥¿"¤%&\'\f*+', 14: '-/<=>¡^¡_#*', 40: '{}', 47: '\\', 60: '[~]' },
   ...{ 64: '|ABCDEFGHIJKLMNOPQRSTUVWXYZ', 101: '€' },
 };
 
-/**
- * Unicode has the scripts of India in blocks of 128, in which the same letter has the same place (they follow ISCII), and so do the
- * alphabets: these are their runs as first septet, first place, length.
- */
+/** Unicode has India's scripts in blocks of 128 with equal places, as the alphabets: first septet, place, length. */
 const PLACES: readonly (readonly [septet: number, place: number, length: number])[] = [
   ...([
     [0x00, 0x01, 3],
@@ -79,7 +75,7 @@ const PLACES: readonly (readonly [septet: number, place: number, length: number]
   ] as const),
 ];
 
-/** An alphabet of India: its block, the septets that it leaves empty, and what is behind `z` and on the septet before `a`. */
+/** `empty`: septets. `before`, `behind`: places in `block` of what stands on the septet before `a` and behind `z`. */
 function indic(block: number, empty: readonly number[], before: number, behind: readonly number[]): Table {
   const letters = PLACES.flatMap(([septet, place, length]) =>
     Array.from({ length }, (_, i): readonly [number, number] => [septet + i, place + i]),

@@ -30,13 +30,11 @@ import { type AccountId, type MessageId, optOutAnswerId } from '../../../shared/
 import type { CarrierContext } from '../monitoring/carrier-context.ts';
 import { type DueAnswer, storeDueAnswers } from './answer-sender.ts';
 
-/** A change of the settings is used after this time at the latest. */
 const FRESH_MS = 2_000;
 const REMEMBERED = 10_000;
 const NUMBER = /^\d{3,15}$/;
 
 interface InboundOptOutsOptions extends Pick<CarrierContext, 'db' | 'clock'> {
-  /** Carriers whose customers may be due answers (answer-sender.ts). */
   readonly withDueAnswers: Set<string>;
 }
 
@@ -54,12 +52,12 @@ export class InboundOptOuts {
   }
 
   /**
-   * Call it for messages that are about to be stored in `messages`, while their raw form is still kept. Call it again with the
-   * same messages if a process died before the raw ones were removed. It stores the opt-outs and the answers that are due, and
-   * returns the messages as they must be stored: with `optOut`, and with a history entry for the event if the customer's state
-   * has changed. Repeating it gives the same result.
+   * Call it for messages before they are stored in `messages`, while their raw form is still kept, and again with the
+   * same messages after a crash. It stores the opt-outs and the due answers, and returns the messages as they must be
+   * stored: with `optOut`, and with a history entry for the event if the customer's state has changed. A repeat gives
+   * the same.
    *
-   * So the order is: raw message, opt-out, answer that is due to the customer, message with its history, deliveries of its
+   * So the order is: raw message, opt-out, due answer to the customer, message with its history, deliveries of its
    * events, answer to the carrier. Rejects with the store's error.
    */
   async apply<M extends Received>(messages: readonly M[]): Promise<readonly M[]> {
@@ -114,12 +112,12 @@ function timeOf({ history, _id }: Received): Date {
   return received.at;
 }
 
-/** An entry one millisecond after `received`, the same at every repetition. */
+/** One millisecond after `received`, the same at every repetition. */
 function entryOf(message: Received, kind: OptOutSign['kind']): HistoryEntry {
   return { state: kind === 'out' ? 'opted_out' : 'opted_in', at: new Date(timeOf(message).getTime() + 1) };
 }
 
-/** A complete message from a customer, before it is stored. Its history begins with the time at which it came. */
+/** A customer's complete message before it is stored. Its history begins with the time at which it came. */
 export type Received = Pick<
   InboundSmsDocument,
   '_id' | 'account' | 'from' | 'to' | 'carrier' | 'history' | 'optOut'
@@ -127,11 +125,9 @@ export type Received = Pick<
   readonly inbound: Pick<InboundSmsDocument['inbound'], 'type' | 'body'>;
 };
 
-/** A customer's message that expresses a wish, with that wish. */
 interface Signed {
   readonly message: Received;
   readonly sign: OptOutSign;
-  /** Whether the message has changed the customer's state. */
   readonly changed: boolean;
   readonly settings: Partial<WordSettings>;
   readonly at: Date;
@@ -142,9 +138,9 @@ interface Answerable extends Signed {
 }
 
 /**
- * Decides which of these messages get an answer, and stores those answers as due. Returns how many. Call it before the messages
- * are stored, and again with the same messages after a crash: it then stores the same. Each change of state is confirmed once.
- * HELP is answered whether or not the customer has opted out, but not too often. Rejects with the store's error.
+ * Decides which of these messages get an answer, stores the answers as due, and returns them. Call it before the
+ * messages are stored, and again after a crash: it then stores the same. Each change of state is confirmed once. HELP
+ * is answered whether or not the customer has opted out, but not too often. Rejects with the store's error.
  */
 async function decideAnswers(db: Db, signed: readonly Signed[]): Promise<readonly DueAnswer[]> {
   const answerable = signed.flatMap((one): Answerable[] => {
@@ -169,7 +165,7 @@ async function decideAnswers(db: Db, signed: readonly Signed[]): Promise<readonl
   return due;
 }
 
-/** The answer to a message. Short codes, names and echoes of our own text get none, because a machine would answer it again. */
+/** No answer to short codes, names and echoes of our own text: a machine would answer it again. */
 function answerTo({ message, sign, changed, settings }: Signed): AnswerText | undefined {
   if (sign.kind === 'near' || (sign.kind !== 'help' && !changed)) return undefined;
   const answer = settings[ANSWERS[sign.kind]] ?? undefined;
@@ -181,19 +177,16 @@ function dueAnswerOf({ message: { _id, account, from, to, carrier }, at, answer 
   return { _id: optOutAnswerId(_id), inReplyTo: _id, account, to: from, sender: to, carrier, at, ...answer };
 }
 
-/** A customer's message that asks for help. */
 export interface HelpRequest {
   readonly _id: MessageId;
   readonly account: AccountId;
-  /** The customer. */
   readonly from: string;
-  /** The account's number. */
   readonly to: string;
   readonly word: string;
   readonly at: Date;
 }
 
-/** At most one answer in five minutes, and five a day, to one word of one customer. So two machines that answer each other stop. */
+/** At most one answer in five minutes and five a day to one word of one customer: machines might answer each other. */
 const PAUSE_MS = 5 * 60_000;
 const DAY_MS = 86_400_000;
 const DAILY_MAX = 5;
@@ -205,10 +198,7 @@ interface HelpDocument {
   readonly expiresAt: Date;
 }
 
-/**
- * Which of these requests are to be answered. Asking again gives the same result, because a request that was allowed is in the
- * stored list. One update of one document decides about each request, so several processes may ask at once.
- */
+/** Returns the requests to answer; the same when repeated. One atomic update of one document decides each. */
 export async function limitHelp(db: Db, requests: readonly HelpRequest[]): Promise<ReadonlySet<MessageId>> {
   if (requests.length === 0) return new Set();
   const ids = [...new Set(requests.map(keyOf))];

@@ -4,26 +4,21 @@ import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
 import type { Arrival, PartSet } from './arrivals.ts';
 import { type Shift, tablesOf } from './national-tables.ts';
 
-/** A handset's message: complete, or with the parts that came. */
 export interface WholeText {
   /** The id of the first deliver_sm. The message's id derives from it. */
   readonly id: InboundId;
-  /** The deliver_sm that came, at least one. */
   readonly arrivals: readonly Arrival[];
   /** When the last part came, or when waiting for the other parts ended. */
   readonly at: Date;
   readonly content: InboundContent;
 }
 
-/** The text of a message in one deliver_sm. */
 export function textOf(arrival: Arrival, alphabet: DefaultAlphabet): WholeText {
   const { _id: id, at } = arrival.document;
   return { id, arrivals: [arrival], at, content: contentOf([[arrival]], alphabet, {}) };
 }
 
-/**
- * The text of the parts that came, in the order of their numbers. `missing_parts` lists parts that the body lacks.
- */
+/** The text of the parts that came, in the order of their numbers. `missing_parts` lists parts that it lacks. */
 export function joinedText({ id, parts, total }: PartSet, alphabet: DefaultAlphabet, at: Date): WholeText {
   const missing: number[] = [];
   const runs: Arrival[][] = [[]];
@@ -39,7 +34,7 @@ export function joinedText({ id, parts, total }: PartSet, alphabet: DefaultAlpha
   return { id, arrivals: [...parts.values()], at, content: contentOf(runs, alphabet, more) };
 }
 
-/** The content. Octets that are not a readable text are given as base64, with the carrier's data_coding. */
+/** Octets that are not a readable text are given as base64, with the carrier's data_coding. */
 function contentOf(
   runs: readonly (readonly Arrival[])[],
   alphabet: DefaultAlphabet,
@@ -83,9 +78,7 @@ function runOf({ document: { octets, shift } }: Arrival): SeptetRun {
 /** The alphabets that carriers use for data_coding 0. `gsm-packed` has eight septets in seven octets. */
 export type DefaultAlphabet = 'gsm' | 'gsm-packed' | 'latin1' | 'ascii';
 
-/**
- * How octets are decoded. `gsm` is unpacked GSM. `binary`: they are not a text. The others are names of the Encoding Standard.
- */
+/** `gsm`: unpacked GSM. `binary`: not a text. The others are names of the Encoding Standard. */
 type Reading = 'gsm' | 'binary' | (typeof ENCODINGS)[number];
 
 const ENCODINGS = [
@@ -99,7 +92,7 @@ const ENCODINGS = [
   'euc-kr',
 ] as const;
 
-/** Values of data_coding below 0x10 (SMPP 3.4 §5.2.19). 2 and 4 are octets. For 13 (JIS X 0212) there is no decoder here. */
+/** Values of data_coding below 0x10 (SMPP 3.4 §5.2.19). 2 and 4 are octets. 13 (JIS X 0212) has no decoder here. */
 const CODINGS: Readonly<Record<number, Reading>> = {
   1: 'ascii',
   3: 'latin1',
@@ -116,13 +109,12 @@ const CR = 0x0d;
 
 interface Written {
   readonly dataCoding: number;
-  /** No part is missing. */
   readonly isWhole: boolean;
   /** A part of the text begins with the byte order mark FF FE. */
   readonly isLittleEndian: boolean;
 }
 
-/** The text of these parts, which have the same data_coding. Undefined when they are not a text, or when we cannot decode it. */
+/** The text of these parts, which have the same data_coding. Undefined when we cannot decode them as a text. */
 function decodeText(
   parts: readonly SeptetRun[],
   { dataCoding, isWhole, isLittleEndian }: Written,
@@ -147,9 +139,9 @@ function decodeText(
 const UNREADABLE = '\ufffd';
 
 /**
- * Decodes UTF-16. Octets are joined before they are decoded, because a character may be split between two parts. Undefined when a whole
- * text is no UTF-16, or has what is no character (U+FFFE is a byte order mark of the other order). But half of a character at the end
- * was cut off, as handsets do with emoji: that is no reason to lose the text.
+ * Octets are joined first, because a character may be split between two parts. Undefined when a whole text is no
+ * UTF-16, or has a noncharacter (U+FFFE is a byte order mark of the other order). But half a character at the end was
+ * cut off, as handsets do with emoji: that is no reason to lose the text.
  */
 function decodeUtf16(parts: readonly SeptetRun[], isWhole: boolean, isLittleEndian: boolean): string | undefined {
   const octets = Buffer.concat(parts.map((part) => part.octets.subarray(isMarked(part) ? 2 : 0)));
@@ -170,9 +162,8 @@ function isMarked(part: SeptetRun): boolean {
 }
 
 /**
- * If the carrier packs septets (3GPP TS 23.038 §6.1.2.1), returns octets with one septet each. Otherwise returns the octets
- * unchanged. After a header, the first septet begins at the next multiple of seven bits (TS 23.040 §9.2.3.24). `isEnd`: no other
- * part follows.
+ * One septet per octet if the carrier packs septets (3GPP TS 23.038 §6.1.2.1), else the octets unchanged. After a
+ * header, the first septet begins at the next multiple of seven bits (TS 23.040 §9.2.3.24). `isEnd`: no part follows.
  */
 export function unpacked(
   octets: Buffer,
@@ -192,8 +183,7 @@ export function unpacked(
     const two = (octets[bit >> 3] ?? 0) | ((octets[(bit >> 3) + 1] ?? 0) << 8);
     septets[i] = (two >> (bit & 7)) & 0x7f;
   }
-  // If seven bits are left over at the end of a text, they look like one more character: @, or the carriage return that TS 23.038
-  // §6.1.2.3.1 puts there.
+  // Seven bits left over at the end look like one more character: @, or the carriage return of TS 23.038 §6.1.2.3.1.
   const last = octets.length * 8 - fillBits === count * 7 ? septets[count - 1] : undefined;
   const isFilled = isEnd && (last === 0 || last === CR);
   return isFilled ? septets.subarray(0, -1) : septets;
@@ -216,7 +206,6 @@ function byGroup(dataCoding: number): Reading {
   return alphabets[(dataCoding >> 2) & 3] ?? 'binary';
 }
 
-/** Septets that are written with the same tables: a text, or one part of it. */
 interface SeptetRun {
   /** One septet in each octet. */
   readonly octets: Buffer;
@@ -224,9 +213,9 @@ interface SeptetRun {
 }
 
 /**
- * Decodes the parts of a text; each has the tables of its own header (3GPP TS 23.038 §6.2.1.2.3). An extension that the table does
- * not have is read as the character of the alphabet with its code (§6.2.1.1). The character after an escape may be in the next part.
- * Undefined when a table is unknown that is needed for it, or an octet is no septet: then it is no text of this alphabet.
+ * Each part has the tables of its own header (3GPP TS 23.038 §6.2.1.2.3). An extension that the table lacks is read as
+ * the alphabet's character with its code (§6.2.1.1). The character after an escape may be in the next part. Undefined
+ * when a needed table is unknown, or an octet is no septet: then it is no text of this alphabet.
  */
 export function readSeptets(parts: readonly SeptetRun[]): string | undefined {
   let text = '';

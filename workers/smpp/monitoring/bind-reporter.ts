@@ -15,13 +15,11 @@ import type { CarrierContext } from './carrier-context.ts';
 
 interface BindReporterOptions extends Pick<CarrierContext, 'db' | 'clock' | 'log'> {
   readonly carrier: string;
-  /** Epoch of the carrier's lease. */
   readonly epoch: number;
 }
 
-/** Changes within this time are stored by one write. A carrier that refuses fifty binds causes a hundred changes at once. */
+/** Changes within this time are one write: a carrier that refuses fifty binds causes a hundred changes at once. */
 const GATHER_MS = 250;
-/** Pause before a failed write is repeated. */
 const AGAIN_MS = 5_000;
 
 /** Stores what a carrier is doing, for people and for the workers of other carriers. No work waits for these writes. */
@@ -41,9 +39,9 @@ export class BindReporter {
   }
 
   /**
-   * Notes a bind's new state. `trouble` says how its last try ended. The same trouble again keeps the time at which it began, also
-   * after it was bound for a moment: a carrier that takes each bind and refuses each message as wrongly signed in would never be
-   * said to be down otherwise. A bind that is bound has no trouble.
+   * Notes a bind's new state. `trouble` says how its last try ended. The same trouble again keeps the time at which it
+   * began, also after a moment of being bound: otherwise a carrier that takes each bind and then refuses each message
+   * as wrongly signed in would never count as down. A bind that is bound has no trouble.
    */
   tell(index: number, state: BindState, trouble?: BindTrouble): void {
     const now = this.#options.clock.now();
@@ -60,10 +58,7 @@ export class BindReporter {
     this.#writeIn(GATHER_MS);
   }
 
-  /**
-   * A bind that is lost quickly does not end the time without a bind. A carrier that accepts each bind and closes it at once would
-   * never be down otherwise, and its messages would wait for it.
-   */
+  /** A quickly lost bind does not end the time without a bind: else a carrier that closes each is never down. */
   #noteBound(now: Date): void {
     if ([...this.#binds.values()].some(({ state }) => state === 'bound')) {
       this.#boundSince ??= now;
@@ -74,21 +69,21 @@ export class BindReporter {
     this.#boundSince = undefined;
   }
 
-  /** Notes what was measured. Writes only if that has changed. */
+  /** Writes only changes. */
   measure(measured: CarrierMeasured): void {
     if (isDeepStrictEqual(measured, this.#measured)) return;
     this.#measured = measured;
     this.#writeIn(GATHER_MS);
   }
 
-  /** Notes how well the carrier takes submits. Writes only if that has changed. */
+  /** How well the carrier takes submits. Writes only changes. */
   tellFlow(flow: Omit<CarrierFlow, 'unboundSince'>): void {
     if (isDeepStrictEqual(flow, this.#flow)) return;
     this.#flow = flow;
     this.#writeIn(GATHER_MS);
   }
 
-  /** Writes nothing more, because this run has lost the carrier's lease. */
+  /** Writes nothing more. Called when the carrier's lease is lost. */
   end(): void {
     this.#ended = true;
     clearTimeout(this.#timer);
@@ -121,10 +116,9 @@ export class BindReporter {
   }
 }
 
-/** How many answer times are remembered. That is enough for a p99. */
+/** Enough for a p99. */
 const REMEMBERED = 1_000;
 
-/** What was measured since one carrier's run began, for people: how long answers took, what they said, and what receipts said. */
 export class Measurements {
   readonly #clock: Clock;
   readonly #since: Date;
@@ -139,7 +133,6 @@ export class Measurements {
     this.#since = clock.now();
   }
 
-  /** `counted`: the class that it is counted as. */
   answered(
     { code, reason }: { readonly code: string; readonly reason: string },
     counted: CommandStatusClass,

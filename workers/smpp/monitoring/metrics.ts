@@ -1,6 +1,5 @@
 import type { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 
-/** The SMPP worker's metrics. Their labels name the carrier. */
 export type SmppMetrics = ReturnType<typeof createSmppMetrics>;
 
 const ANSWER_SECONDS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];

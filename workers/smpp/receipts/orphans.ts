@@ -23,24 +23,23 @@ const MAX_FRESH = 5_000;
 /** A receipt may come right after its answer. It waits at most this long until the answer is stored. */
 const ANSWERS_STORED_MS = 250;
 
-/** What became of those receipts of a group that the first look found no message for. They are named by their place in it. */
+/** The receipts of a group for which the first look found no message, by their place in the group. */
 interface Looked {
   /** Plain texts that can mean no message of ours. */
   readonly foreign: readonly number[];
-  /** The ids of receipts that were stored as orphans. */
   readonly kept: ReadonlyMap<number, string>;
 }
 
 const NONE: Looked = { foreign: [], kept: new Map() };
 
 /**
- * The receipts of one carrier for which no message is found by an id at the first look. Looks again, by ids and by addresses.
- * What still fits no message is stored, and tried again: while it is fresh, and when an answer brings its id.
+ * A carrier's receipts for which the first look by ids finds no message. Looks again, by ids and by addresses. A
+ * receipt that still fits none is stored, and tried again: while it is fresh, and when an answer brings its id.
  */
 export class Orphans {
   readonly #options: OrphansOptions;
   readonly #store: OrphanStore;
-  /** Recent receipts that fit no message yet, by their ids, in the order in which they came. */
+  /** By their ids, in the order in which they came. */
   readonly #fresh = new Map<string, FreshOrphan>();
   /** False while the store has no orphan that an answer could still settle. Then it is not asked for any. */
   #maySettle = true;
@@ -54,7 +53,6 @@ export class Orphans {
     return this.#fresh.size;
   }
 
-  /** The orphans that may mean one of these keys. */
   async withKeys(keys: readonly string[]): Promise<readonly IncomingReceipt[]> {
     return this.#maySettle && keys.length > 0 ? this.#store.withKeys(keys) : [];
   }
@@ -68,7 +66,6 @@ export class Orphans {
     this.#maySettle = orphans.length > 0;
   }
 
-  /** The fresh orphans that must be tried now. */
   due(): IncomingReceipt[] {
     const nowMs = this.#options.clock.monotonicMs();
     for (const [id, { atMs }] of this.#fresh) {
@@ -76,18 +73,17 @@ export class Orphans {
       this.#fresh.delete(id);
     }
     const due = [...this.#fresh.values()].filter(({ nextMs }) => nextMs <= nowMs);
-    // Tries after 3, 6, 12 … seconds. So thousands of orphans that never fit do not keep the worker busy.
+    // Tries after 3, 6, 12 … seconds: thousands of orphans that never fit do not keep the worker busy.
     for (const orphan of due) orphan.nextMs = nowMs + (nowMs - orphan.atMs);
     return due.map(({ receipt }) => receipt);
   }
 
-  /** Removes orphans whose messages are found. */
   async remove(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.#fresh.delete(id);
     await this.#store.remove(ids);
   }
 
-  /** Looks again for the messages that are missing in `found`, and adds them there. Stores the receipts that fit none. */
+  /** Looks again for messages that are missing in `found`, and adds them there. Stores receipts that fit none. */
   async findOrKeep(receipts: readonly IncomingReceipt[], found: (Hit | undefined)[]): Promise<Looked> {
     if (found.every((hit) => hit !== undefined)) return NONE;
     const foreign = await this.#lookAgain(receipts, found);
@@ -95,10 +91,10 @@ export class Orphans {
   }
 
   /**
-   * The order matters: first the messages that are being submitted are read, then the ids are looked up again. If an answer was
-   * stored between the two, its id finds the message. If an answer was not stored yet, its message is in the list, and the
-   * receipt is ambiguous. So the receipt never settles another unanswered message to the same number, nor one whose id differs from
-   * its own in case only. Returns the foreign ones.
+   * The order matters: first the messages that are being submitted are read, then the ids are looked up again. An
+   * answer that was stored in between is found by its id. If it is not stored yet, its message is in the list, and the
+   * receipt is ambiguous. So a receipt never settles another unanswered message to the same number, nor one whose id
+   * differs only in case. Returns the foreign ones.
    */
   async #lookAgain(receipts: readonly IncomingReceipt[], found: (Hit | undefined)[]): Promise<readonly number[]> {
     const { clock, carrier, lookup } = this.#options;
@@ -171,7 +167,6 @@ interface FreshOrphan {
   nextMs: number;
 }
 
-/** The orphaned receipts of one carrier. */
 export class OrphanStore {
   readonly #db: Db;
   readonly #orphans: Collection<OrphanDocument>;
@@ -183,21 +178,20 @@ export class OrphanStore {
     this.#carrier = carrier;
   }
 
-  /** Stores receipts. One that is stored already is not stored twice. Returns their ids in order. */
+  /** Does not store one twice. Returns their ids in order. */
   async keep(receipts: readonly IncomingReceipt[], now: Date): Promise<string[]> {
     const documents = receipts.map((receipt) => this.#document(receipt, now));
     await insertNew(this.#db, 'orphans', documents);
     return documents.map((document) => document._id);
   }
 
-  /** The orphans that may mean one of these keys. An orphan with letters in its id has a key in small letters among its own. */
+  /** The orphans that may mean one of these keys. Orphans whose ids have letters have a lower-case key too. */
   async withKeys(keys: readonly string[]): Promise<IncomingReceipt[]> {
     const wanted = [...new Set(keys.flatMap((key) => [key, key.toLowerCase()]))];
     const found = await this.#orphans.find({ carrier: this.#carrier, keys: { $in: wanted } }).toArray();
     return found.map(incoming);
   }
 
-  /** The orphans that came since `since`, at most `limit`. */
   async since(since: Date, limit: number): Promise<IncomingReceipt[]> {
     const found = await this.#orphans
       .find({ carrier: this.#carrier, at: { $gte: since } })

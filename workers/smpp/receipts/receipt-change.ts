@@ -27,20 +27,18 @@ import type { PartReceipt, ReceiptRecord } from '../../../shared/messages/settle
 import type { Hit } from './receipt-lookup.ts';
 import { type IncomingReceipt, keysOf, mayMeanCopy } from './receipt-match.ts';
 
-/** A receipt and the message that it means. */
 export interface MatchedReceipt {
   readonly receipt: IncomingReceipt;
   readonly hit: Hit;
 }
 
-/** How a carrier's receipts are applied. */
 export interface ReceiptRules {
   readonly carrier: string;
   readonly parts: ReceiptParts;
   readonly holdMinutes: number;
   /** How many submit_sm the message is at the carrier. */
   submitsOf(message: MessageDocument): number;
-  /** Explains to people what an earlier receipt said. `error` is absent when the receipt had a state and no error. */
+  /** For people. `error` is absent when the receipt had a state and no error. */
   reasonOf(state: string, error: string | undefined, word: string): string | undefined;
   /** When a message goes to the next carrier of its route. Absent: no receipt sends one there. */
   readonly failover?: ReceiptFailover;
@@ -53,7 +51,7 @@ interface ReceiptFailover {
   next(message: MessageDocument): string | undefined;
 }
 
-/** The change that a receipt makes to its message, and what it did. Pure. */
+/** Pure. */
 export function changeOf(
   message: MessageDocument,
   matched: MatchedReceipt,
@@ -71,9 +69,9 @@ export function changeOf(
 }
 
 /**
- * The change that sends a message to the next carrier of its route in place of its end, because every segment has an error that
- * surely means: never delivered. Once, within the route's time, and never while another copy may be under way. The recipient gets
- * it twice if the carrier was wrong (docs/decisions/0054).
+ * The change that, in place of the end, sends a message to the next carrier of its route, because every segment has an
+ * error that surely means: never delivered. Once, within the route's time, and never while another copy may be under
+ * way. The recipient gets it twice if the carrier was wrong (docs/decisions/0054).
  */
 function nextCarrier(
   message: MessageDocument,
@@ -112,7 +110,7 @@ function bare(error: string): string {
   return error.replace(/^0+(?=\d)/, '');
 }
 
-/** Adds the reason of the error code. The code may be that of another segment, whose receipt came earlier. */
+/** Adds the reason of the error code, which may be that of another segment, whose receipt came earlier. */
 function withReason(decision: ReceiptDecision, rules: ReceiptRules): ReceiptDecision {
   if (decision.kind === 'none') return decision;
   const { state, set: { errorCode, errorReason, parts = [], earlier = [] } = {} } = decision.change;
@@ -148,7 +146,7 @@ function resultOf({ receipt, hit }: MatchedReceipt, { kind }: ReceiptDecision): 
   return hit.byAddress === true ? 'unknown_settled' : 'matched';
 }
 
-/** `none`: the receipt changes nothing, because it is a repeat or says less than an earlier one. */
+/** `none`: the receipt is a repeat, or says less than an earlier one. */
 type ReceiptDecision = { readonly kind: 'change'; readonly change: Change } | { readonly kind: 'none' };
 
 /** The carrier's clock may be this far ahead of ours. */
@@ -156,16 +154,15 @@ const MAX_AHEAD_MS = 5 * 60_000;
 /** The dates of receipts often have no seconds. */
 const MAX_BEFORE_MS = 60_000;
 
-/** The current copy of a message, and its earlier ones. */
 interface Copies {
   readonly parts: readonly Part[];
   readonly earlier: readonly Copy[];
 }
 
 /**
- * The change that a receipt makes to the parts with its id, in any copy. Usually that is one part, but some carriers give all
- * segments the same id. With some carriers one receipt is about all parts of the copy (`rule`). A status never goes backwards. A
- * message ends when its last part ends, or when one copy is delivered.
+ * The change that a receipt makes to the parts with its id, in any copy: usually one part, but some carriers give all
+ * segments the same id, and with some one receipt is about all parts of the copy (`rule`). A state never goes
+ * backwards. A message ends when its last part ends, or when one copy is delivered.
  */
 export function decideReceipt(
   message: MessageDocument,
@@ -183,9 +180,9 @@ export function decideReceipt(
 }
 
 /**
- * The change that a receipt with an unknown id makes to the only message that its addresses fit. The id is given to the first
- * part without one, in the oldest copy that the receipt may mean (`mayMean`). A copy of which nothing is known has as many parts
- * as the message is `submits` at the carrier.
+ * The change that a receipt with an unknown id makes to the only message that its addresses fit. The id goes to the
+ * first part without one, in the oldest copy that the receipt may mean (`mayMean`). A copy of which nothing is known
+ * has as many parts as the message is `submits` at the carrier.
  */
 export function decideUnknown(
   message: MessageDocument,
@@ -217,8 +214,8 @@ function copiesOf({ parts = [], earlier = [] }: StoredMessage): Copies {
 }
 
 /**
- * The change that a receipt makes if its word does not say how the parts with its id ended. They wait until `until` for a better
- * receipt, and those that wait already wait with them. Only a `sent` message waits. In any other state something else is still
+ * The change of a receipt whose word does not say how the parts with its id ended. They wait until `until` for a better
+ * one, together with parts that wait already. Only a `sent` message waits: in another state something else is still
  * expected, or the message has ended.
  */
 export function decideHeld(
@@ -244,7 +241,6 @@ export function decideHeld(
   return { kind: 'change', change: { set: { held: { ...before, until, keys: [...keys] }, due: until } } };
 }
 
-/** Whether a receipt with this id is about the part, one of `parts`. */
 function isMeant(part: Part, parts: readonly Part[], key: string, rule: ReceiptParts): boolean {
   return part.key === key || (!isOpenPart(part) && speaksForAll(parts, key, rule));
 }
@@ -259,12 +255,12 @@ function speaksForAll(parts: readonly Part[], key: string, rule: ReceiptParts): 
     case 'last':
       return parts.at(-1)?.key === key;
     case 'any':
-      // If a second receipt comes, it is only about its own segment, because the first was not the only one.
+      // A second receipt is only about its own segment, because the first was not the only one.
       return parts.some((part) => part.key === key) && parts.every(({ state }) => !hasEnded(state));
   }
 }
 
-/** The copies after the receipt. Undefined when it says nothing new about the parts for which `meant` is true. */
+/** Undefined when the receipt says nothing new about the parts for which `meant` is true. */
 function afterReceipt(
   { parts, earlier }: Copies,
   receipt: PartReceipt,
@@ -283,7 +279,7 @@ function afterReceipt(
   return isNew ? after : undefined;
 }
 
-/** The parts after the receipt, which gives the first part without an id its id. */
+/** The first part without an id gets the receipt's. */
 function withFirst(parts: readonly Part[], key: string, receipt: PartReceipt): readonly Part[] {
   return parts.with(parts.findIndex(isOpenPart), partAfter({ key, state: 'unknown' }, receipt));
 }
@@ -307,7 +303,7 @@ function failedPart(state: MessageState, { parts, earlier }: Copies): Part | und
 
 function withCopies(message: MessageDocument, { parts, earlier }: Copies, receipt: PartReceipt, now: Date): Change {
   const before = isBeforeSent(message.state);
-  // The message may not count as sent yet. Then a copy says something about it only if all its parts were accepted.
+  // A message that does not count as sent yet: a copy says something about it only if all its parts were accepted.
   const known = before && !isTaken(parts) ? [] : parts;
   const final = endState(earlier, known);
   const wasTaken = isTaken(known) || earlier.some((copy) => isTaken(copy.parts));
@@ -321,7 +317,7 @@ function withCopies(message: MessageDocument, { parts, earlier }: Copies, receip
     ...(earlier.length === 0 ? {} : { earlier }),
   };
   if (isBeforeSent(state)) {
-    // The operator is stored now, because an answer or the policy that ends the message later does not know who delivered it.
+    // The operator is stored now: an answer or policy that ends the message later does not know who delivered it.
     return { set: receipt.state === 'delivered' ? { ...set, operator: receipt.operator } : set };
   }
   if (final === undefined || !mayBecome(state, final, history, now)) {

@@ -1,8 +1,8 @@
 import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 
 /**
- * Reads the fields of a receipt's text (SMPP 3.4 Appendix B) as carriers really write them: in any order and case, with `:` or
- * `=`, separated by white space, `,` `;` `|` or quotes, or not separated at all (`id:1stat:DELIVRDerr:000`). Stops at `text:`,
+ * The fields of a receipt's text (SMPP 3.4 Appendix B) as carriers really write them: in any order and case, with `:`
+ * or `=`, separated by white space, `,` `;` `|` or quotes, or not at all (`id:1stat:DELIVRDerr:000`), up to `text:`,
  * because the customer's own words follow. All patterns here take linear time.
  */
 interface ReceiptFields {
@@ -14,7 +14,7 @@ interface ReceiptFields {
   readonly head: string;
 }
 
-/** Only this many octets of a receipt are read. After them only the customer's text follows. */
+/** Only this many octets of a receipt are read: then only the customer's text follows. */
 const MAX_OCTETS = 4_000;
 
 type Name = 'id' | 'stat' | 'err' | 'doneDate' | 'text' | 'other';
@@ -35,7 +35,6 @@ const NAMES: Readonly<Record<string, Name>> = {
 
 interface Key {
   readonly name: Name;
-  /** The key begins at `from`, its value begins at `to`. */
   readonly from: number;
   readonly to: number;
 }
@@ -44,7 +43,7 @@ export function receiptFields(text: string): ReceiptFields {
   const whole = text.slice(0, MAX_TEXT);
   const keys = keysIn(whole);
   const end = keys.find(({ name }) => name === 'text')?.from ?? whole.length;
-  // The first value of each key counts. A later one may be part of the customer's words if `text:` is missing.
+  // The first value of each key counts: a later one may be the customer's words if `text:` is missing.
   const value = (wanted: Name): string => {
     for (const [i, { name, to }] of keys.entries()) {
       if (name !== wanted) continue;
@@ -63,10 +62,10 @@ export function receiptFields(text: string): ReceiptFields {
 }
 
 /**
- * The text of a receipt, whatever its data_coding says: some carriers send ASCII and call it UCS-2, or the reverse. In UTF-16 every
- * character of such a text has a zero octet, so without them it is read in either byte order, and from any octet on. Other control
- * octets (a NUL or a header before the text, a NUL between two fields) become blanks, except for the underline of the GSM alphabet,
- * which may be in an id.
+ * The text of a receipt, whatever its data_coding says: some carriers send ASCII and call it UCS-2, or the reverse. In
+ * UTF-16 every character of such a text has a zero octet; without those it can be read in either byte order, from any
+ * octet on. Other control octets (a NUL or a header before the text, a NUL between two fields) become blanks, except
+ * the underline of the GSM alphabet, which may be in an id.
  */
 export function receiptText({ body }: Pick<Deliver, 'body'>): string {
   const text = body.subarray(0, MAX_OCTETS).toString('latin1').replace(BEFORE, '');
@@ -80,9 +79,9 @@ export function receiptText({ body }: Pick<Deliver, 'body'>): string {
 
 /** Zero octets and byte order marks (UTF-16 of either kind, UTF-8) before the text. */
 const BEFORE = /^(?:\0|\xff\xfe|\xfe\xff|\xef\xbb\xbf)+/;
-/** The beginning of a receipt, where the customer's words are not yet. */
+/** The beginning of a receipt, before the customer's words. */
 const MAX_HEAD = 40;
-/** The most of the octets of an ASCII text that are not zero in UTF-16: a half, and more when a header is before it. */
+/** The largest part of octets that are not zero in ASCII as UTF-16: a half, and more with a header before it. */
 const MOST_IN_UTF16 = 0.7;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
@@ -103,10 +102,7 @@ function keysIn(whole: string): Key[] {
   return keys;
 }
 
-/**
- * `id` is also the end of other words (`msgid:`, `paid:`). Directly after a value it is a key only if the value is digits or
- * capitals.
- */
+/** `id` also ends other words (`msgid:`, `paid:`): directly after a value, only digits or capitals make it a key. */
 function mayBeJoined(word: string, value: string): boolean {
   return word.toLowerCase() !== 'id' || (word === 'id' && /^[A-Z0-9]{1,20}$/.test(value));
 }
@@ -123,8 +119,8 @@ const MAX_DATE = 48;
 const DATE = /^[\s"']*(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?(?:Z|[+-]\d\d:?\d\d))?|[^\s,;|"']+)/i;
 
 /**
- * The first word of a value. If a colon follows white space, the word is the next key: in `err: MSC:`, `err:` is empty. Some
- * codes contain a colon (`MK:0004`), and ids in Base64 end with `=`. A value without a letter or digit, such as
+ * The first word of a value. A word with a colon after white space is the next key: in `err: MSC:`, `err:` is empty.
+ * Some codes contain a colon (`MK:0004`), and ids in Base64 end with `=`. A value without a letter or digit, such as
  * the `{` of `id:{"a":1}`, counts as empty.
  */
 function firstWord(raw: string): string {
@@ -133,7 +129,7 @@ function firstWord(raw: string): string {
   return isNextKey || !/[\p{L}\p{N}]/u.test(word) ? '' : word.replace(/[)}\]>]+$/, '');
 }
 
-/** The form of a text that a log may have: names of keys, digits as 9 and letters as a. It contains no text and no numbers. */
+/** A text's form for the log: names of keys, digits as 9, letters as a. It contains no text and no numbers. */
 export function shapeOf(head: string): string {
   return head
     .slice(0, MAX_SHAPE)
@@ -145,13 +141,13 @@ export function shapeOf(head: string): string {
 const MAX_SHAPE = 120;
 
 /**
- * Reads dates in receipts: `YYMMDDhhmm`, `YYMMDDhhmmss`, `yyyyMMddHHmm`, `yyyyMMddHHmmss`, SMPP's absolute form with its offset
- * (`YYMMDDhhmmsstnnp`, SMPP 3.4 §7.1.1.1), Unix seconds or milliseconds, ISO 8601. A date without a zone is in the carrier's
- * zone.
+ * Reads dates in receipts: `YYMMDDhhmm`, `YYMMDDhhmmss`, `yyyyMMddHHmm`, `yyyyMMddHHmmss`, SMPP's absolute form with
+ * its offset (`YYMMDDhhmmsstnnp`, SMPP 3.4 §7.1.1.1), Unix seconds or milliseconds, ISO 8601. A date without a zone is
+ * in the carrier's zone.
  *
- * Ten digits may mean two dates: Unix seconds of January to June 2027 are also minutes of 2018. The date nearest to `near` is
- * taken, the time at which the receipt came. Unix times more than a year from `near` are ignored: `2613211004` is no date, and
- * not a second of 2052.
+ * Ten digits may mean two dates: Unix seconds of January to June 2027 are also minutes of 2018. The date nearest to
+ * `near`, the time at which the receipt came, is taken. Unix times more than a year from `near` are ignored:
+ * `2613211004` is no date, and not a second of 2052.
  */
 export function receiptDate(text: string, offsetMinutes: number, near: Date): Date | undefined {
   const readings = [
@@ -203,7 +199,7 @@ function signed(sign: string, minutes: number): number {
   return sign === '+' ? minutes : -minutes;
 }
 
-/** The date in a list of at most one. The list is empty when there is no such day or time. */
+/** Empty when there is no such day or time, otherwise the one date. */
 function dateOf(fields: readonly (string | number | undefined)[], offsetMinutes: number): Date[] {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = fields.map((field) => Number(field ?? 0));
   const days = new Date(Date.UTC(year, month - 1, day));

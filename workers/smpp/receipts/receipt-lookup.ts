@@ -14,27 +14,24 @@ export interface Hit {
   readonly otherCase?: true;
 }
 
-/** How many recently sent messages are remembered. Most receipts come within seconds, and then nothing must be read. */
+/** Recently sent messages that are remembered. Most receipts come within seconds, and then nothing must be read. */
 const MAX_RECENT = 10_000;
 /** The most unanswered submits that a receipt is compared with. Among more of them, a match would prove nothing. */
 const MAX_UNANSWERED = 1_000;
-/**
- * If there are more, they are not read again for this long. Reading 1,000 documents takes a store 100 ms, and receipts come all
- * the time.
- */
+/** Among more, nothing is read again for this long: 1,000 documents take a store 100 ms, and receipts never cease. */
 const CROWDED_MS = 5_000;
 /** Makes the server return all documents in one batch. By default its first batch has 101. */
 const BATCH = 1_001;
 
 /**
- * Finds the messages of receipts by the ids in the receipts. It learns in which form the carrier writes ids: after a hit in
- * another form than expected, the next receipts are first looked up in that form, by one key each.
+ * Finds the messages of receipts by their ids. It learns in which form the carrier writes ids: after a hit in another
+ * form than expected, the next receipts are first looked up in that form, by one key each.
  *
- * An id in another case means a message only if no message has the very id, and if exactly one id differs from it in case only. As
- * long as the carrier is not known to change the case of its ids, it is looked up so only if no answer with the very id is still to
- * come (orphans.ts).
+ * An id in another case means a message only if no message has the very id, and exactly one id differs from it in case
+ * only. Until the carrier is known to change the case of its ids, this also requires that no answer with the very id is
+ * still to come (orphans.ts).
  *
- * A receipt never means a submit that was made after the receipt came. Carriers use ids again, and some start again at one.
+ * A receipt never means a submit that was made after it came. Carriers use ids again, and some start again at one.
  */
 export class ReceiptLookup {
   readonly #messages: Collection<MessageDocument>;
@@ -44,7 +41,7 @@ export class ReceiptLookup {
   #changesCase = false;
   /** When the last read found too many unanswered submits. 0 if it did not. */
   #crowdedAtMs = 0;
-  /** Recent messages by key, as they were last stored. An outdated one does no harm, because a settle checks the version. */
+  /** Recent messages by key, as last stored. An outdated one does no harm: a settle checks the version. */
   readonly #recent = new Map<string, MessageDocument>();
 
   readonly #unborn: () => readonly MessageDocument[];
@@ -97,7 +94,7 @@ export class ReceiptLookup {
     return hits;
   }
 
-  /** Looks up in every form, and without case if the caller is sure that no answer with the receipt's very id is still to come. */
+  /** Looks up in every form; without case if `isSure` that no answer with the receipt's very id is still to come. */
   async findAnyForm(
     receipts: readonly IncomingReceipt[],
     isSure: (receipt: IncomingReceipt) => boolean,
@@ -113,8 +110,8 @@ export class ReceiptLookup {
   }
 
   /**
-   * The messages that a receipt may fit by its addresses: the carrier has not answered them or one of their earlier copies.
-   * Undefined if there are too many to tell, and for a few seconds after that.
+   * Messages that a receipt may fit by its addresses: the carrier has not answered them or an earlier copy of them.
+   * Undefined if there are too many, and for a few seconds after that.
    */
   async unanswered(now: Date): Promise<MessageDocument[] | undefined> {
     if (Math.abs(now.getTime() - this.#crowdedAtMs) < CROWDED_MS) return undefined;
@@ -136,7 +133,6 @@ export class ReceiptLookup {
     return this.#crowdedAtMs === 0 ? [...byId.values()] : undefined;
   }
 
-  /** The id that a receipt most likely means, in the carrier's usual form. */
   likelyKey(receipt: IncomingReceipt): string {
     return this.#likely(receipt)?.key ?? '';
   }
@@ -153,7 +149,7 @@ export class ReceiptLookup {
     for (const [i, hit] of hits.entries()) {
       const receipt = receipts[i];
       if (hit === undefined || receipt === undefined || receipt.orphan !== undefined) continue;
-      // As expected, and by its first key.
+      // The message was found as expected, by the receipt's first key.
       if (!this.#changesCase && hit.otherCase !== true && hit.key === this.#first(receipt)?.key) continue;
       const { candidates } = receipt;
       // Ids without letters are the same in every case.
@@ -173,7 +169,7 @@ export class ReceiptLookup {
     return this.#learned === '' || this.#learned === first?.form ? first : undefined;
   }
 
-  /** The messages of receipts by these candidates: by one read, and by more for receipts that it finds no message for. */
+  /** One read, and further reads for receipts whose message it does not find. */
   async #find(
     receipts: readonly IncomingReceipt[],
     candidates: readonly (readonly CandidateKey[])[],
@@ -209,7 +205,6 @@ type KeyField = 'parts.key' | 'earlier.parts.key' | 'givenUp.parts.key' | 'parts
 type Choose = (candidates: readonly CandidateKey[], receipt: IncomingReceipt) => Hit | undefined;
 type Named = ReadonlyMap<string, readonly Hit[]>;
 
-/** Messages with each of their keys, by the names of the keys. */
 function namedBy(messages: Iterable<MessageDocument>, nameOf: (key: string) => string): Named {
   const named = new Map<string, Hit[]>();
   for (const message of messages) {

@@ -3,9 +3,7 @@ import type { Claim, MessageDocument, Part, ReceiptTlvs } from '../../../shared/
 import type { PartReceipt } from '../../../shared/messages/settlement/message-log.ts';
 import type { CandidateKey } from '../dialect/message-ids.ts';
 
-/**
- * Decides which message a receipt can mean, by its ids, its addresses and its time. Pure: receipt-lookup.ts reads the messages.
- */
+/** Decides which message a receipt can mean, by ids, addresses and time. Pure: receipt-lookup.ts reads messages. */
 
 /** A final receipt as a carrier sent it, with every key that it may mean. */
 export interface IncomingReceipt {
@@ -18,29 +16,25 @@ export interface IncomingReceipt {
   /** Usually our sender. */
   readonly to: string;
   readonly part: PartReceipt;
-  /** The receipt's text, without the customer's words. */
   readonly excerpt: string;
   readonly tlvs?: ReceiptTlvs;
-  /**
-   * Set when the receipt has esm_class 0, so a handset may have typed it. It can only mean a message with its id to the number that
-   * it came from.
-   */
+  /** esm_class 0: a handset may have typed it. It can only mean a message with its id to its own number. */
   readonly plain?: true;
   /** If it was stored as an orphan earlier: its id there. `arrivedAt` is the time at which it came. */
   readonly orphan?: string;
   readonly arrivedAt?: Date;
 }
 
-/** For how long a receipt that fits no message is kept, and an earlier copy of a message compared with receipts. */
+/** How long a receipt that fits no message is kept, and an earlier copy of a message compared with receipts. */
 export const ORPHAN_MS = 72 * 3_600_000;
 /** The clocks of two machines may differ by this much. One claims a message, another gets the receipt. */
 const CLOCKS_MS = 5_000;
 /** An address with fewer digits proves nothing. */
 const MIN_DIGITS = 6;
-/** If two numbers have this many equal digits at the end, and the id fits too, they belong to the same subscriber. */
+/** If the id fits too, numbers with this many equal digits at the end belong to the same subscriber. */
 const SUBSCRIBER_DIGITS = 9;
 
-/** The ids of all segments, in all copies, the one that its carrier gave up among them. */
+/** The ids of all segments, in all copies, also in the one that its carrier gave up. */
 export function keysOf({ parts = [], earlier = [], givenUp }: MessageDocument): ReadonlySet<string> {
   const others = [...earlier, ...(givenUp === undefined ? [] : [givenUp])].flatMap((copy) => copy.parts);
   return new Set([...others, ...parts].flatMap(({ key }) => key ?? []));
@@ -55,8 +49,8 @@ export function submittedAs({ claim, parts = [], earlier = [], givenUp }: Messag
 }
 
 /**
- * The only message among `unanswered` that a receipt can mean by its addresses. The carrier never answered it or one of its
- * earlier copies. Also undefined if a message that fits is just being submitted, because its answer may bring the id.
+ * The only message among `unanswered` (which the carrier never answered, or an earlier copy of them) that a receipt can
+ * mean by its addresses. Undefined also if a fitting message is just being submitted: its answer may bring the id.
  */
 export function onlyUnknown(
   unanswered: readonly MessageDocument[],
@@ -74,10 +68,7 @@ export function onlyUnknown(
   return only;
 }
 
-/**
- * Whether a message that fits the receipt's addresses is just being submitted: its answer may bring the receipt's very id. Masked
- * addresses fit every message.
- */
+/** A fitting message is just being submitted: its answer may bring the very id. Masked addresses fit every message. */
 export function isAnswerDue(
   unanswered: readonly MessageDocument[],
   receipt: IncomingReceipt,
@@ -91,7 +82,6 @@ export function awaitsAnswer(unanswered: readonly MessageDocument[], { from }: I
   return unanswered.some(({ to }) => isNumberOf(from, to));
 }
 
-/** Whether a receipt can mean this copy of a message, by carrier and time. */
 export function mayMeanCopy(copy: Claim, { arrivedAt }: IncomingReceipt, carrier: string): boolean {
   return copy.carrier === carrier && (arrivedAt === undefined || copy.at <= arrivedAt);
 }
@@ -125,8 +115,8 @@ function fitsAddresses(message: MessageDocument, receipt: IncomingReceipt): bool
 }
 
 /**
- * Whether two numbers are equal, also if one has no country code or has a trunk prefix. The last nine digits are enough: the
- * receipt has the number as it was sent, and a carrier's rewrite rules (`rewriteRecipient`) may have changed its beginning.
+ * Whether two numbers are equal, also without a country code or with a trunk prefix. The last nine digits are enough:
+ * the receipt has the number as it was sent, and a carrier's `rewriteRecipient` may have changed its beginning.
  */
 function isNumberOf(address: string, to: string): boolean {
   const digits = digitsOf(address);

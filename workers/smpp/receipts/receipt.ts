@@ -10,10 +10,7 @@ import { type ReceiptDialect, standardMeaning } from '../dialect/receipt-dialect
 import { receiptDate, receiptFields, receiptText } from './receipt-fields.ts';
 import type { IncomingReceipt } from './receipt-match.ts';
 
-/**
- * A delivery receipt, as text (SMPP 3.4 Appendix B and its many dialects) or as TLVs (§5.3.2.12, §5.3.2.35). Reading is pure and
- * tolerant: whatever can be read is used.
- */
+/** As text (SMPP 3.4 Appendix B and its many dialects) or as TLVs (§5.3.2.12, §5.3.2.35), read tolerantly. */
 export interface ParsedReceipt {
   /** The message ids in it, the most certain first: from the TLV, then from the text if that differs. */
   readonly ids: readonly string[];
@@ -25,7 +22,6 @@ export interface ParsedReceipt {
   /** The carrier's error (`001`, `00B`, `5601`). Undefined for `0` and `000`, which mean no error. */
   readonly error?: string;
   readonly doneAt?: Date;
-  /** The text before the customer's words. */
   readonly excerpt: string;
 }
 
@@ -37,10 +33,7 @@ const MAX_EXCERPT = 200;
 const MAX_ERROR = 16;
 const MAX_WORD = 40;
 
-/**
- * Which kind of deliver_sm this is, by its esm_class, or by TLVs that no handset can send. `plain`: only its text can show
- * whether it is a receipt, and anyone can type `id:1 stat:DELIVRD`.
- */
+/** `plain`: only its text can show whether it is a receipt, and anyone can type `id:1 stat:DELIVRD`. */
 export function kindOf(
   deliver: Pick<Deliver, 'esmClass' | 'receiptedMessageId' | 'messageState'>,
 ): 'receipt' | 'plain' | 'message' {
@@ -63,7 +56,7 @@ export function parseReceipt(
   if (ids.length === 0) return undefined;
   const told = (stat === '' ? bareState(head) : stat).slice(0, MAX_WORD);
   const { meaning, isKnown } = dialect.read(told, messageState);
-  // If the TLV contradicts the word, the TLV counts. The word must not become the error code then: it may be DELIVRD.
+  // If the TLV contradicts the word, the TLV counts, and the word (perhaps DELIVRD) must not become the error code.
   const isOverruled = messageState !== undefined && (dialect.meaningOf(told) ?? meaning) !== meaning;
   const word = told === '' || isOverruled ? String(messageState ?? '') : told;
   const error = errorOf(err, networkErrorCode);
@@ -81,7 +74,7 @@ export function parseReceipt(
   };
 }
 
-/** A receipt that an HTTP carrier posted. `receipt` is undefined when it says nothing final, or its id cannot be one. */
+/** A receipt that an HTTP carrier posted. `receipt` is undefined if it says nothing final, or its id is none. */
 export function readTold(
   { id, words, error = '', to = '' }: ToldReceipt,
   carrier: CarrierDocument,
@@ -102,7 +95,7 @@ function bareState(head: string): string {
   );
 }
 
-/** The error of the text comes first, because the carrier's documentation lists it. Then the code of the TLV. */
+/** The error of the text comes before the TLV's, because the carrier's documentation lists it. */
 function errorOf(text: string, tlv: Buffer | undefined): string | undefined {
   if (!/^0*$/.test(text)) return text.slice(0, MAX_ERROR);
   if (tlv === undefined || tlv.length < 3) return undefined;
@@ -110,7 +103,7 @@ function errorOf(text: string, tlv: Buffer | undefined): string | undefined {
   return code === 0 ? undefined : String(code);
 }
 
-/** The receipt with its keys. Undefined for an intermediate receipt, or when its ids cannot be ids. */
+/** Undefined for an intermediate receipt, or when its ids cannot be ids. */
 export function incomingReceipt(
   deliver: Omit<Deliver, 'body' | 'dataCoding'>,
   { ids, meaning, error, word, doneAt, excerpt }: ParsedReceipt,
@@ -124,7 +117,7 @@ export function incomingReceipt(
   const state = effect === undefined ? (meaning as PartReceipt['state']) : 'failed';
   const isFailure = state !== 'delivered';
   const code = isFailure ? (error ?? (word === '' ? undefined : word)) : undefined;
-  // A receipt that changes nothing needs no reason for a failure. A state that is told as a number is no error of that number.
+  // A receipt that changes nothing needs no reason. A state that is told as a number is no error of that number.
   const reason = isFailure && effect !== 'ignore' ? dialect.reasonOf(state, error, word) : undefined;
   return {
     first,

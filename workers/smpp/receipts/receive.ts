@@ -13,26 +13,18 @@ import { receiptText, shapeOf } from './receipt-fields.ts';
 import type { IncomingReceipt } from './receipt-match.ts';
 import type { ReceiptResult, ReceiptSettler } from './settle-receipts.ts';
 
-/**
- * The result of a receipt, for the metrics. `intermediate` and `unreadable` change nothing. `failed` was refused and comes again;
- * `unstorable` was refused for good.
- */
+/** For the metrics. `failed` was refused and comes again; `unstorable` was refused for good. */
 type ReceiptMetric = ReceiptResult | 'intermediate' | 'unreadable' | 'failed' | 'unstorable';
 
 export interface ReceiveOptions extends Pick<CarrierContext, 'carrier' | 'clock' | 'log' | 'metrics'> {
   readonly dialect: ReceiptDialect;
   readonly receipts: ReceiptSettler;
-  /** Takes every deliver_sm that is not a receipt. */
   readonly inbound: DeliverTaker;
   readonly measurements: Measurements;
-  /** Called when nothing can be stored. The carrier then has to wait. */
   slowDown(): void;
 }
 
-/**
- * Takes a deliver_sm or data_sm and answers it. The answer is 0 only when its content is stored, or when it has none that is
- * kept. What fails is refused (session/deliver-refusals.ts).
- */
+/** Answers 0 only when the content is stored, or nothing of it is kept. Else see session/deliver-refusals.ts. */
 export class Receive {
   readonly #options: ReceiveOptions;
   readonly #refusals = new DeliverRefusals();
@@ -53,10 +45,7 @@ export class Receive {
     else await this.#options.inbound.take(deliver, answer, via);
   }
 
-  /**
-   * Takes a receipt that an HTTP carrier posted. `done`: it is stored, or has nothing that is kept. `again`: it is to be given once more.
-   * Never rejects.
-   */
+  /** `done`: it is stored, or nothing of it is kept. `again`: give it once more. Never rejects. */
   async takeTold(told: ToldReceipt): Promise<'done' | 'again'> {
     const { carrier, dialect } = this.#options;
     const { receipt, ...said } = readTold(told, carrier, dialect);
@@ -73,7 +62,7 @@ export class Receive {
     }
   }
 
-  /** Stores what is a receipt; false when it is something else. Rejects when it is not stored. */
+  /** False when it is no receipt. Rejects when it is not stored. */
   async #receipt(deliver: Deliver): Promise<boolean> {
     const { carrier, dialect, clock } = this.#options;
     const kind = kindOf(deliver);

@@ -16,13 +16,9 @@ import { changeOf, type MatchedReceipt, type ReceiptRules } from './receipt-chan
 import { type Hit, ReceiptLookup } from './receipt-lookup.ts';
 import { fits, type IncomingReceipt, keysOf } from './receipt-match.ts';
 
-/**
- * `matched`: it settled a part. `unknown_settled`: it fitted the only submit without an answer. `not_receipt`: a text with
- * esm_class 0 that means no message of ours.
- */
+/** `unknown_settled`: it fitted the only unanswered submit. `not_receipt`: a text that means no message of ours. */
 export type ReceiptResult = ReceiptRecord['result'] | 'orphan' | 'not_receipt';
 
-/** A receipt with its place in its group. */
 interface InGroup {
   readonly i: number;
   readonly matched: MatchedReceipt;
@@ -54,9 +50,9 @@ const GATHER_MS = 5;
 const PAUSE_MS = 30;
 
 /**
- * Settles receipts in groups. When `add` resolves, the receipt is stored in its message or as an orphan. The deliveries of its
- * events are stored while the next group is settled; after a crash the intent makes sure of them. When `add` rejects, nothing is
- * certain, and the carrier must send the receipt again.
+ * Settles receipts in groups. When `add` resolves, the receipt is stored in its message or as an orphan. The deliveries
+ * of its events are stored while the next group is settled; after a crash the intent makes sure of them. When `add`
+ * rejects, nothing is certain, and the carrier must send the receipt again.
  */
 export class ReceiptSettler {
   readonly #options: ReceiptSettlerOptions;
@@ -86,7 +82,7 @@ export class ReceiptSettler {
     return this.#orphans.fresh;
   }
 
-  /** A message was sent. Remembers it, because its receipts will come. */
+  /** Call it when a message was sent: its receipts will come. */
   expect(message: MessageDocument): void {
     this.#lookup.remember(message);
   }
@@ -98,13 +94,12 @@ export class ReceiptSettler {
     return result;
   }
 
-  /** Answers brought these keys. Settles the receipts that came before them. */
+  /** Settles the receipts that came before the answers with these keys. */
   async adopt(keys: readonly string[]): Promise<void> {
     const orphans = await this.#orphans.withKeys(keys);
     await Promise.all(orphans.map((orphan) => this.#grouper.add(orphan)));
   }
 
-  /** Reads the orphans that an earlier holder may have left. */
   recover(): Promise<void> {
     return this.#orphans.recover();
   }
@@ -160,8 +155,7 @@ export class ReceiptSettler {
       return result;
     } catch (error) {
       if (!isOfDeliver(error)) throw error;
-      // The receipt may be stored, and only its follow-up failed. If that fails again, this rejects, and the carrier sends the
-      // receipt again.
+      // The receipt may be stored, and only its follow-up failed: if that fails again, the carrier sends it again.
       await this.#options.settler.finishFollowUps();
       return new Unstorable(error);
     }
@@ -179,7 +173,7 @@ export class ReceiptSettler {
     return results;
   }
 
-  /** Several receipts of one group may be for one message. They make one change. */
+  /** Several receipts of a group for one message make one change. */
   async #settle(receipts: readonly IncomingReceipt[], found: readonly (Hit | undefined)[]): Promise<ReceiptResult[]> {
     const results: ReceiptResult[] = receipts.map(() => 'orphan');
     const at = this.#options.clock.now();
@@ -210,7 +204,7 @@ export class ReceiptSettler {
     return results;
   }
 
-  /** Logs after everything else. The receipts are stored, and their answers do not wait for this. */
+  /** Last: the receipts are stored, and their answers do not wait for the log. */
   #log(matched: MatchedReceipt, result: ReceiptResult | undefined, at: Date): void {
     const { messageLog, rules } = this.#options;
     const {
@@ -229,7 +223,6 @@ export class ReceiptSettler {
   }
 }
 
-/** Keeps the receipt with the state that it brings. */
 function withRaw(
   { change, result }: ReturnType<typeof changeOf>,
   { excerpt, tlvs }: IncomingReceipt,

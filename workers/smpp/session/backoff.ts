@@ -1,20 +1,15 @@
 import { STATUS } from '../../../shared/carriers/command-status.ts';
 
-/** How a connection to a carrier ended. It says only what the pause before the next connection depends on. */
+/** How a connection to a carrier ended, as far as the pause before the next connection depends on it. */
 export type BindEnd =
   /** The session was never bound: the carrier was unreachable, did not answer, or closed the connection first. */
   | { readonly kind: 'failed' }
-  /** The carrier refused the bind. */
   | { readonly kind: 'refused'; readonly status: number }
-  /** The carrier answered the bind with success. */
   | { readonly kind: 'worked'; readonly boundMs: number };
 
 /** Counts how the last connections of a bind ended. A bind that has not connected yet has `FRESH`. */
 export interface Streak {
-  /**
-   * Connections in a row that did not work. It is counted without a limit, because it also chooses the next host
-   * (bind-request.ts).
-   */
+  /** Connections in a row that did not work, without a limit: it also chooses the next host (bind-request.ts). */
   readonly failed: number;
   /** Connections in a row that worked, each for less than `QUICK_MS`. */
   readonly quick: number;
@@ -42,11 +37,11 @@ const PERSON_STATUSES: ReadonlySet<number> = new Set([
 /**
  * How long to wait before connecting again, and the new streak. Pure.
  *
- * While no bind works, the limit of the wait doubles up to one minute. After a bind that worked the limit is one second, or up to
- * five if binds are lost quickly again and again. The wait is a random part of its limit (`random`, from 0 to 1: full jitter), so
- * that not all clients connect at once when a carrier comes back. Some refusals can only be corrected by a person. Those wait one
- * minute longer, because carriers lock accounts that repeat a wrong password. A host that cannot bind says nothing of the
- * carrier's other hosts: of several `hosts`, each is tried before that minute.
+ * While no bind works, the limit of the wait doubles up to one minute. After a bind that worked it is one second, or up
+ * to five if binds are lost quickly again and again. The wait is a random part of its limit (`random`, from 0 to 1:
+ * full jitter), so that not all clients connect at once when a carrier comes back. After a refusal that only a person
+ * can correct it is one minute longer, because carriers lock accounts that repeat a wrong password. A host that cannot
+ * bind says nothing of the others: of several `hosts`, each is tried before that minute.
  */
 export function pauseAfter(
   end: BindEnd,

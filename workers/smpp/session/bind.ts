@@ -21,34 +21,33 @@ interface BindOptions<Context> {
   readonly log: Log;
 }
 
-/** The owner of a bind, which submits over it. */
 export interface BindUser<Context> {
   /** Submits go over this session from now, or over none. Called before `onState`. */
   onSession(session: SubmitSession<Context> | undefined): void;
-  /** The bind's state has changed. In state `backoff`, `trouble` says why it waits. */
+  /** In state `backoff`, `trouble` says why it waits. */
   onState(state: BindState, trouble?: BindTrouble): void;
-  /** Returns false when the answer says that the session is not usable. The bind then ends the connection and binds again. */
+  /** False when the answer says that the session is not usable. The bind then ends the connection and binds again. */
   onAnswer(context: Context, answer: CarrierAnswer): boolean;
   onTimeout(context: Context): void;
   /** A connection has ended. Gets every submit without an answer, exactly once, before the state changes. */
   onLost(lost: LostSubmits<Context>): void;
-  /** Number of submits without an answer. Draining ends when it is 0. */
+  /** Submits without an answer. Draining ends when it is 0. */
   unanswered(): number;
 }
 
 const BIND_TIMEOUT_MS = 10_000;
 const UNBIND_TIMEOUT_MS = 2_000;
-/** How long a stop waits at most until the deliver_sm that were read are stored and answered. */
+/** The longest time that a stop waits until the deliver_sm that were read are stored and answered. */
 const DELIVERS_MS = 5_000;
 /** When the carrier asks to unbind, we wait at most this long for its outstanding answers. */
 const PEER_DRAIN_MS = 2_000;
-/** For how long answers are awaited on a session that the carrier called unusable, before it is ended. */
+/** How long answers are awaited on a session that the carrier called unusable. */
 const RECYCLE_DRAIN_MS = 2_000;
 const DRAIN_TICK_MS = 10;
 
 /**
- * One bind of a carrier, which connects again and again until `stop`. Its sessions begin and end together. `STATES` has its
- * states and the allowed changes. A change that is not allowed ends the connection, as if it had been lost: the owner gets the
+ * One bind of a carrier, which connects again and again until `stop`. Its sessions begin and end together. `STATES` has
+ * its states and the allowed changes. Any other change ends the connection, as if it had been lost: the owner gets the
  * unanswered submits, and the bind connects again.
  */
 export class Bind<Context> {
@@ -56,7 +55,6 @@ export class Bind<Context> {
   #user: BindUser<Context> | undefined;
   #streak: Streak = FRESH;
   #state: BindState = 'closed';
-  /** Submits go over the first one. */
   #sessions: WireSession<Context>[] = [];
   #connection = new ConnectionEnd();
   #timer: NodeJS.Timeout | undefined;
@@ -70,7 +68,7 @@ export class Bind<Context> {
     return this.#state;
   }
 
-  /** When the certificate of the carrier ends. Undefined without TLS, and while it is not bound. */
+  /** When the carrier's certificate ends. Undefined without TLS, and while it is not bound. */
   get certificateUntil(): Date | undefined {
     return this.#sessions[0]?.certificateUntil;
   }
@@ -80,15 +78,11 @@ export class Bind<Context> {
     this.#connect(user);
   }
 
-  /** Stops reading for this time. The carrier then has to slow down. */
   pauseReading(ms: number): void {
     for (const session of this.#sessions) session.pauseReading(ms);
   }
 
-  /**
-   * Ends a session that the carrier calls unusable. First waits for the answers to the other submits that were written on it:
-   * without them nobody would know which of those submits the carrier took.
-   */
+  /** First waits for answers to the session's other submits: else nobody would know which the carrier took. */
   async #recycle(answer: CarrierAnswer): Promise<void> {
     this.#connection.unusable(answer);
     this.#become('draining');
@@ -96,7 +90,7 @@ export class Bind<Context> {
     if (this.#state === 'draining') this.#endSessions(SESSION_REFUSED);
   }
 
-  /** Waits for answers, the carrier's and our own, at most `waitMs`; then unbinds and closes for good. May be called in any state. */
+  /** Waits at most `waitMs` for answers, the carrier's and ours; then unbinds and closes for good. In any state. */
   async stop(waitMs: number): Promise<void> {
     const { clock } = this.#options;
     this.#stopped = true;
@@ -163,7 +157,7 @@ export class Bind<Context> {
     this.#endSessions(status === undefined ? 'bind_unanswered' : 'bind_refused');
   }
 
-  /** When one session ends, its partner is ended too. After the last one the pause before the next connection begins. */
+  /** When one session ends, its partner is ended too. After the last one the pause before the next begins. */
   #onClose(user: BindUser<Context>, session: WireSession<Context>, reason: string, lost: LostSubmits<Context>): void {
     const { carrier, wire, clock, log, index } = this.#options;
     user.onLost(lost);
@@ -221,12 +215,10 @@ function tick(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, DRAIN_TICK_MS));
 }
 
-/** The reason of a session that we closed because the carrier's answer to a submit says that it is not usable. */
+/** We closed the session because the carrier's answer to a submit says that it is not usable. */
 const SESSION_REFUSED = 'session_refused';
 
-/**
- * Records what became of one connection of a bind. Only the first reason for its end counts, because the others follow from it.
- */
+/** What became of one connection of a bind. Only the first reason for its end counts, because others follow from it. */
 class ConnectionEnd {
   #boundAtMs: number | undefined;
   #refusedStatus: number | undefined;
@@ -237,32 +229,25 @@ class ConnectionEnd {
     this.#boundAtMs = nowMs;
   }
 
-  /** The carrier refused the bind with this command_status. */
   refused(status: number): void {
     this.#refusedStatus = status;
   }
 
-  /** This answer says that the session is not usable. */
   unusable(answer: CarrierAnswer): void {
     this.#unusable = answer;
   }
 
-  /** A session of the connection has ended. */
   ended(reason: string): void {
     this.#reason ??= reason;
   }
 
-  /**
-   * How the connection ended, as backoff.ts needs it. A session that the carrier called unusable does not count as one that
-   * worked.
-   */
+  /** How the connection ended, for backoff.ts. A session that the carrier called unusable counts as one that failed. */
   end(nowMs: number): BindEnd {
     if (this.#refusedStatus !== undefined) return { kind: 'refused', status: this.#refusedStatus };
     if (this.#boundAtMs === undefined || this.#reason === SESSION_REFUSED) return { kind: 'failed' };
     return { kind: 'worked', boundMs: nowMs - this.#boundAtMs };
   }
 
-  /** How the connection ended, as the bind's report tells it to people. */
   trouble(state: BindState): BindTrouble {
     if (this.#refusedStatus !== undefined) return refusedBind(this.#refusedStatus);
     const reason = this.#reason ?? '';
@@ -278,24 +263,16 @@ export type BindState = BindReport['state'];
 const STATES: Readonly<Record<BindState, readonly BindState[]>> = {
   /** Not started, or stopped for good. Ends with `start`. */
   closed: ['connecting'],
-  /**
-   * All its sessions connect by TCP, and TLS if it is set. Ends when all are connected, when one cannot connect, or with `stop`.
-   */
+  /** All its sessions connect by TCP, and TLS if set. Ends when all are connected, when one cannot, or with `stop`. */
   connecting: ['binding', 'backoff', 'closed'],
-  /**
-   * The bind requests were sent. Ends when the carrier accepts all, when it refuses one, when a connection is lost, or with
-   * `stop`.
-   */
+  /** Ends when the carrier accepts all binds or refuses one, when a connection is lost, or with `stop`. */
   binding: ['bound', 'backoff', 'closed'],
   /**
-   * Submits may be written, and receipts come in. Ends with `stop`, with the carrier's unbind, when an answer says that the session
-   * is not usable (each: `draining`), or when a connection is lost.
+   * Submits may be written, and receipts come in. Ends with `stop`, with the carrier's unbind, when an answer says that
+   * the session is not usable (each: `draining`), or when a connection is lost.
    */
   bound: ['draining', 'backoff'],
-  /**
-   * No more submits are written; answers to earlier ones are awaited. After `stop` it then closes. Otherwise it waits and connects
-   * again.
-   */
+  /** No more submits are written; answers to earlier ones are awaited. Then closes (`stop`) or connects again. */
   draining: ['backoff', 'closed'],
   /** Not connected; waits before the next try. Ends when the pause is over, or with `stop`. */
   backoff: ['connecting', 'closed'],

@@ -7,12 +7,12 @@ import { isStoreTrouble } from '../../../shared/platform/mongo/errors.ts';
 
 /** How often a deliver_sm is refused for now although it is probably the reason itself. */
 const TRIES_MAX = 5;
-/** Most of them that are remembered; those that failed first are forgotten first. */
+/** The first to fail are the first to be forgotten. */
 const KNOWN_MAX = 1_000;
 
 /**
- * `wait`: the store, or the lease, is the reason. `again`: this deliver_sm, or our own code; the carrier is to try again, as the
- * next version of the product may take it. `never`: that has been asked of the carrier often enough.
+ * `wait`: because of the store or the lease. `again`: because of this deliver_sm, or our own code; the carrier is to
+ * try again, as the next version may take it. `never`: it has tried often enough.
  */
 export type Refusal = 'wait' | 'again' | 'never';
 
@@ -23,12 +23,12 @@ export const REFUSAL_STATUS = {
 } as const satisfies Record<Refusal, number>;
 
 /**
- * How a deliver_sm is refused that could not be stored. It is never answered with 0: that would drop it. But a carrier repeats what
- * is refused for now, and some carriers send nothing else meanwhile. So one that fails for a reason of its own is refused for good
- * after some tries.
+ * How a deliver_sm that could not be stored is refused. It is never answered with 0: that would drop it. But carriers
+ * repeat what is refused for now, and some send nothing else meanwhile, so one that fails for its own reason is refused
+ * for good after some tries.
  */
 export class DeliverRefusals {
-  /** Digests of such deliver_sm, with the number of tries. */
+  /** Digests of deliver_sm that failed for their own reason, with the number of tries. */
   readonly #tries = new Map<string, number>();
 
   refusal(error: unknown, deliver: Deliver | ToldReceipt): Refusal {
@@ -44,7 +44,7 @@ export class DeliverRefusals {
   }
 }
 
-/** Whether what failed may be the deliver_sm itself, and not the store or the lease: others must then not fail with it. */
+/** Whether the deliver_sm itself may be the cause, not the store or the lease: others must then not fail with it. */
 export function isOfDeliver(error: unknown): boolean {
   return !isStoreTrouble(error) && !(error instanceof LeaseLostError);
 }

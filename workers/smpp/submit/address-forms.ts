@@ -1,9 +1,6 @@
 import type { AddressForm, AddressSettings, RewriteRule } from '../../../shared/carriers/settings/addresses.ts';
 
-/**
- * Writes sender and recipient as a carrier wants them. First rewrite rules are applied, then the type is chosen, then the address
- * is written in the form of its type.
- */
+/** Rewrites sender and recipient, chooses their type, and writes them in the form of the type. */
 
 export interface Address {
   readonly ton: number;
@@ -11,15 +8,11 @@ export interface Address {
   readonly digits: string;
 }
 
-/**
- * An alphanumeric sender has at most 11 characters (3GPP TS 23.040 §9.1.2.5). Other senders have at most 20, the length of the
- * field (SMPP 3.4 §5.2.8).
- */
+/** 3GPP TS 23.040 §9.1.2.5. Other senders have at most 20 characters, the length of the field (SMPP 3.4 §5.2.8). */
 const ALPHANUMERIC = /^[\x20-\x7e]{1,11}$/;
 const NUMBER = /^\d{1,20}$/;
 const MAX_OCTETS = 20;
 
-/** The source address. Undefined for a sender that the fields cannot hold. */
 export function sourceAddress(sender: string, settings: AddressSettings): Address | undefined {
   const rewritten = rewrite(sender, settings.rewriteSender);
   if (NUMBER.test(rewritten)) return address(rewritten, sourceForm(rewritten, settings), settings);
@@ -28,7 +21,6 @@ export function sourceAddress(sender: string, settings: AddressSettings): Addres
     : undefined;
 }
 
-/** The destination address. Undefined if `to` is not a number. */
 export function destinationAddress(to: string, settings: AddressSettings): Address | undefined {
   if (!NUMBER.test(to)) return undefined;
   const digits = rewrite(to, settings.rewriteRecipient);
@@ -45,7 +37,6 @@ function rewrite(text: string, rules: readonly RewriteRule[]): string {
   return longest === undefined ? text : longest.replacement + text.slice(longest.prefix.length);
 }
 
-/** A sender of at most so many digits is a short code. */
 const SHORT_CODE_DIGITS = 8;
 
 function sourceForm(digits: string, settings: AddressSettings): AddressForm {

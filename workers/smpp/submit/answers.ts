@@ -33,7 +33,7 @@ export interface AnswersOptions extends Pick<CarrierContext, 'carrier' | 'clock'
   readonly measurements: Measurements;
 }
 
-/** How often the rest of a partly accepted message is sent again. As for whole messages, many throttled tries count as one. */
+/** How often the rest of a partly accepted message is sent again; many throttled tries count as one. */
 const MAX_RESUMES = 5;
 
 /** Collects the answers to all segments of a message, then has the message's outcome settled. */
@@ -45,7 +45,6 @@ export class Answers {
     this.#options = options;
   }
 
-  /** Whether partly accepted messages wait for their remaining segments to be sent. */
   get resuming(): boolean {
     return this.#resumes.waiting;
   }
@@ -102,23 +101,21 @@ export class Answers {
     for (const submission of ended) this.#conclude(submitter, submission);
   }
 
-  /** Rejects a message that was not submitted and must not be. */
   refuse(message: MessageDocument, { code, reason }: NotLeaving): void {
     this.#options.metrics.outcomes.inc({ carrier: this.#options.carrier._id, outcome: 'rejected' });
     this.#store(this.#options.outcomes.add(message, { kind: 'rejected', parts: [], code, reason }));
   }
 
-  /** Puts a message back into the queue that was not encoded yet. */
+  /** For a message that was not encoded yet. */
   requeue(message: MessageDocument): void {
     this.#store(this.#options.outcomes.add(message, { kind: 'requeue' }));
   }
 
-  /** Lets a message wait that may not leave yet. */
   defer(message: MessageDocument, until: Date): void {
     this.#store(this.#options.outcomes.add(message, { kind: 'deferred', until }));
   }
 
-  /** Puts a message back into the queue that was encoded, and of which no segment was written. */
+  /** For a message that was encoded, and of which no segment was written. */
   requeueEncoded(submission: Submission): void {
     this.#settle(submission, { kind: 'requeue' });
   }
@@ -145,10 +142,7 @@ export class Answers {
     else void this.#resumeLate(submitter, submission, verdict);
   }
 
-  /**
-   * Sends the remaining segments of a message whose answer came late. The message was settled as unknown meanwhile. So this
-   * happens only if nobody has decided about the message since.
-   */
+  /** The message was settled as unknown meanwhile: sends the rest only if nobody has decided about it since. */
   async #resumeLate(submitter: BindSubmitter<Segment>, submission: Submission, verdict: Resume): Promise<void> {
     const { parts } = verdict.otherwise;
     const stored = this.#options.outcomes.add(submission.message, { kind: 'unknown', parts });
@@ -188,10 +182,7 @@ export class Answers {
     this.#store(stored);
   }
 
-  /**
-   * If storing fails here, the lease is lost or the store is gone. The next holder of the lease finds the messages as
-   * `submitting`.
-   */
+  /** If this fails, the lease or the store is gone. The lease's next holder finds the messages as `submitting`. */
   #store(stored: Promise<unknown>): void {
     stored.catch((error: unknown) => {
       this.#options.log.warn('outcome_left', { carrier: this.#options.carrier._id, ...errorFields(error) });
@@ -199,7 +190,7 @@ export class Answers {
   }
 }
 
-/** The verdict on a message of which some segments were accepted and the others still may be. */
+/** Some segments were accepted, and the others still may be. */
 type Resume = Extract<Verdict, { readonly kind: 'resume' }>;
 
 const FIRST_PAUSE_MS = 1_000;
@@ -207,10 +198,7 @@ const FIRST_PAUSE_MS = 1_000;
 const REBOUND_LOOK_MS = 500;
 const REBOUND_LOOKS = 120;
 
-/**
- * Sends the remaining segments of partly accepted messages again, with the same reference and on the same bind. If the bind was
- * lost, it waits until it is bound again.
- */
+/** Sends the rest of partly accepted messages with the same reference on the same bind, once that is bound. */
 class Resumes {
   /** The pauses in progress. Each has a function that gives up the message without sending. */
   readonly #pauses = new Map<NodeJS.Timeout, () => void>();
@@ -220,7 +208,6 @@ class Resumes {
     return this.#pauses.size > 0;
   }
 
-  /** Ends all pauses. Nothing more will be sent. */
   close(): void {
     this.#closed = true;
     for (const [timer, giveUp] of this.#pauses) {
@@ -230,7 +217,7 @@ class Resumes {
     this.#pauses.clear();
   }
 
-  /** Sends the remaining segments after a pause. Calls `giveUp` instead if the bind does not come back, or after `close`. */
+  /** Calls `giveUp` instead if the bind does not come back, or after `close`. */
   add(
     submitter: BindSubmitter<Segment>,
     submission: Submission,

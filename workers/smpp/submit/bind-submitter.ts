@@ -3,35 +3,31 @@ import type { SubmitSession } from '../session/wire.ts';
 import { type CarrierRate, RecentCount } from './carrier-rate.ts';
 
 export interface BindSubmitterOptions<Segment> {
-  /** The most submits without an answer. */
   readonly windowSize: number;
   readonly clock: Clock;
   /** The carrier's rate limit, for all its binds together. */
   readonly tokens: Pick<CarrierRate, 'take' | 'waitMs'>;
-  /** Whether the lease is held at this moment. */
   mayWrite(): boolean;
   onSubmit(segment: Segment): void;
-  /** Called when there is room again, so that more can be claimed. */
   onRoom(): void;
 }
 
 /**
- * Beyond its window a bind holds as much as will be answered in this time, as far as the last second shows. Else the slots that
- * come free would be empty until the next claim is there. That takes some 10 ms, as long as many carriers take for an answer.
+ * Beyond its window a bind holds the segments that will be answered in this time at the last second's rate. Otherwise
+ * freed slots would be empty until the next claim, some 10 ms, as long as many carriers take for an answer.
  */
 const SOON_MS = 50;
 
 /**
- * Submits over one bind. It holds the segments that wait to be written, in order, and counts the submits without an answer (the
- * send window). A segment is written only when the window has a free slot and the carrier's rate a token. The segments of a
- * message stay in order.
+ * Submits over one bind. It holds the segments that wait to be written, in order, and counts the submits without an
+ * answer (the window). A segment is written only when the window has a free slot and the carrier's rate a token. The
+ * segments of a message stay in order.
  */
 export class BindSubmitter<Segment> {
   readonly #options: BindSubmitterOptions<Segment>;
   #session: SubmitSession<Segment> | undefined;
   #waiting: Segment[] = [];
   #unanswered = 0;
-  /** How many slots came free in the last second. */
   readonly #freed = new RecentCount();
   #timer: NodeJS.Timeout | undefined;
 
@@ -39,7 +35,6 @@ export class BindSubmitter<Segment> {
     this.#options = options;
   }
 
-  /** The session of the bind while it is bound. Undefined while it is not. */
   setSession(session: SubmitSession<Segment> | undefined): void {
     this.#session = session;
   }
@@ -57,14 +52,14 @@ export class BindSubmitter<Segment> {
     return this.#waiting.length;
   }
 
-  /** Free slots of the window after all waiting segments have theirs. Negative if more segments wait than the window holds. */
+  /** Free slots of the window after all waiting segments have theirs. Negative if more wait than the window holds. */
   get free(): number {
     return this.#options.windowSize - this.#unanswered - this.#waiting.length;
   }
 
   /**
-   * How many segments to claim for this bind: those that the window has room for, and those that it will have room for soon (at most
-   * one window more). 0 while more than half of the latter wait, so that claims are not made for single slots.
+   * How many segments to claim for this bind: those for which the window has room now, or soon (at most one window
+   * more). 0 while more than half of the latter wait, so that claims are not made for single slots.
    */
   get room(): number {
     const ahead = this.#ahead;
@@ -72,18 +67,16 @@ export class BindSubmitter<Segment> {
     return room >= ahead / 2 ? Math.max(room, 0) : 0;
   }
 
-  /** Whether it may hold more segments. It is false when the window is full and as many segments wait. */
+  /** False when the window is full and as many segments wait. */
   get holdsMore(): boolean {
     return this.free + this.#options.windowSize > 0;
   }
 
-  /** Adds segments to the end of the queue. Writes what may be written now. */
   add(segments: readonly Segment[]): void {
     this.#waiting.push(...segments);
     this.pump();
   }
 
-  /** Takes the segments out of the queue for which `unwanted` is true. Returns them. */
   withdraw(unwanted: (segment: Segment) => boolean): Segment[] {
     const taken = this.#waiting.filter(unwanted);
     if (taken.length === 0) return taken;
@@ -100,7 +93,6 @@ export class BindSubmitter<Segment> {
     if (this.room > 0) this.#options.onRoom();
   }
 
-  /** Writes what may be written now. */
   pump(): void {
     const { windowSize, tokens, mayWrite, onSubmit } = this.#options;
     while (this.#waiting.length > 0 && this.#unanswered < windowSize) {
@@ -133,7 +125,6 @@ export class BindSubmitter<Segment> {
     return Math.min(Math.floor((this.#freed.at(clock.monotonicMs()) * SOON_MS) / 1_000), windowSize);
   }
 
-  /** The session, if it takes submits now. */
   get #usableSession(): SubmitSession<Segment> | undefined {
     const session = this.#session;
     return session?.open === true && !session.congested ? session : undefined;

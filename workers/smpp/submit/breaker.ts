@@ -1,18 +1,15 @@
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 
 /**
- * What an answer says about the carrier itself. `good`: the carrier works, whatever it said about the message. `refused`: it
- * certainly did not take a message that another carrier may take. `fault`: it reported an error of its own, or gave no answer. A
- * throttled answer says nothing and is not counted.
+ * What an answer says about the carrier itself. `good`: it works, whatever it said about the message. `refused`: it
+ * certainly did not take a message that another carrier may take. `fault`: it reported an error of its own, or gave no
+ * answer. A throttled answer is not counted.
  */
 export type BreakerAnswer = 'good' | 'refused' | 'fault';
 
 const WINDOW_S = 30;
 const FEWEST = 20;
-/**
- * Faults and refusals have different limits. Faults come from the carrier. Refusals may come from the messages: every carrier
- * refuses a list of bad numbers.
- */
+/** Faults come from the carrier. Refusals may come from the messages: every carrier refuses a list of bad numbers. */
 const FAULT_PART = 0.5;
 const REFUSED_PART = 0.9;
 const FIRST_PAUSE_MS = 30_000;
@@ -20,8 +17,8 @@ const LONGEST_PAUSE_MS = 600_000;
 const PROBES = 5;
 const GOOD_PROBES = 4;
 /**
- * For this long, only messages that are not urgent (lane 1 and below) are used as probes. After that any message is, because there
- * may be no others. Also the time after which new probes are taken, if the earlier ones have not decided.
+ * For this long, only messages that are not urgent (lane 1 and below) are used as probes, then any, because there may
+ * be no others. After this time new probes are taken if the earlier ones have not decided.
  */
 const PATIENCE_MS = 30_000;
 
@@ -35,10 +32,10 @@ interface Second {
 /**
  * Notices that a carrier refuses nearly everything. Its messages then go to other carriers of their route.
  *
- * - `closed`: all is well. Becomes `open` when at least 20 answers came in 30 s, and half of them were faults or nine of ten were
- *   faults or refusals.
- * - `open`: the carrier gets only messages that no other carrier can take. Becomes `probing` after 30 s. Each time it opens again
- *   this time doubles, up to 10 min.
+ * - `closed`: all is well. Becomes `open` when at least 20 answers came in 30 s, and half of them were faults or nine
+ *   of ten were faults or refusals.
+ * - `open`: the carrier gets only messages that no other carrier can take. Becomes `probing` after 30 s, which doubles
+ *   with each opening, up to 10 min.
  * - `probing`: the carrier gets five messages. Becomes `closed` after four good answers, `open` after two others.
  */
 export class Breaker {
@@ -73,12 +70,10 @@ export class Breaker {
     return { room: PROBES - this.#probes.taken, fromLane: idleMs < PATIENCE_MS ? 1 : 0 };
   }
 
-  /** Notes that so many messages were claimed as probes. */
   claimedProbes(messages: number): void {
     this.#probes.taken += messages;
   }
 
-  /** Notes the answer to one message. */
   answered(answer: BreakerAnswer): void {
     const state = this.state;
     if (state === 'closed') this.#count(answer);
@@ -116,7 +111,7 @@ export class Breaker {
     }
   }
 
-  /** Opens the breaker for this time; also called where the carrier's settings say that an answer needs a pause. */
+  /** Opens it for `pauseMs`. Also called where the carrier's settings ask for a pause after an answer. */
   trip(pauseMs: number): void {
     this.#seconds = [];
     this.#openUntilMs = this.#clock.monotonicMs() + pauseMs;

@@ -5,28 +5,23 @@ interface CarrierRateOptions {
   readonly clock: Clock;
   /** Segments a second. 0: we set no limit and send as fast as the carrier takes them. */
   readonly perSecond: number;
-  /** Returns a number from 0 to 1. Tests replace it. */
   readonly random?: () => number;
 }
 
-/**
- * Several throttled answers may belong to one event: they answer segments that were sent before the carrier throttled. After this
- * time a throttled answer counts as a new event, because some answers never come.
- */
+/** Throttled answers to segments sent before the event belong to it; for this long, as some answers never come. */
 const ONE_EVENT_MS = 5_000;
-/** A carrier that counts per second accepts submits again within this time. If it does not, the learned rate is too high. */
+/** A carrier that counts per second accepts submits again within this time. If not, the learned rate is too high. */
 const WINDOW_MS = 1_100;
-/** A probe that has no answer after this time is given up. */
 const PROBE_MS = 2_000;
-/** While a probe waits for its answer, `take` may be asked again after this time. The answer itself causes a new look at once. */
+/** How soon `take` may be asked again while a probe waits for its answer. The answer itself causes a look at once. */
 const PROBE_LOOK_MS = 20;
 
 /**
- * Limits the rate of one carrier, for all its binds together. It is a token bucket. The rate is learned when the carrier
+ * Limits the rate of one carrier, for all its binds together: a token bucket whose rate is learned when the carrier
  * throttles.
  *
- * - `flowing`: tokens come at the learned rate. The rate grows slowly while all tokens are used.
- * - `probing`: segments that were sent at the learned rate were throttled too. One segment is sent at a time, with growing
+ * - `flowing`: tokens come at the learned rate, which grows slowly while all tokens are used.
+ * - `probing`: segments sent at the learned rate were throttled too. One segment is sent at a time, with growing
  *   pauses, until the carrier accepts one.
  */
 export class CarrierRate {
@@ -56,12 +51,11 @@ export class CarrierRate {
     this.#tokens = burstOf(this.#limit);
   }
 
-  /** The current rate in segments a second. Infinity for no limit. */
+  /** In segments a second. Infinity for no limit. */
   get perSecond(): number {
     return Math.min(this.#learned.perSecond, this.#limit);
   }
 
-  /** How many segments may be written now. */
   available(): number {
     const nowMs = this.#fill();
     if (nowMs < this.#pausedUntilMs) return 0;
@@ -69,7 +63,6 @@ export class CarrierRate {
     return Math.floor(this.#tokens);
   }
 
-  /** How many segments may be written within the next `ms`. */
   soon(ms: number): number {
     const now = this.available();
     const pausedMs = Math.max(this.#pausedUntilMs - this.#clock.monotonicMs(), 0);
@@ -77,7 +70,6 @@ export class CarrierRate {
     return pausedMs >= ms ? 0 : now + Math.floor((this.#pace().refill * (ms - pausedMs)) / 1_000);
   }
 
-  /** Takes one token. False when there is none now. */
   take(): boolean {
     if (this.available() < 1) {
       this.#wanted = true;
@@ -98,7 +90,6 @@ export class CarrierRate {
     return Math.ceil(Math.max(waitMs, fillMs, 1));
   }
 
-  /** The carrier took a segment. */
   accepted(): void {
     const nowMs = this.#fill();
     this.#taken.add(nowMs);
@@ -129,11 +120,11 @@ export class CarrierRate {
     } else {
       const isAgain = sinceMs < WINDOW_MS;
       const isFirst = this.#learned.perSecond === Infinity;
-      // In the first second of sending, what the carrier took so far does not show what it takes in a second. It may also have
-      // throttled only one recipient.
+      // In the first second of sending, what the carrier took so far does not show what it takes in a second. It may
+      // also have throttled only one recipient.
       if (isFirst && !isAgain && this.#taken.isPart(nowMs)) this.#learned = { ...this.#learned, atMs: nowMs };
       else if (isFirst || !isAgain) this.#learned = this.#slowed(nowMs);
-      // The carrier throttled less than a second ago. So it throttles even at the rate that was learned then.
+      // The carrier throttled less than a second ago, so it throttles even at the rate learned then.
       if (isAgain) this.#refusals = 0;
       this.#sentAtEvent = this.#sent;
     }
@@ -166,10 +157,7 @@ export class CarrierRate {
     return nowMs;
   }
 
-  /**
-   * How many tokens may be saved up, and how fast they come. Our own limit holds in every second. A learned rate is below the
-   * carrier's own by the size of a burst.
-   */
+  /** Our own limit holds in every second. A learned rate is below the carrier's own by the size of a burst. */
   #pace(): { readonly burst: number; readonly refill: number } {
     const { perSecond } = this.#learned;
     if (perSecond < this.#limit) return { burst: learnedBurst(perSecond), refill: perSecond };
@@ -177,37 +165,27 @@ export class CarrierRate {
   }
 }
 
-/**
- * The rate that a carrier allows. It is learned from what the carrier takes and what it throttles: additive increase and
- * multiplicative decrease around a measured value. Pure: `CarrierRate` keeps the time and the tokens.
- */
+/** Additive increase, multiplicative decrease around a measured value. Pure: `CarrierRate` keeps time and tokens. */
 interface Learned {
   /** Segments a second. Infinity until the carrier has throttled. */
   readonly perSecond: number;
-  /** When the carrier throttled last. */
   readonly atMs: number;
-  /**
-   * True while the rate is only a guess: the carrier throttled a first burst, or it refused everything, so the limit could not be
-   * measured.
-   */
+  /** The limit could not be measured: the carrier throttled a first burst, or it refused everything. */
   readonly isGuess: boolean;
 }
 
 /** The learned rate is this part of what the carrier took in the second before it throttled. */
 const BELOW = 0.95;
-/**
- * If the carrier took less than this part of the rate, someone else uses the same limit. Then what it took does not show the
- * limit.
- */
+/** A carrier that took less than this part of the rate does not show its limit: someone else uses it too. */
 const SHOWS_LIMIT = 0.5;
 /** The rate is multiplied by this when it was throttled and the limit could not be measured. */
 const DECREASE = 0.7;
 /** The rate is multiplied by this when even single segments are still refused. */
 const STILL_REFUSED = 0.9;
 /**
- * How much the rate grows in a second. It grows fast after a guess, slowly near a limit that was met a moment ago, faster when the
- * limit has not shown for `NEAR_MS`, and as after a guess when it has not shown for `OLD_MS`: the carrier may have throttled
- * only one recipient, or in an hour with little to send.
+ * How much the rate grows in a second: fast after a guess, slowly near a limit that was met a moment ago, faster when
+ * the limit has not shown for `NEAR_MS`, and as after a guess when it has not shown for `OLD_MS`: the carrier may have
+ * throttled only one recipient, or in an hour with little to send.
  */
 const GUESS_GROWTH = 1;
 const NEAR_GROWTH = 0.02;
@@ -218,21 +196,18 @@ const OLD_MS = 60_000;
 const GUESS_AHEAD = 2;
 const AHEAD = 1.2;
 
-/** The rate after the carrier throttled. `taken`: how many segments it accepted in the second before. */
+/** The rate after the carrier throttled. `taken`: segments that it accepted in the second before. */
 function slowed({ perSecond }: Learned, taken: number, nowMs: number): Learned {
   const target = perSecond === Infinity || taken >= perSecond * SHOWS_LIMIT ? taken * BELOW : perSecond * DECREASE;
   return { perSecond: Math.max(Math.min(target, perSecond * BELOW), 1), atMs: nowMs, isGuess: perSecond === Infinity };
 }
 
-/** How many tokens may be saved up at a learned rate. It is the difference between that rate and what the carrier took. */
+/** Tokens that may be saved up at a learned rate: the difference between that rate and what the carrier took. */
 function learnedBurst(perSecond: number): number {
   return 1 + Math.floor(perSecond * (1 - BELOW));
 }
 
-/**
- * The rate after `seconds` without throttling, while there was more to send than the rate allowed. `taken`: segments that the
- * carrier accepted in the last second.
- */
+/** `taken`: segments accepted in the last second, while there was more to send than the rate allowed. */
 function grown(learned: Learned, taken: number, seconds: number, nowMs: number): Learned {
   const isGuess = learned.isGuess || nowMs - learned.atMs >= OLD_MS;
   // If we did not reach the rate, nothing is known about the limit: a busy machine sends less than it may.
@@ -250,10 +225,7 @@ const FIRST_PAUSE_MS = 100;
 const PAUSE_GROWTH = 1.5;
 const LONGEST_PAUSE_MS = 30_000;
 
-/**
- * The pause after the n-th refusal in a row. Half of it is fixed and half is random, so that several clients do not come back at
- * the same moment.
- */
+/** After the n-th refusal in a row. Half fixed, half random: several clients do not come back at the same moment. */
 function pauseMs(refusals: number, random: number): number {
   return Math.min(FIRST_PAUSE_MS * PAUSE_GROWTH ** refusals, LONGEST_PAUSE_MS) * (0.5 + random / 2);
 }
@@ -261,11 +233,11 @@ function pauseMs(refusals: number, random: number): number {
 const SLOT_MS = 100;
 const SLOTS = 10;
 
-/** Counts how often something happened in the last second, in steps of a tenth of a second. */
+/** Counts events of the last second, in steps of a tenth of a second. */
 export class RecentCount {
   readonly #slots = new Array<number>(SLOTS).fill(0);
   #current = 0;
-  /** When it began to happen, after a second or more without. */
+  /** When events began, after a second or more without. */
   #sinceMs = -Infinity;
 
   add(nowMs: number): void {
@@ -279,7 +251,6 @@ export class RecentCount {
     return this.#slots.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Whether it has happened only for a part of a second so far. */
   isPart(nowMs: number): boolean {
     return nowMs - this.#sinceMs < SLOTS * SLOT_MS;
   }

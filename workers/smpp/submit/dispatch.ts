@@ -31,11 +31,9 @@ export interface DispatchOptions extends Pick<CarrierContext, 'carrier' | 'clock
   readonly outcomes: OutcomeSettler;
   readonly answers: Answers;
   readonly tokens: CarrierRate;
-  /** One submitter for each bind of the carrier. */
   readonly submitters: readonly BindSubmitter<Segment>[];
-  /** Calls back when messages are queued, so that they need not wait for the next poll. */
   readonly listen?: ListenForChanges | undefined;
-  /** What is written for a message, or why no carrier can take it. `ownChain`: the account's telemarketers at this carrier. */
+  /** Why no carrier can take it, or what is written. `ownChain`: the account's telemarketers at this carrier. */
   encode(message: MessageDocument, ownChain: readonly string[] | undefined): readonly Frame[] | Refusal;
 }
 
@@ -43,32 +41,27 @@ const MAX_CLAIM = 500;
 /** The most outcomes that the store has not taken yet. At this limit nothing more is claimed. */
 const MAX_UNSETTLED = 5_000;
 /**
- * Messages are claimed at most this long before the rate allows them. A claim takes time, and tokens that come meanwhile would be
- * lost. But what is claimed and not written when the process is killed is unknown. The window still limits the writing.
+ * Messages are claimed at most this long before the rate allows them: tokens that come during a claim would be lost,
+ * but claimed messages not written when the process is killed are unknown. The window still limits the writing.
  */
 const AHEAD_MS = 200;
-/** Of the time above, what the rate takes in this time is claimed at once: a claim of ten costs little more than a claim of one. */
+/** Claims take this part of that time at once: a claim of ten costs little more than a claim of one. */
 const GROUP_MS = 50;
 const IDLE_MS = 100;
 /** Pause after a small claim, to let more messages come together. */
 const GATHER_MS = 4;
-/** A carrier counts as behind only after this time, because between two claims a few messages always wait. */
+/** A carrier is behind only after this time, because between two claims a few messages always wait. */
 const BEHIND_MS = 1_500;
 
-/**
- * Claims as many messages as can be written now and gives them to the windows of the binds. No message is known only here: in the
- * store it is `submitting` until it is settled.
- */
+/** Claims what can be written now and gives it to the binds' windows. The store knows each claimed message. */
 export class Dispatch {
   readonly #options: DispatchOptions;
   readonly #loop: PollLoop;
   #tokenTimer: NodeJS.Timeout | undefined;
-  /** Whether the last round found no room. */
   #hadNoRoom = true;
   #stopping = false;
   /** Since when more messages may wait than there is room for. Undefined while the carrier takes everything. */
   #behindSince: Date | undefined;
-  /** The paths of the last claim. */
   #paths: readonly string[] = [];
 
   constructor(options: DispatchOptions) {
@@ -98,12 +91,12 @@ export class Dispatch {
     if (this.#hadNoRoom) this.#loop.wake();
   }
 
-  /** What others do may have given this carrier more paths. Starts a round if it has. */
+  /** Starts a round if the state of other carriers has changed this one's paths. */
   reviewPaths(): void {
     if (this.#pathsNow().join() !== this.#paths.join()) this.#loop.wake();
   }
 
-  /** Claims no more. Messages of which no segment was written go back to the queue. The others are sent to their end. */
+  /** Claims no more. Messages without a written segment go back to the queue. The others are sent to their end. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#loop.stop();
@@ -112,7 +105,7 @@ export class Dispatch {
       const unbegun = submitter.withdraw(({ submission }) =>
         submission.answers.every((answer) => answer === undefined),
       );
-      // Keeps only messages whose first segment still waits. If some segments were written already, the others must follow.
+      // Only messages whose first segment still waits. If some segments were written, the others must follow.
       const first = new Set(unbegun.filter(({ index }) => index === 0).map(({ submission }) => submission));
       submitter.add(unbegun.filter(({ submission }) => !first.has(submission)));
       for (const submission of first) this.#options.answers.requeueEncoded(submission);
@@ -140,10 +133,7 @@ export class Dispatch {
     return tookAll ? 'all' : 'more';
   }
 
-  /**
-   * Claims messages on the paths that the routes give this carrier. While the breaker tests a carrier that refused nearly
-   * everything, claims a few probes too.
-   */
+  /** Also claims a few probes while the breaker tests a carrier that refused nearly everything. */
   async #claim(room: number): Promise<readonly MessageDocument[]> {
     const { carrier, claimer, serving, breaker, clock } = this.#options;
     const askedAt = clock.now();
@@ -158,7 +148,6 @@ export class Dispatch {
     return probes;
   }
 
-  /** The paths that the routes and the other carriers' states leave to this one. */
   #pathsNow(): readonly string[] {
     const { carrier, serving, breaker } = this.#options;
     return serving.paths(carrier._id, breaker.state === 'closed' ? 'up' : 'tripped');
@@ -169,7 +158,7 @@ export class Dispatch {
     this.#tokenTimer = setTimeout(() => this.wakeForRoom(), waitMs);
   }
 
-  /** Nothing while more waits for tokens than may leave before the next claim is due. */
+  /** Zero while more waits for tokens than may leave before the next claim is due. */
   #roomOfRate(): number {
     const { tokens } = this.#options;
     const waiting = this.#waiting();
@@ -186,9 +175,9 @@ export class Dispatch {
   }
 
   /**
-   * Submits the claimed messages, except those that may not leave any more, and those whose recipient's daytime is to begin, which wait
-   * for it. Returns false when the store did not answer the first question. Then all messages go back to the queue, and in any case
-   * those of mixed documents that a gate holds. There they have lines of their account, which are passed over.
+   * Submits the claimed messages. Those that may not leave any more are refused, and those before the recipient's
+   * daytime wait for it. Messages of mixed documents that a gate holds go back to the queue, where they get lines of
+   * their account, which are passed over. False when the store did not answer: then all messages go back.
    */
   async #depart(claimed: readonly MessageDocument[]): Promise<boolean> {
     const { carrier, claimer, clock, gates, serving, departures, chains, answers, log } = this.#options;
@@ -216,7 +205,6 @@ export class Dispatch {
     return true;
   }
 
-  /** Gives all segments of the message to the bind with the most free slots. */
   #submit(message: MessageDocument, ownChain: readonly string[] | undefined): void {
     const frames = this.#encode(message, ownChain);
     if ('code' in frames) {
@@ -229,7 +217,6 @@ export class Dispatch {
     else others.reduce(roomier, first).add(submission.segments);
   }
 
-  /** What is written for the message, or the reason why no carrier can take it. */
   #encode(message: MessageDocument, ownChain: readonly string[] | undefined): readonly Frame[] | Refusal {
     try {
       return this.#options.encode(message, ownChain);
@@ -250,14 +237,11 @@ function roomier(best: BindSubmitter<Segment>, other: BindSubmitter<Segment>): B
 }
 
 const FRESH_MS = 2_000;
-/** How many accounts are remembered, including those without a chain of their own. */
+/** Includes accounts without a chain of their own. */
 const REMEMBERED = 20_000;
 const NONE: ReadonlyMap<AccountId, readonly string[]> = new Map();
 
-/**
- * The chains of telemarketers that accounts have of their own at one carrier. They are read only if the carrier wants the hash,
- * at most once in two seconds.
- */
+/** Accounts' own chains of telemarketers at a carrier; read only if it wants the hash, at most once in two seconds. */
 export class AccountChains {
   readonly #chains: FreshCache<AccountId, readonly string[]>;
   readonly #wanted: boolean;
@@ -273,7 +257,7 @@ export class AccountChains {
     });
   }
 
-  /** The chains by account. An account that is not in the map uses the carrier's chain. Rejects with the store's error. */
+  /** An account that is not in the map uses the carrier's chain. Rejects with the store's error. */
   async of(messages: readonly MessageDocument[]): Promise<ReadonlyMap<AccountId, readonly string[]>> {
     if (!this.#wanted) return NONE;
     const accounts = messages.flatMap(({ entityId, account }) => (entityId === undefined ? [] : account));

@@ -12,8 +12,8 @@ import { splitText, substituted, textForm } from './split.ts';
 
 /**
  * Turns a message into submit_sm, one for each segment. Alphabet, octets, header and addresses are all set here;
- * shared/carriers/smpp/submit-sm.ts only writes them. A value that the standard does not allow in a field never gets in: a NUL in an address,
- * for example, would shift all fields after it.
+ * shared/carriers/smpp/submit-sm.ts only writes them. No value gets in that the standard does not allow: a NUL in an
+ * address, for example, would shift all fields after it.
  */
 
 /** The number of a segment is one octet (3GPP TS 23.040 §9.2.3.24.1). */
@@ -22,13 +22,10 @@ const MAX_SEGMENTS = 255;
 export type Encoded =
   | {
       readonly kind: 'encoded';
-      /**
-       * The encoding that was used. It is UCS2 if the carrier's alphabet lacks a character, even if the gateway counted with GSM.
-       */
+      /** UCS2 if the carrier's alphabet lacks a character, even if the gateway counted with GSM. */
       readonly encoding: Encoding;
       readonly segments: readonly SubmitFields[];
     }
-  /** No carrier can take this message. */
   | { readonly kind: 'unfit'; readonly code: string; readonly reason: string };
 
 interface EncodingOptions {
@@ -36,11 +33,9 @@ interface EncodingOptions {
   readonly now: Date;
   /** Gives the reference by which the handset joins the segments. Called only for messages of several segments. */
   reference(): number;
-  /** The DLT ids that are put on every segment. */
   readonly dlt?: CarrierDlt | 'off';
 }
 
-/** The fields of a message that its submit_sm need. */
 type Submittable = Pick<MessageDocument, 'sender' | 'to' | 'text' | 'lane' | 'validUntil' | 'template' | 'entityId'>;
 
 export function encodeMessage(message: Submittable, { form, now, reference, dlt = 'off' }: EncodingOptions): Encoded {
@@ -83,7 +78,7 @@ export const SENDER_UNFIT = {
 } as const;
 export const RECIPIENT_UNFIT = { code: 'recipient_unfit', reason: 'The recipient is not a number' } as const;
 
-/** How many submit_sm the message is at a carrier with these settings: fewer or more than its `segments`, or as many. */
+/** How many submit_sm the message is at a carrier with these settings; its `segments` may differ. */
 export function countSubmits(message: Pick<Submittable, 'text' | 'template'>, texts: TextSettings): number {
   return planSegments(withoutMark(textFor(message, texts)), textForm(texts)).ends.length;
 }
@@ -135,9 +130,9 @@ export function dltTlvs(
 }
 
 /**
- * The PE-TM chain hash that the last telemarketer before the operator sends with a message: SHA-256 over the ids from the
- * principal entity to the delivering telemarketer, joined by commas without spaces, as 64 lower-case hexadecimal digits
- * (BSNL, "PE TM Mapping Chain Hash Logic"; enforced since December 2024).
+ * The PE-TM chain hash that the last telemarketer before the operator sends with a message: SHA-256 over the ids from
+ * the principal entity to the delivering telemarketer, joined by commas without spaces, as 64 lower-case hexadecimal
+ * digits (BSNL, "PE TM Mapping Chain Hash Logic"; enforced since December 2024).
  */
 function chainHash(ids: readonly string[]): string {
   return createHash('sha256').update(ids.join(',')).digest('hex');
@@ -148,8 +143,8 @@ const MINUTE_MS = 60_000;
 const LONGEST_VALIDITY_MS = 30 * 86_400_000;
 
 /**
- * The remaining validity (SMPP 3.4 §7.1.1), at least one minute. `relative`: `YYMMDDhhmmss000R`, which no time zone can make
- * wrong. `absolute`: `YYMMDDhhmmss000+`, in UTC. Otherwise empty, and the carrier uses its own validity.
+ * The remaining validity (SMPP 3.4 §7.1.1), at least one minute. `relative`: `YYMMDDhhmmss000R`, which no time zone can
+ * make wrong. `absolute`: `YYMMDDhhmmss000+`, in UTC. `none`: empty, and the carrier uses its own validity.
  */
 export function validityPeriod(form: SubmitSettings['validity'], validUntil: Date, now: Date): string {
   if (form === 'none') return '';
@@ -187,7 +182,7 @@ export function carrierForm({
 
 const INTEGER_OCTETS: Readonly<Record<string, number>> = { int1: 1, int2: 2, int4: 4 };
 
-/** Encodes a value as in SMPP 3.4 §3.1: integers are big-endian, and a C-octet string ends with a NUL. */
+/** As in SMPP 3.4 §3.1: integers are big-endian, and a C-octet string ends with a NUL. */
 function octetsOf(type: StaticTlv['type'], value: string): Buffer {
   const octets = INTEGER_OCTETS[type];
   if (octets !== undefined) {
@@ -198,13 +193,9 @@ function octetsOf(type: StaticTlv['type'], value: string): Buffer {
   return type === 'hex' ? Buffer.from(value, 'hex') : Buffer.from(type === 'cstring' ? `${value}\0` : value, 'latin1');
 }
 
-/** For how many destinations a counter is remembered. */
 const MAX_REFERENCES = 50_000;
 
-/**
- * Gives the references of messages with several segments. Each destination has its own counter. So a handset gets the same
- * reference again only after `count` messages. One per carrier.
- */
+/** Each destination has its own counter: a handset gets a reference again only after `count` messages. */
 export class References {
   readonly #next = new Map<string, number>();
   readonly #count: number;

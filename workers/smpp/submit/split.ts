@@ -19,21 +19,20 @@ type SegmentFields = Pick<SubmitFields, 'esm_class' | 'data_coding' | 'short_mes
 const ESM_CLASS_UDHI = 0x40;
 /** The tags are defined in SMPP 3.4 §5.3.2.22 to §5.3.2.24 and §5.3.2.32. */
 const TAG = { sarReference: 0x020c, sarTotal: 0x020e, sarNumber: 0x020f, messagePayload: 0x0424 } as const;
-/** With `sar` we send no header, but the carrier makes one from it, with an 8-bit reference. Jasmin counts in the same way. */
+/** With `sar` the carrier makes the header, with an 8-bit reference. Jasmin counts its octets in the same way. */
 const HEADER_OCTETS = { udh8: 6, udh16: 7, sar: 6, payload: 'none' } as const satisfies Record<
   TextSettings['longText'],
   6 | 7 | 'none'
 >;
 
-/** The carrier's settings that decide about encoding and segments. */
 export function textForm({ alphabet, longText }: TextSettings): TextForm {
   return { header: HEADER_OCTETS[longText], alphabet: alphabet === 'gsm-packed' ? 'gsm' : alphabet };
 }
 
 /**
- * Encodes a text in the carrier's alphabet, or else in UCS-2, then splits and joins it in the carrier's way. `reference` is
- * called only if there are several segments. If the text needs UCS-2 here and the gateway counted with GSM, there may be more
- * segments than were counted.
+ * Encodes a text in the carrier's alphabet, or else in UCS-2, then splits and joins it in the carrier's way.
+ * `reference` is called only if there are several segments. A text that needs UCS-2 here and was counted with GSM may
+ * have more segments than were counted.
  */
 export function splitText(
   text: string,
@@ -79,18 +78,12 @@ interface Place {
   readonly number: number;
 }
 
-/**
- * An element with an 8-bit reference (3GPP TS 23.040 §9.2.3.24.1): header length 5, element 0, its length 3, reference, total,
- * number.
- */
+/** 3GPP TS 23.040 §9.2.3.24.1: header length 5, element 0, its length 3, 8-bit reference, total, number. */
 function header8({ reference, total, number }: Place): Buffer {
   return Buffer.of(5, 0, 3, reference & 0xff, total, number);
 }
 
-/**
- * An element with a 16-bit reference (3GPP TS 23.040 §9.2.3.24.8): header length 6, element 8, its length 4, reference, total,
- * number.
- */
+/** 3GPP TS 23.040 §9.2.3.24.8: header length 6, element 8, its length 4, 16-bit reference, total, number. */
 function header16({ reference, total, number }: Place): Buffer {
   return Buffer.of(6, 8, 4, reference >> 8, reference & 0xff, total, number);
 }
@@ -108,11 +101,11 @@ const CR = 0x0d;
 const MAX_OCTETS = 140;
 
 /**
- * Packs septets, given one per octet, eight into seven octets (3GPP TS 23.038 §6.1.2.1). After a header of `headerOctets` octets,
- * fill bits come first, so that the text begins at a septet boundary (3GPP TS 23.040 §9.2.3.24). If seven bits are left over at the
- * end, a phone would show one more character, @. A carriage return fills them instead, and shows nothing (§6.1.2.3.1). If the text
- * itself ends with a carriage return in the last bits of an octet, that is doubled, so that it is not taken for such filling; not
- * in a full message, which has no filling.
+ * Packs septets, given one per octet, eight into seven octets (3GPP TS 23.038 §6.1.2.1). After a header of
+ * `headerOctets` octets, fill bits come first, so that the text begins at a septet boundary (3GPP TS 23.040 §9.2.3.24).
+ * If seven bits are left over at the end, a phone would show one more character, @: a carriage return fills them
+ * instead, and shows nothing (§6.1.2.3.1). A carriage return of the text in the last bits of an octet is doubled, so
+ * that it is not taken for filling; not in a full message, which has none.
  */
 export function packSeptets(septets: Buffer, headerOctets: number): Buffer {
   const fillBits = (7 - ((headerOctets * 8) % 7)) % 7;
@@ -133,7 +126,7 @@ export function packSeptets(septets: Buffer, headerOctets: number): Buffer {
 interface SegmentedText {
   readonly encoding: Encoding;
   readonly units: number;
-  /** The user data of each segment, without its header: unpacked GSM octets, octets of the carrier's alphabet, or UTF-16BE. */
+  /** Without its header: unpacked GSM octets, octets of the carrier's alphabet, or UTF-16BE. */
   readonly segments: readonly Buffer[];
 }
 
@@ -163,7 +156,7 @@ function gsmOctets(text: string, start: number, end: number): Buffer {
   return octets.subarray(0, length);
 }
 
-/** Writes a code unit of the alphabet at `offset`. Returns the offset after it. The caller must check `septetsOf` first. */
+/** Writes a code unit of the alphabet at `offset`; returns the offset after it. Check `septetsOf` first. */
 function writeSeptets(codeUnit: number, into: Buffer, offset: number): number {
   const code = gsmCode(codeUnit);
   if (code < EXTENDED) {
@@ -177,7 +170,7 @@ function writeSeptets(codeUnit: number, into: Buffer, offset: number): number {
 
 /**
  * Characters that writing programs insert, with similar ones of the GSM alphabet, as in Twilio's Smart Encoding
- * (https://www.twilio.com/docs/messaging/services/smart-encoding-char-list). ZWJ and ZWNJ are not in the list, because Indic
+ * (https://www.twilio.com/docs/messaging/services/smart-encoding-char-list). Without ZWJ and ZWNJ, because Indic
  * scripts and emoji need them.
  */
 const SUBSTITUTES: ReadonlyMap<string, string> = new Map(
@@ -202,10 +195,7 @@ const SUBSTITUTES: ReadonlyMap<string, string> = new Map(
   }).flatMap(([similar, characters]) => [...characters].map((character) => [character, similar] as const)),
 );
 
-/**
- * The text with similar characters, if that avoids UCS-2 in the carrier's form. All or nothing: one character left over makes the
- * text UCS-2 anyway.
- */
+/** If that avoids UCS-2 in the carrier's form. All or nothing: one character left over makes the text UCS-2 anyway. */
 export function substituted(text: string, form: TextForm): string {
   if (planText(text).encoding === 'GSM7') return text;
   const similar = Array.from(text, (character) => SUBSTITUTES.get(character) ?? character).join('');

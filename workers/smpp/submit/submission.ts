@@ -5,7 +5,6 @@ import { caselessKey, messageKey } from '../dialect/message-ids.ts';
 import type { CarrierAnswer } from '../session/wire.ts';
 import type { BreakerAnswer } from './breaker.ts';
 
-/** Where the request of an HTTP carrier goes: all of it but its body. */
 interface RequestTarget {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -18,7 +17,6 @@ export interface Frame {
   readonly target?: RequestTarget;
 }
 
-/** One claimed message that is sent over one bind, with the answers to its segments. */
 export class Submission {
   /** The message as it is stored, as far as we know. */
   message: MessageDocument;
@@ -35,7 +33,6 @@ export class Submission {
     this.answers = frames.map(() => undefined);
   }
 
-  /** All answers, once every segment has one. Undefined until then. */
   complete(): readonly SegmentAnswer[] | undefined {
     const answers = this.answers.flatMap((answer) => answer ?? []);
     return answers.length === this.segments.length ? answers : undefined;
@@ -51,15 +48,15 @@ export interface Segment extends Frame {
   sentMs: number;
 }
 
-/** The fate of one segment. `unwritten`: it certainly never reached the carrier. `unknown`: it may have reached it. */
+/** `unwritten`: it certainly never reached the carrier. `unknown`: it may have reached it. */
 export type SegmentAnswer =
   | ({ readonly kind: 'answered' } & CarrierAnswer)
   | { readonly kind: 'unknown' }
   | { readonly kind: 'unwritten' };
 
 /**
- * What the answers to all segments of a message mean together. `resume`: some segments were accepted and the others may still be;
- * only the others are sent again. `refused_here`: no segment was accepted, and another carrier may take the message.
+ * What the answers to all segments of a message mean together. `resume`: some segments were accepted, and only the
+ * others are sent again. `refused_here`: no segment was accepted, and another carrier may take the message.
  */
 export type Verdict =
   | Exclude<SubmitOutcome, { readonly kind: 'failover' }>
@@ -109,7 +106,7 @@ function classOf(answer: SegmentAnswer): AnswerClass {
   return answer.kind === 'answered' ? answer.meaning : answer.kind;
 }
 
-/** What a message's answers say about the carrier itself. Undefined if they say nothing: it is busy, or nothing was written. */
+/** Undefined if the answers say nothing about the carrier itself: it is busy, or nothing was written. */
 export function aboutCarrier({ kind }: Verdict, answers: readonly SegmentAnswer[]): BreakerAnswer | undefined {
   const answered = answers.flatMap((answer) => (answer.kind === 'answered' ? answer : []));
   const unusable = answered.some(({ meaning }) => meaning === 'bind');
@@ -134,7 +131,6 @@ function partOf(answer: SegmentAnswer, carrier: string): Part {
 
 const SEVERITY: readonly AnswerClass[] = ['rejected', 'failover', 'retry', 'throttled', 'bind'];
 
-/** The status that decides: the one of the gravest class. */
 function worstRefusal(
   answers: readonly SegmentAnswer[],
   classes: readonly AnswerClass[],
