@@ -18,37 +18,36 @@ const OUT_OF_DISK_SPACE = 14031;
 /** mongod's `InterruptedAtShutdown`. */
 const INTERRUPTED = errorReply(new StoreError(11600, 'the store is stopping: a part of the command is done'));
 
-/** What happens with the disk. `full` and `room` are called in turn, never one of them twice in a row. */
+/** `full` and `room` are called in turn, never one of them twice in a row. */
 export interface DiskEvents {
   /** Writes are refused until there is room; reads go on. */
   full(error: unknown): void;
   room(): void;
   /** The tables could not be stored: the log grows meanwhile. */
   notStored(error: unknown): void;
-  /** Documents whose time is over cannot be removed, because they are damaged. Called once for each index. */
+  /** Expired documents cannot be removed, because they are damaged. Called once for each index. */
   notExpired(error: unknown): void;
   /** The process must end: nobody knows what is on the disk. */
   fatal(error: unknown): void;
 }
 
 /**
- * All write commands that arrive in one turn of the event loop, from any connection, form ONE group of the log with one fsync.
- * They are answered after it; a long command does a part of its work in each of several groups (`Slice`). Commands that
- * arrive while the disk works share the next group. A failed command has written nothing (see `Documents`), so it does not affect
- * the others of its group. A command that ends with an error that is no answer to it (a bug of ours, a fault of LMDB) is undone.
+ * All write commands that arrive in one turn of the event loop, from any connection, form ONE group of the log with one
+ * fsync, and are answered after it; a long command does a part of its work in each of several groups (`Slice`).
+ * Commands that arrive while the disk works share the next group. A failed command has written nothing (see
+ * `Documents`), so it does not affect its group. A command that ends with an error that is no answer to it (our bug, a
+ * fault of LMDB) is undone.
  *
- * When the disk is full, the group is undone and its commands are answered with 14031, and so is every later write until the log
- * has room for as much again. When it cannot be written for another reason (I/O error), each of its commands gets an error, and so
- * does every later one, reads too: nobody knows what is on the disk, so the process must end. `fatal` does that.
+ * When the disk is full, the group is undone and its commands are answered with 14031, and so is every later write
+ * until the log has room for as much again. After another failed write (I/O error), each of its commands and every
+ * later one, reads too, gets an error: nobody knows what is on the disk, so the process must end. `fatal` does that.
  */
 export class GroupCommit {
   private readonly store: Store;
   private readonly signal: ChangeSignal;
   private readonly events: DiskEvents;
   private jobs: Job[] = [];
-  /** Callbacks that wait for a checkpoint. */
   private checkpoints: ((stored: boolean) => void)[] = [];
-  /** True from the first job until no more jobs wait. */
   private busy = false;
   private refusal: Buffer | undefined;
   private ending = false;
@@ -66,10 +65,7 @@ export class GroupCommit {
     this.start();
   }
 
-  /**
-   * For a read that failed by a fault of ours or of LMDB. Undoes what is not stored yet, as after a write that failed so, and then
-   * answers the read with the error.
-   */
+  /** For a read that failed because of the store or LMDB: undoes what is not stored, then answers with the error. */
   addFault(error: unknown, done: (reply: Buffer) => void): void {
     const fail = (): never => {
       throw error;
@@ -170,7 +166,6 @@ export class GroupCommit {
     return true;
   }
 
-  /** The replies; when the disk is full, the group is undone and every command refused. */
   private async runOrUndo(jobs: readonly Job[]): Promise<readonly Progress[]> {
     const { database } = this.store;
     try {
@@ -192,8 +187,8 @@ export class GroupCommit {
   }
 
   /**
-   * The replies, in order: of all jobs, or of those up to a command that met a fault. That command is undone together with its
-   * group, and the ones before it are run once more, which is safe.
+   * The replies, in order: of all jobs, or of those up to a command that met a fault. That command is undone together
+   * with its group, and the ones before it are run once more, which is safe.
    */
   private async runAll(jobs: readonly Job[]): Promise<readonly Progress[]> {
     const replies: Progress[] = [];
@@ -208,8 +203,8 @@ export class GroupCommit {
   }
 
   /**
-   * Runs them as one group of the log. Returns the first error that is no StoreError. It counts as a fault even when nothing has
-   * been written yet: LMDB refuses everything in a transaction in which a read or a write failed.
+   * Runs them as one group of the log. Returns the first error that is no StoreError: a fault even when nothing has
+   * been written yet, because LMDB refuses everything in a transaction in which a read or a write failed.
    */
   private tryAll(jobs: readonly Job[], replies: Progress[]): { readonly error: unknown } | undefined {
     const { database, catalog } = this.store;
@@ -236,7 +231,7 @@ export class GroupCommit {
     return fault;
   }
 
-  /** After the first failure it does nothing. */
+  /** Runs the action, unless one has failed before. */
   private async orFail(action: () => Promise<void> | void): Promise<void> {
     if (this.refusal !== undefined) return;
     try {

@@ -14,7 +14,7 @@ import { startWatchdog } from './watchdog.ts';
 /** Less than the 15 s after which the process must have ended. The other processes have ended by then. */
 const WAIT_FOR_CLIENTS_MS = 12_000;
 
-/** Longest time that the event loop may stand still: long work is done in slices. */
+/** The longest time that the event loop may stand still: long work is done in slices. */
 const STUCK_MS = 120_000;
 
 runConfigured('embedded-db', async ({ config, log, life }) => {
@@ -43,7 +43,7 @@ runConfigured('embedded-db', async ({ config, log, life }) => {
     bytes_done_again: groups.reduce((sum, { at, end }) => sum + end - at, 0),
     bytes_dropped: dropped?.bytes ?? 0,
   });
-  // Either the machine stopped while this group was written, and no client had its answer. Or the group was damaged since.
+  // The machine stopped while this group was written, and no client had its answer; or the group was damaged since.
   if (dropped !== undefined) {
     log.warn('log_end_dropped', { group: dropped.number, at_byte: dropped.at, bytes: dropped.bytes });
   }
@@ -55,13 +55,13 @@ runConfigured('embedded-db', async ({ config, log, life }) => {
   life.ready();
 });
 
-/** What a start usually needs: the log's eight megabytes in the tables. The log is longer after the tables could not be stored. */
+/** A start's usual need: the log's eight megabytes in the tables. The log is longer if they could not be stored. */
 const NEEDED_BYTES = 16 * 1024 * 1024;
 const LOOK_EVERY_MS = 2_000;
 
 /**
- * Does what a start does. When the disk is too full for it, says so once, waits until there is room, and throws a `StartError`
- * then: the process ends and is started again, once. Without this it would be started again and again.
+ * Runs `start`. If the disk is too full for it, says so once, waits until there is room, and then throws a
+ * `StartError`: the process ends and is restarted once, not again and again.
  */
 async function startOrWaitForRoom<Started>(
   dir: string,

@@ -11,9 +11,7 @@ import { EntryKeys } from './storage/index-keys.ts';
 import { LOG_STEP_BYTES } from './storage/log.ts';
 import { replaceFile, storeFiles, takeStore, tellDamage, unsealBackup } from './storage/store-files.ts';
 
-/**
- * Operations on a store that no process serves. Each throws `StartError` when a process does, or when the files cannot be read.
- */
+/** Operations on a store that no process serves. Each throws `StartError` if one does, or for unreadable files. */
 
 /** Checks that everything in the store is consistent. Changes nothing except what every start does. */
 export function checkStore(dir: string, progress: (documents: number) => void): Promise<CheckReport> {
@@ -95,8 +93,8 @@ const PROBLEMS_MAX = 100;
 const ID = Buffer.from('_id');
 
 /**
- * Checks the tables against each other: each document is complete BSON under the key of its `_id`, has exactly its entries in
- * each index, and is counted. Reads everything; calls `progress` after every thousand documents or entries.
+ * Checks the tables against each other: each document is complete BSON under the key of its `_id`, has exactly its
+ * entries in each index, and is counted. Reads everything; calls `progress` after every thousand documents or entries.
  */
 export function checkTables(database: Database, progress: (documents: number) => void): CheckReport {
   const report = { collections: 0, documents: 0, entries: 0, problems: [] as string[] };
@@ -119,7 +117,6 @@ export function checkTables(database: Database, progress: (documents: number) =>
   return report;
 }
 
-/** How many entries the documents have in each index, in the order of the indexes. */
 function checkDocuments(
   database: Database,
   documents: Documents,
@@ -172,7 +169,7 @@ function countEntries(database: Database, index: number): number {
   return entries;
 }
 
-/** Everything whose key begins with the four bytes of `id`, in steps, so that at most a thousand are in memory. */
+/** All keys that begin with the four bytes of `id`, in steps of at most a thousand in memory. */
 function* walk(database: Database, table: Database['documents'], id: number): Generator<Entry> {
   let { start, end } = prefixRange(id);
   for (;;) {

@@ -34,23 +34,18 @@ export interface EmbeddedStoreOptions {
 }
 
 export interface EmbeddedStore {
-  /** For the driver: `mongodb://%2F…%2Fstore.sock` */
+  /** The driver's address: `mongodb://%2F…%2Fstore.sock` */
   readonly uri: string;
-  /** What this start recovered from the log. */
   readonly recovery: Recovery;
   /** Resolves when no client is connected, or after `timeoutMs`. Until then the store serves as before. */
   clientsGone(timeoutMs: number): Promise<void>;
-  /** Closes the connections and the file, and releases the directory. */
   close(): Promise<void>;
 }
 
 const TTL_EVERY_MS = 60_000;
 const UNHEARD: DiskEvents = { full() {}, room() {}, notStored() {}, notExpired() {}, fatal() {} };
 
-/**
- * Starts the store in this process. Throws `StartError` when the directory cannot be used, or when another living process uses
- * it.
- */
+/** Starts the store in this process. Throws `StartError` when the directory is unusable, or in use by a process. */
 export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
   const dir = resolve(options.dir);
   makeOwnDirectory(dir);

@@ -17,8 +17,8 @@ const BATCH = 500;
 const DAMAGED = 301;
 
 /**
- * Removes expired documents: those with a date in a TTL index older than its `expireAfterSeconds`. It passes over documents that are
- * damaged, and over an index that it cannot read; `onFailure` is told once for each index.
+ * Removes expired documents: those with a date in a TTL index older than its `expireAfterSeconds`. Skips damaged
+ * documents, and an index that it cannot read; `onFailure` is told once for each index.
  */
 export class TtlSweeper {
   private readonly store: Store;
@@ -66,7 +66,7 @@ export class TtlSweeper {
     this.commits.add(
       () => {
         removed = 0; // It may be run once more (group-commit.ts).
-        // Both may have been dropped since.
+        // The collection or the index may have been dropped since.
         if (this.store.catalog.get(collection.ns) !== collection || !collection.indexes.includes(index)) return OK;
         for (const { key, doc } of this.expired(collection, index, BATCH)) {
           this.store.documents.remove(collection, key, doc);

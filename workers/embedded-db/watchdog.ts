@@ -2,10 +2,7 @@ import { Worker } from 'node:worker_threads';
 
 const BEAT_MS = 1_000;
 
-/**
- * The thread's code, as text: as a file it would have different names in the build and in the sources. `beats` is raised by every
- * turn of the event loop.
- */
+/** A string: a file would have other names in the build than in the sources. Each turn of the loop raises `beats`. */
 const THREAD = `
 const { writeSync } = require('node:fs');
 const { beats, everyMs, stuckMs } = require('node:worker_threads').workerData;
@@ -22,9 +19,10 @@ setInterval(() => {
 `;
 
 /**
- * Ends this process with SIGKILL and one sentence on stderr when its event loop has not turned for `stuckMs`. An endless loop in
- * one command would block everybody, and a process that ends is started again. A separate thread watches. It counts its own
- * turns, so that a suspended machine or a stopped process does not count as stuck. What it returns ends the watching.
+ * Ends this process with SIGKILL and one sentence on stderr when its event loop has not turned for `stuckMs`: an
+ * endless loop in one command would block everybody, and a process that ends is started again. A separate thread
+ * watches. It counts its own turns, so that a suspended machine or a stopped process does not count as stuck. The
+ * returned function ends the watching.
  */
 export function startWatchdog(stuckMs: number, everyMs: number = BEAT_MS): () => Promise<unknown> {
   const beats = new Int32Array(new SharedArrayBuffer(4));

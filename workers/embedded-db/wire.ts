@@ -3,7 +3,7 @@ import { notSupported, StoreError } from './bson/errors.ts';
 import { byteAt, int32At, MAX_DEPTH, TOO_DEEP, TYPE, type Value, validDocumentEnd } from './bson/read.ts';
 import { MAX_MESSAGE_BYTES } from './commands/registry.ts';
 
-/** Runs one request; `done` gets the reply's document, at once or later. */
+/** `done` gets the reply's document, at once or later. */
 export type Dispatch = (request: Request, done: (reply: Buffer) => void) => void;
 
 /** mongod takes 16 KiB more than it tells drivers, for what surrounds the documents. */
@@ -13,9 +13,9 @@ const LARGEST_MESSAGE = MAX_MESSAGE_BYTES + 16_384;
 type Hold = 'unread' | 'full';
 
 /**
- * One client. Its messages are run strictly one after the other, also those without an answer. All replies of one turn are sent
- * in one write. While the client does not read its replies, or has sent more than one largest message ahead, nothing more is read
- * from it.
+ * One client. Its messages are run strictly one after the other, also those without an answer. All replies of one turn
+ * are sent in one write. Reading stops while the client does not read its replies, or is more than one largest message
+ * ahead.
  */
 export class Connection {
   private readonly socket: Socket;
@@ -65,7 +65,7 @@ export class Connection {
     inTurn = false;
   }
 
-  /** The next whole message; undefined when it has not arrived yet. Closes the connection when its length is impossible. */
+  /** Undefined when the next message has not arrived yet. Closes the connection when its length is impossible. */
   private takeMessage(): Buffer | undefined {
     if (this.receivedBytes < 4) return undefined;
     let first = this.received[0];
@@ -130,7 +130,7 @@ export interface Request {
   readonly silent: boolean;
   readonly body: Buffer;
   readonly sequences: ReadonlyMap<string, readonly Value[]>;
-  /** It is answered with this, and not read any further. */
+  /** The message is answered with this error, and not read any further. */
   readonly refusal?: StoreError;
 }
 
@@ -229,7 +229,6 @@ function parseQuery(id: number, message: Buffer): Request | undefined {
 
 let lastReplyId = 0;
 
-/** A reply as bytes for the socket. */
 function encodeReply(request: Request, doc: Buffer): Buffer {
   const query = request.op === 'query';
   const bodyAt = query ? HEADER_BYTES + 20 : HEADER_BYTES + 5;

@@ -1,15 +1,15 @@
 import { StoreError } from './errors.ts';
 
 /**
- * How many bytes may be looked at for one document, or for planning one query: 16 conditions on a document of 16 MB. A filter of
+ * Bytes that may be looked at for one document, or to plan one query: 16 conditions on a document of 16 MB. A filter of
  * 100,000 conditions on an array of 100,000 elements would hold the store for minutes.
  */
 const BYTES_MAX = 256 * 1024 * 1024;
 
-/** Effort that is left, in bytes. Work that looks at no bytes counts as the bytes that take as long (constants `…_BYTES`). */
+/** In bytes. Work that looks at no bytes counts as the bytes that take as long (constants `…_BYTES`). */
 let left = BYTES_MAX;
 
-/** A new document, or a new command, begins. Returns the bytes that the one before took. */
+/** Call it for each new document or command. Returns the bytes that the one before took. */
 export function beginEffort(): number {
   const spent = BYTES_MAX - left;
   left = BYTES_MAX;

@@ -1,4 +1,4 @@
-/** Names of the store's error codes, from mongod's `error_codes.yml`. */
+/** From mongod's `error_codes.yml`. */
 const CODE_NAMES: Readonly<Record<number, string>> = {
   1: 'InternalError',
   2: 'BadValue',
@@ -53,12 +53,12 @@ export class DuplicateKeyError extends StoreError {
   }
 }
 
-/** For what is no command of a driver, whatever store it is sent to. */
+/** The error for requests that no driver sends. */
 export function malformed(what: string): StoreError {
   return new StoreError(2, what);
 }
 
-/** For what only MongoDB supports: refused by name, never half done. */
+/** The error for what only MongoDB supports: the store refuses it by name, and never does half of it. */
 export function notSupported(what: string): StoreError {
   return new StoreError(238, `${what} is not supported by the embedded store; set HARKARA_MONGODB_URI to use MongoDB`);
 }

@@ -5,10 +5,10 @@ import { byteAt, int32At, TYPE, valueEnd } from './read.ts';
 /**
  * Index keys: bytes whose plain (memcmp) order is the BSON order of the values, made straight from BSON bytes.
  *
- * A value is its rank byte and then: numbers, see `number`; strings, their UTF-8 with 00 written as 00 FF and a 00 at the
- * end; objects, per element rank, name, value, and a 00 at the end; arrays, their values and a 00. What follows a string is
- * a rank, a 00, or an inverted rank (never FF), so 00 FF is greater than any end. A descending component is inverted.
- * Hence all keys with the same leading components lie between those bytes and those bytes with an FF after them.
+ * A value is its rank byte and then: numbers, see `number`; strings, their UTF-8 with 00 written as 00 FF and a 00 at
+ * the end; objects, per element rank, name, value, and a 00 at the end; arrays, their values and a 00. A string is
+ * followed by a rank, a 00, or an inverted rank (never FF), so 00 FF is above any end. A descending component is
+ * inverted. So all keys with the same leading components lie between those bytes and those bytes with an FF after them.
  */
 export class KeyBuffer {
   bytes: Buffer = Buffer.allocUnsafeSlow(4096);
@@ -48,8 +48,8 @@ export class KeyBuffer {
   }
 
   /**
-   * Replaces what came after `start`, when it is too long for LMDB, by its first `KEPT_BYTES` and a SHA-256. Two such keys are equal
-   * when their values are; those that begin alike have no order (`plan/bounds.ts`).
+   * Replaces the bytes after `start`, when too long for LMDB, by their first `KEPT_BYTES` and a SHA-256. Two such keys
+   * are equal when their values are; those that begin alike have no order (`plan/bounds.ts`).
    */
   limit(start: number): void {
     if (this.length - start <= MAX_PART) return;
@@ -58,7 +58,7 @@ export class KeyBuffer {
     this.appendBytes(hash, 0, hash.length);
   }
 
-  /** The key's bytes, valid until the buffer is used again. */
+  /** Valid until the buffer is used again. */
   view(): Buffer {
     return this.bytes.subarray(0, this.length);
   }
@@ -146,7 +146,7 @@ export class KeyBuffer {
     this.appendByte(0);
   }
 
-  /** The nearest double, a byte (smaller, equal, greater than that double), and, unless equal, what is left as one more double. */
+  /** The nearest double, a byte (below, equal to, above it), and, unless equal, the rest as one more double. */
   private int64(integer: bigint): void {
     const nearest = Number(integer);
     const rest = integer - BigInt(nearest);
@@ -175,10 +175,9 @@ export class KeyBuffer {
   }
 }
 
-/** Of the components and of the `_id`: together they stay below LMDB's 1,978 bytes. */
+/** The limit of the components, and of the `_id`: both together stay below LMDB's 1,978 bytes. */
 const MAX_PART = 900;
 const HASH_BYTES = 32;
-/** What is kept of a key that is too long. */
 export const KEPT_BYTES = MAX_PART - HASH_BYTES;
 const REST_BELOW = 0x40;
 const NO_REST = 0x80;

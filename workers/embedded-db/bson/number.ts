@@ -2,8 +2,8 @@ import { int32At, TYPE, type Value } from './read.ts';
 import { double, int32, int64 } from './value.ts';
 
 /**
- * Numbers of three types compare by their exact value, whatever their type (so an int64 beyond 2^53 keeps its order), and
- * arithmetic gives the type that mongod gives: int32, widened to int64 when it does not fit, double if either is one.
+ * Numbers of three types compare by their exact value, whatever their type (so an int64 beyond 2^53 keeps its order).
+ * Arithmetic gives mongod's type: int32, widened to int64 when it does not fit, double if either is one.
  */
 
 /** Negative, zero or positive; NaN is the lowest number and equals itself. */
@@ -60,10 +60,7 @@ function toInteger({ type, buf, pos }: Value): bigint {
 /** Below this a sum of int32s is exact as a JavaScript number, whatever comes next. */
 const SAFE = 2 ** 52;
 
-/**
- * A sum as mongod makes it, of integers exactly. Its type is that of the widest number; int32 becomes int64 when it does not fit, and
- * int64 a double.
- */
+/** A sum as mongod makes it, of integers exactly. An int32 that does not fit becomes int64, and an int64 a double. */
 export class Sum {
   private small = 0;
   private integers = 0n;

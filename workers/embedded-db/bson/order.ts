@@ -2,8 +2,8 @@ import { compareNumbers } from './number.ts';
 import { byteAt, int32At, TYPE, type Value, valueEnd } from './read.ts';
 
 /**
- * The order of all BSON values, as mongod's `woCompare` has it: by rank of type first, then by value; numbers of all
- * types are one rank. A missing field counts as null here; where the difference matters, callers look at the type first.
+ * The order of all BSON values as in mongod's `woCompare`: by rank of type, then by value; numbers of all types are one
+ * rank. A missing field counts as null; where the difference matters, callers look at the type first.
  */
 const RANK = new Uint8Array(256);
 for (const [type, rank] of [
@@ -29,7 +29,6 @@ export function rankOf(type: number): number {
   return byteAt(RANK as Buffer, type); // a 256-byte table indexed by a byte
 }
 
-/** Negative, zero or positive. */
 export function compare(a: Value, b: Value): number {
   return compareAt(a.type, a.buf, a.pos, b.type, b.buf, b.pos);
 }

@@ -1,7 +1,6 @@
 import { malformed, StoreError } from './errors.ts';
 import { byteAt, Elements, findElement, isContainer, isEmptyContainer, MAX_DEPTH, TYPE } from './read.ts';
 
-/** A dotted path, split once: `parts.0.key`. */
 export interface Path {
   readonly text: string;
   readonly parts: readonly Buffer[];
@@ -13,7 +12,7 @@ const paths = new Map<string, Path>();
 /** Programs use few paths, but ids inside paths (`pending.g_…`) must not grow the cache without limit. */
 const MAX_CACHED_PATHS = 2000;
 
-/** Throws 15 for one that is deeper than a document may be. */
+/** Throws 15 for a path that is deeper than a document may be. */
 export function parsePath(text: string): Path {
   const known = paths.get(text);
   if (known !== undefined) return known;
@@ -26,7 +25,6 @@ export function parsePath(text: string): Path {
   return path;
 }
 
-/** `0`, `12`; -1 for anything else. */
 function arrayIndex(name: string): number {
   return /^(0|[1-9]\d{0,8})$/.test(name) ? Number(name) : -1;
 }
@@ -36,8 +34,8 @@ export type Visit = (type: number, buf: Buffer, pos: number) => boolean;
 
 /**
  * Calls `visit` with every value that `path` leads to from the container (or value) at `pos`, through arrays as MongoDB
- * does: objects in an array are entered, a number names an element, and, with `expand`, the elements of an array that a field at
- * the path's end has come before the array itself. True when a visit was.
+ * does: objects in an array are entered, a number names an element, and, with `expand`, the elements of an array at the
+ * path's end come before the array itself. True when a visit was.
  */
 export function visitPath(path: Path, type: number, buf: Buffer, pos: number, expand: boolean, visit: Visit): boolean {
   return walk(path, 0, type, buf, pos, expand, visit);
@@ -89,9 +87,8 @@ function visitElements(buf: Buffer, pos: number, visit: Visit): boolean {
   return false;
 }
 
-/** The values that an index on one path finds in one document. */
 export interface IndexedValues {
-  /** Types and positions of the values, in plain arrays to allocate nothing else. An empty array is undefined, as in mongod. */
+  /** Types and positions of the values, in plain arrays: nothing else is allocated. An empty array is undefined. */
   readonly types: number[];
   readonly positions: number[];
   /** For each value: the position of the element of the outermost array that contains it; -1: in no array. */
@@ -100,11 +97,10 @@ export interface IndexedValues {
   array: number;
   /** A bit for each number of path parts after which an array was found. */
   arrayLevels: number;
-  /** True when an array lies on the path: the index then has several keys for a document. */
+  /** An array lies on the path: the index then has several keys for a document. */
   multikey: boolean;
-  /** True when an array lies inside another one on the path: one element of the outer array then has several values. */
+  /** An array lies inside another one on the path: one element of the outer array then has several values. */
   nested: boolean;
-  /** True when the path leads to no value at all. */
   missing: boolean;
 }
 
@@ -133,7 +129,7 @@ function add(into: IndexedValues, type: number, pos: number, element: number): v
   into.elements.push(element);
 }
 
-/** Records an array on the path. `element` is that of the outermost array around it; -1 when this is the outermost. */
+/** `element` is that of the outermost array around this one; -1 when this is the outermost. */
 function noteArray(into: IndexedValues, level: number, pos: number, element: number): void {
   into.multikey = true;
   into.arrayLevels |= 1 << Math.min(level, 31);

@@ -1,18 +1,18 @@
 /**
- * Reading BSON in place (bsonspec.org, version 1.1). The store never decodes documents into objects: a value is its type
- * and the place of its bytes, so that nothing is lost (int32, double and int64 stay what they are) and a binary
- * of 50 KB costs no more than a boolean. Every buffer read here has passed `validDocumentEnd` or was written by `write.ts`.
+ * Reading BSON in place (bsonspec.org, version 1.1). The store never decodes documents into objects: a value is its
+ * type and the place of its bytes, so that nothing is lost (int32, double and int64 stay what they are) and a binary of
+ * 50 KB costs no more than a boolean. Each buffer read here passed `validDocumentEnd` or was made by `write.ts`.
  */
 
 export const TYPE = {
-  /** No element: what a path leads to when the field is not there. Not a BSON type. */
+  /** A path to a field that is not there leads to no element. Not a BSON type. */
   missing: 0,
   double: 1,
   string: 2,
   object: 3,
   array: 4,
   binary: 5,
-  /** BSON's own, deprecated; here what an index has of an empty array, and never in a document. */
+  /** BSON's own, deprecated: here an index's value for an empty array, and never in a document. */
   undefined: 6,
   objectId: 7,
   bool: 8,
@@ -22,7 +22,7 @@ export const TYPE = {
   int64: 18,
 } as const;
 
-/** A value inside a buffer: `pos` is where its bytes begin, after type and name. */
+/** `pos` is where the value's bytes begin, after type and name. */
 export interface Value {
   readonly type: number;
   readonly buf: Buffer;
@@ -53,7 +53,6 @@ for (const [type, size] of [
   FIXED_SIZE[type] = size;
 }
 
-/** Where the value of this type that begins at `pos` ends. */
 export function valueEnd(type: number, buf: Buffer, pos: number): number {
   const fixed = FIXED_SIZE[type] ?? -1;
   if (fixed >= 0) return pos + fixed;
@@ -67,7 +66,7 @@ export function valueEnd(type: number, buf: Buffer, pos: number): number {
   }
 }
 
-/** Where the element named `name`, which has no NUL, of the document at `doc` begins (its type byte), or -1. */
+/** Where the element named `name` (without NUL) of the document at `doc` begins (its type byte), or -1. */
 export function findElement(buf: Buffer, doc: number, name: Buffer): number {
   const length = name.length;
   let at = doc + 4;
@@ -139,9 +138,7 @@ export class Elements {
   }
 }
 
-/**
- * A cache of names by a hash of their bytes: the same few names repeat, and creating a string costs more than comparing bytes.
- */
+/** A cache of names by a hash of their bytes: few names repeat, and a new string costs more than comparing bytes. */
 const NAMES: (string | undefined)[] = new Array(1024).fill(undefined);
 const LONGEST_CACHED = 40;
 
@@ -170,7 +167,7 @@ export function isEmptyContainer(buf: Buffer, pos: number): boolean {
   return byteAt(buf, pos + 4) === 0;
 }
 
-/** The bytes of an object or array value, as a document of its own (not copied). */
+/** Not copied. */
 export function documentBytes(value: Value): Buffer {
   return value.buf.subarray(value.pos, value.pos + int32At(value.buf, value.pos));
 }
@@ -187,15 +184,16 @@ export function valuesOf(container: Value): Value[] {
 /** mongod's limit on nested documents (`BSONDepth::kDefaultMaxAllowableDepth`). */
 export const MAX_DEPTH = 200;
 
-/** What `validDocumentEnd` gives for a document that is nested too deep, or has a value that only MongoDB keeps; other faults are -1. */
+/** Results of `validDocumentEnd` for too deep nesting, and for a value that only MongoDB keeps; other faults are -1. */
 export const TOO_DEEP = -2;
 const NOT_KEPT = -3;
-/** Undefined, regular expression, DBPointer, code, symbol, code with scope, timestamp, Decimal128, MaxKey, MinKey (bsonspec.org). */
+/** Undefined, regular expression, DBPointer, code, symbol, code with scope, timestamp, Decimal128, MaxKey, MinKey. */
 const TYPES_NOT_KEPT: ReadonlySet<number> = new Set([6, 11, 12, 13, 14, 15, 17, 19, 127, 255]);
 
 /**
- * Checks the structure of the document at `pos`, which must end at or before `limit`: lengths, known types, terminators, depth.
- * Done once, when it arrives; all later code reads without checking. Returns the document's end; below 0 when it is invalid.
+ * Checks the structure of the document at `pos`, which must end at or before `limit`: lengths, known types,
+ * terminators, depth. Done once, when it arrives; all later code reads without checking. Returns the document's end;
+ * below 0 when it is invalid.
  */
 export function validDocumentEnd(buf: Buffer, pos: number, limit: number, depth = 0): number {
   if (depth > MAX_DEPTH) return TOO_DEEP;

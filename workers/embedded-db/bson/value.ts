@@ -7,7 +7,6 @@ export function isNumber(type: number): boolean {
   return type === TYPE.int32 || type === TYPE.double || type === TYPE.int64;
 }
 
-/** The nearest JavaScript number; undefined for other types. */
 export function asNumber({ type, buf, pos }: Value): number | undefined {
   switch (type) {
     case TYPE.int32:
@@ -25,7 +24,6 @@ export function asString({ type, buf, pos }: Value): string | undefined {
   return type === TYPE.string ? stringAt(buf, pos) : undefined;
 }
 
-/** The text of the string value whose bytes begin at `pos`. */
 export function stringAt(buf: Buffer, pos: number): string {
   return buf.toString('utf8', pos + 4, pos + 3 + int32At(buf, pos));
 }

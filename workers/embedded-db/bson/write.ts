@@ -7,8 +7,8 @@ const BUFFER_MAX = 64 * 1024 * 1024;
 const BUFFER_KEPT = 16 * 1024 * 1024;
 
 /**
- * Builds one BSON document in a growing buffer. Containers are opened and closed; their lengths are filled in at the
- * close. `finish` copies the bytes out, so that one writer serves again and again. What makes it longer than 64 MB throws 13548.
+ * Builds one BSON document in a growing buffer. Containers are opened and closed; the close fills in their length.
+ * `finish` copies the bytes out, so one writer serves again and again. A document longer than 64 MB throws 13548.
  */
 export class BsonWriter {
   buf: Buffer;
@@ -25,7 +25,6 @@ export class BsonWriter {
     return this.openContainer();
   }
 
-  /** The finished document as bytes of its own. */
   finish(handle: number): Buffer {
     this.close(handle);
     const out = Buffer.allocUnsafe(this.length);
@@ -75,7 +74,7 @@ export class BsonWriter {
     const size = end - start;
     this.reserve(size);
     if (size <= 32) {
-      // Short runs: a loop beats the call into the runtime.
+      // For short runs a loop beats the call into the runtime.
       for (let i = start, at = this.length; i < end; i++, at++) this.buf[at] = from[i] ?? 0;
     } else {
       from.copy(this.buf, this.length, start, end);

@@ -7,14 +7,13 @@ import { type Backup, replaceFile, sealBackup } from '../storage/store-files.ts'
 import { type Command, reply } from './command.ts';
 import type { Store } from './store.ts';
 
-/** Suffix of an unfinished copy's name. */
 const PARTIAL_SUFFIX = '.partial';
 
 /**
- * `{harkaraBackup: <absolute path>, begin: true}` begins a backup into a new file of mode 0600 and answers at once `{state: "copying"}`.
- * The same command without `begin` reports its state: `copying`, `done` (the file is on the disk) or `failed` with `why`. The backup
- * has everything that was acknowledged before it began. Errors: 2 for a path that is none or is there already, while another
- * backup is made, or when none was begun for this path since the store was started.
+ * `{harkaraBackup: <absolute path>, begin: true}` begins a backup into a new file of mode 0600 and answers at once
+ * `{state: "copying"}`. The same command without `begin` reports its state: `copying`, `done` (the file is on the disk)
+ * or `failed` with `why`. The backup has everything that was acknowledged before it began. Errors: 2 for a path that is
+ * none or exists, while another backup is made, or when none was begun for this path since the store was started.
  */
 export async function backup(store: Store, command: Command): Promise<Buffer> {
   const path = asString(command.get(command.name));
@@ -29,7 +28,7 @@ export async function backup(store: Store, command: Command): Promise<Buffer> {
   });
 }
 
-/** Whether the command begins a backup. Only then are the tables stored first, not for each question how far it is (four a second). */
+/** True for the command that begins a backup, before which the tables are stored; others ask only for its state. */
 export function beginsBackup(command: Command): boolean {
   return asFlag(command.get('begin')) === true;
 }
@@ -46,7 +45,7 @@ function begin(store: Store, path: string): Backup {
   return store.backup;
 }
 
-/** What a store left that was killed while it made a backup. */
+/** Removes what a store left that was killed during a backup. */
 function removeLeft(partial: string): void {
   try {
     rmSync(partial, { force: true });

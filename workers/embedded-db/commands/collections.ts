@@ -72,7 +72,7 @@ function describeCollection(collection: Collection, nameOnly: boolean): Buffer {
   return out.finish(handle);
 }
 
-/** How drivers ask for about how many documents there are; here the number is exact. */
+/** Drivers ask so for an estimated count; here it is exact. */
 export function count(store: Store, command: Command): Buffer {
   const collection = store.catalog.get(`${command.db}.${command.collection()}`);
   return reply((out) => out.int32('n', collection?.count ?? 0));
@@ -93,7 +93,7 @@ export function dropIndexes(store: Store, command: Command): Buffer {
   return reply((out) => out.int32('nIndexesWas', before));
 }
 
-/** With those that are being built, as mongod. */
+/** Including indexes that are being built, as in mongod. */
 export function listIndexes(store: Store, command: Command): Buffer | Promise<Buffer> {
   const ns = `${command.db}.${command.collection()}`;
   const collection = store.catalog.get(ns);
@@ -106,7 +106,7 @@ export function listIndexes(store: Store, command: Command): Buffer | Promise<Bu
     : cursorReply(batch, 'firstBatch');
 }
 
-/** Its documents and entries are garbage from now on; builds end. */
+/** The collection's documents and entries are garbage from now on; builds end. */
 function dropCollection(store: Store, collection: Collection): void {
   for (const build of [...collection.builds]) store.discardBuild(collection, build);
   for (const index of collection.indexes) store.garbage.add('entries', index.id);
@@ -127,10 +127,9 @@ function idSpec(): Buffer {
   return writer.finish(handle);
 }
 
-/** Keys that are removed at a time. */
 const REMOVED_AT_ONCE = 500;
 
-/** Removes as much as a slice allows of what was dropped. What is small goes with the command that drops it. */
+/** Removes as much dropped data as a slice allows. A small collection or index goes with the command that drops it. */
 export function removeGarbage(store: Store): Progress {
   const slice = new Slice(store);
   while (store.garbage.waits) {
@@ -142,20 +141,15 @@ export function removeGarbage(store: Store): Progress {
 
 const MAX_INDEXES = 64;
 
-/** One createIndexes command, on its way through several groups. */
 interface Request {
   readonly ns: string;
   readonly collection: number;
   readonly wanted: readonly Buffer[];
-  /** How many indexes there were. */
   readonly before: number;
   readonly created: boolean;
 }
 
-/**
- * Builds what is missing, all or none of it, and answers when it is ready. Several commands that want the same index build it
- * together: each takes slices.
- */
+/** All or none; answers when ready. Commands that want the same index build it together: each takes slices. */
 export function createIndexes(store: Store, command: Command): Progress {
   const specs = command.statements('indexes');
   const ns = `${command.db}.${command.collection()}`;
@@ -227,7 +221,7 @@ function includes(indexes: readonly Index[], spec: Buffer): boolean {
 
 const PARTIAL = Buffer.from('partialFilterExpression');
 
-/** Same key pattern, same partial filter: what makes two indexes one in mongod's eyes. */
+/** Same key pattern, same partial filter: for mongod they are one index. */
 function sameEntries(a: Index, b: Index): boolean {
   const partial = (index: Index): string => show(fieldOf(index.spec, 0, PARTIAL));
   return (
@@ -244,10 +238,9 @@ function sameOptions(a: Index, b: Index): boolean {
   return a.unique === b.unique && a.sparse === b.sparse && a.expireAfterSeconds === b.expireAfterSeconds;
 }
 
-/** The most documents of one read, and the most bytes. */
 const CHUNK = 100;
 const CHUNK_BYTES = 1024 * 1024;
-/** Reading so many bytes counts as one more unit of work (`Slice`): it costs as much as looking at a small document. */
+/** Reading this many bytes costs one more unit of work (`Slice`), as much as looking at a small document. */
 const UNIT_BYTES = 2_048;
 
 function beginBuild(store: Store, collection: Collection, indexes: readonly Index[]): Build {
@@ -258,8 +251,8 @@ function beginBuild(store: Store, collection: Collection, indexes: readonly Inde
 }
 
 /**
- * Takes the build one slice further; the last slice makes its indexes usable. A group of the log has one slice of a build, however
- * many commands wait for it. A document that must not be indexed ends the build, with the error that is thrown.
+ * Takes the build one slice further; the last slice makes its indexes usable. A group of the log has one slice of a
+ * build, however many commands wait for it. A document that must not be indexed ends the build with a thrown error.
  */
 function buildSlice(store: Store, collection: Collection, build: Build): void {
   const { catalog, database } = store;
@@ -273,7 +266,7 @@ function buildSlice(store: Store, collection: Collection, build: Build): void {
   }
 }
 
-/** Reads on through the documents. Returns whether it came to the end of the collection. */
+/** Returns whether it came to the end of the collection. */
 function walk(store: Store, collection: Collection, build: Build): boolean {
   const { catalog, database, documents } = store;
   const slice = new Slice(store);

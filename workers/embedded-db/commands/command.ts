@@ -5,7 +5,6 @@ import { BsonWriter } from '../bson/write.ts';
 import { checkDatabase } from '../storage/catalog.ts';
 import type { Batch } from './cursors.ts';
 
-/** A parsed command: its fields by name, and its document sequences. */
 export class Command {
   readonly name: string;
   readonly fields: ReadonlyMap<string, Value>;
@@ -29,7 +28,6 @@ export class Command {
     return this.fields.get(name) ?? MISSING;
   }
 
-  /** The collection that the command names in its first field. */
   collection(): string {
     const name = asString(this.get(this.name));
     if (name === undefined || name === '' || name.includes('\0'))
@@ -55,14 +53,12 @@ export class Command {
     throw malformed(`BSON field '${name}' must be a whole number`);
   }
 
-  /** The values of an array, which must be given. */
   array(name: string): readonly Value[] {
     const array = this.get(name);
     if (array.type === TYPE.array) return valuesOf(array);
     throw malformed(`BSON field '${this.name}.${name}' must be an array`);
   }
 
-  /** A document; MISSING when it is not given. */
   document(name: string): Value {
     return documentOf(this.get(name), `${this.name}.${name}`);
   }
@@ -89,7 +85,7 @@ export function documentOf(value: Value, name: string): Value {
   return value;
 }
 
-/** Refuses a field, or an option, that the command (or statement) does not have: it might change the result. */
+/** Refuses a field or an option that the command (or statement) does not have: it might change the result. */
 export function checkFields(fields: Iterable<string>, allowed: ReadonlySet<string>, where: string): void {
   for (const name of fields) if (!allowed.has(name)) throw notSupported(`The field ${where}.${name}`);
 }
@@ -122,7 +118,7 @@ export function cursorReply(batch: Batch, field: 'firstBatch' | 'nextBatch'): Bu
   });
 }
 
-/** `{ ok: 0, errmsg, code, codeName }`; what is no StoreError is a fault of ours, 1. */
+/** `{ ok: 0, errmsg, code, codeName }`; an error that is no StoreError is a fault of ours, 1. */
 export function errorReply(error: unknown): Buffer {
   const known = error instanceof StoreError ? error : new StoreError(1, `internal error: ${describe(error)}`);
   const handle = writer.begin();

@@ -74,7 +74,7 @@ export class Cursors {
   }
 
   private forgetIdle(nowMs: number): void {
-    // In the order of opening, so the oldest come first; those still used are few.
+    // Checks all: the map has the order of opening, not of the last use.
     for (const [id, cursor] of this.open) if (nowMs - cursor.usedAtMs > IDLE_MS) this.open.delete(id);
   }
 }

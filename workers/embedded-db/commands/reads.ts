@@ -12,7 +12,6 @@ import { type Command, cursorReply, reply } from './command.ts';
 import type { Batch } from './cursors.ts';
 import type { Store } from './store.ts';
 
-/** Documents of a first batch, when the client does not say. */
 const DEFAULT_BATCH = 101;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
@@ -52,7 +51,6 @@ function findResults(store: Store, ns: string, query: FindQuery): Results {
   if (collection === undefined) return fromList([]);
   const id = hint.type === TYPE.missing && skip === 0 ? idOf(filter) : undefined;
   if (id !== undefined) {
-    // The commonest query needs no plan.
     const doc = store.documents.get(store.documents.keyOf(collection, id));
     const found = doc !== undefined && predicate(filter, context)(TYPE.object, doc, 0);
     return fromList(found ? [doc] : []);
@@ -66,7 +64,7 @@ function findResults(store: Store, ns: string, query: FindQuery): Results {
   return window(plan.sorted ? found : sorted(found, sort, needed), skip - passed, limit);
 }
 
-/** Skips along the index what needs no look at documents; says how many of `skip` that are: all or none. */
+/** Skips along the index if no look at documents is needed; returns how many of `skip` it skipped: all or none. */
 function passOver(scan: Scan, plan: Plan, skip: number): number {
   if (plan.kind !== 'index' || !plan.sorted || !plan.exact) return 0;
   scan.skip(skip);
@@ -136,7 +134,7 @@ function batchSizeOf(cursor: Value): number {
   return DEFAULT_BATCH;
 }
 
-/** What is sent is `$match`, `$limit` (drivers count so) and `$group`, in this order; of the first two each may be absent. */
+/** `$match`, `$limit` (drivers count so) and `$group`, in this order; the first two may be absent. */
 function aggregateResults(store: Store, ns: string, pipeline: Value, hint: Value): Results {
   if (pipeline.type !== TYPE.array) throw malformed('a pipeline is an array');
   const stages = stagesIn(pipeline);

@@ -8,7 +8,7 @@ import { aggregate, find, getMore, killCursors } from './reads.ts';
 import type { Progress, Store } from './store.ts';
 import { deleteDocuments, findAndModify, insert, MAX_WRITE_BATCH, update } from './writes.ts';
 
-/** One command: a write runs inside the group's transaction, a read on the last commit. */
+/** A write runs inside the group's transaction, a read on the last commit. */
 type Handler =
   | { readonly kind: 'write'; readonly fields: ReadonlySet<string>; run(store: Store, command: Command): Progress }
   | {
@@ -83,7 +83,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
   ].map((handler) => [[...handler.fields][0] ?? '', handler]),
 );
 
-/** The command's handler, after what can be said against the command without running it. */
+/** Throws what can be said against the command without running it. */
 export function handlerOf(command: Command): Handler {
   const handler = HANDLERS.get(command.name);
   if (handler === undefined) {
@@ -98,10 +98,7 @@ export function handlerOf(command: Command): Handler {
   return handler;
 }
 
-/**
- * What a client may ask of how a command is read and stored. Here everything is read as committed and answered when it is on the disk,
- * so what asks for less, or for the same, is taken. What needs other members is refused.
- */
+/** Everything is read as committed and answered when on the disk: a client may ask for this or less. */
 function checkConcerns(command: Command, kind: 'read' | 'write'): void {
   const levels = kind === 'read' ? ['local', 'available', 'majority'] : ['local'];
   for (const [field, value] of membersOf(command, 'readConcern')) {
@@ -129,7 +126,7 @@ const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
 const WIRE_VERSION = 21;
 const VERSION = [7, 0, 0, 0] as const;
 
-/** A standalone: no replica set, no retryable writes, no `topologyVersion` (the driver then polls instead of waiting). */
+/** A standalone: no replica set, no retryable writes, no `topologyVersion` (so the driver polls). */
 function hello(store: Store, command: Command): Buffer {
   return reply((out) => {
     out.bool(command.name === 'hello' ? 'isWritablePrimary' : 'ismaster', true);

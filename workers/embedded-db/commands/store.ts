@@ -4,7 +4,6 @@ import { Documents } from '../storage/documents.ts';
 import type { Backup } from '../storage/store-files.ts';
 import { Cursors } from './cursors.ts';
 
-/** All that commands work on. */
 export class Store {
   readonly database: Database;
   readonly catalog: Catalog;
@@ -13,7 +12,6 @@ export class Store {
   readonly cursors = new Cursors();
   readonly now: () => number;
   readonly startedAtMs: number;
-  /** The backup that was begun last. */
   backup: Backup | undefined;
 
   constructor(dir: string, durability: Durability, now: () => number) {
@@ -26,7 +24,6 @@ export class Store {
     this.dropUnfinished();
   }
 
-  /** Replaces what is in memory by what is stored. */
   reload(): void {
     this.catalog.reload();
     this.garbage.reload();
@@ -52,7 +49,7 @@ export class Store {
   }
 }
 
-/** In `meta`: `g<table u8><id u32>`. */
+/** The key in `meta`: `g<table u8><id u32>`. */
 const GARBAGE = Buffer.from('g');
 
 interface Dropped {
@@ -61,7 +58,7 @@ interface Dropped {
   readonly range: KeyRange;
 }
 
-/** What was dropped and is not removed yet: nobody sees it, ids are never given twice. Changed only inside `Database.write`. */
+/** Dropped data that is not removed yet: nobody sees it. Ids are not reused. Changed only in `Database.write`. */
 class Garbage {
   private readonly database: Database;
   private dropped: Dropped[] = [];
@@ -71,7 +68,6 @@ class Garbage {
     this.reload();
   }
 
-  /** Replaces what is in memory by what is stored. */
   reload(): void {
     const { database } = this;
     const range = { start: GARBAGE, end: Buffer.from('h') };
@@ -110,13 +106,13 @@ class Garbage {
   }
 }
 
-/** What a write command did in one group of the log: all of its work (then this is its reply), or a part of it (`Rest`). */
+/** What a write command did in one group of the log: all of its work (a reply), or a part (`Rest`). */
 export type Progress = Buffer | Rest;
 
 /**
- * The rest of a long write. It runs in a later group, with other commands in between, as in mongod, where a write of many documents
- * yields and is not atomic as a whole. A group may be undone and `next` called once more. So `next` must
- * not change what it starts from.
+ * The rest of a long write. It runs in a later group, with other commands in between: as in mongod, a write of many
+ * documents yields and is not atomic as a whole. A group may be undone and `next` called again, so `next` must not
+ * change what it starts from.
  */
 export class Rest {
   readonly next: () => Progress;
@@ -133,7 +129,7 @@ const CHANGE_UNITS = 4;
 /** Bytes of changes, for large documents. */
 const BYTES = 4 * 1024 * 1024;
 
-/** How much one command may still do in the current group. The number of documents decides, not the time: tests can rely on it. */
+/** How much one command may still do in the current group, by documents, not by time: tests can rely on it. */
 export class Slice {
   private readonly store: Store;
   private readonly bytesBefore: number;
@@ -148,7 +144,7 @@ export class Slice {
     this.units -= documents;
   }
 
-  /** A scan has looked at so much that it gives way, in documents or in bytes. */
+  /** A scan has looked at so many documents or bytes that it gives way. */
   paused(): void {
     this.units -= UNITS / 2;
   }
@@ -162,5 +158,5 @@ export class Slice {
   }
 }
 
-/** A part of a statement: what is left of it, or undefined. Like `Rest`, it may be called once more with the same tally. */
+/** A part of a statement; returns what is left of it. Like `Rest`, it may be called again with the same tally. */
 export type Step<Tally> = (tally: Tally, slice: Slice) => Step<Tally> | undefined;

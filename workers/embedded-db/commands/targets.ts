@@ -11,8 +11,8 @@ import type { Slice, Step, Store } from './store.ts';
 export const UNSORTED: readonly SortField[] = [];
 
 /**
- * What a statement does to the documents that match `filter`, or to the first of them in the order of `sort`. Made field by field:
- * with `...{}` in it, a tenth of the store's CPU went into the object's shape.
+ * What a statement does to the documents that match `filter`, or to the first one in the order of `sort`. Made field by
+ * field: with `...{}`, building these objects took a tenth of the store's CPU.
  */
 export interface TargetChange<Tally> {
   readonly collection: Collection;
@@ -22,11 +22,9 @@ export interface TargetChange<Tally> {
   readonly hint: Value;
   readonly context: ExpressionContext;
   change(collection: Collection, hit: Hit, tally: Tally): void;
-  /** Called once, at the end. */
   end(collection: Collection, matched: number, tally: Tally): void;
 }
 
-/** Changes what a statement targets, in slices where much has to be looked at or changed. */
 export function changeTargets<Tally>(
   store: Store,
   target: TargetChange<Tally>,
@@ -38,7 +36,6 @@ export function changeTargets<Tally>(
   const matches = predicate(filter, context);
   if (id === undefined) return (target.one ? changeFirst : changeAll)(store, target, matches)(tally, slice);
 
-  // The commonest write: one document by its `_id`.
   const key = store.documents.keyOf(collection, id);
   const doc = store.documents.get(key);
   slice.changed();
@@ -49,8 +46,8 @@ export function changeTargets<Tally>(
 }
 
 /**
- * All are found before the first is changed, so that none is found twice. When that takes more than one slice, each document is
- * looked at again when its turn comes: another command may have changed or removed it.
+ * All are found before the first is changed, so that none is found twice. If that takes several slices, each document
+ * is looked at again before its change: another command may have changed or removed it.
  */
 function changeAll<Tally>(store: Store, target: TargetChange<Tally>, matches: Predicate): Step<Tally> {
   const { collection, filter, hint } = target;
@@ -85,10 +82,7 @@ function changeAll<Tally>(store: Store, target: TargetChange<Tally>, matches: Pr
   return find;
 }
 
-/**
- * The first of all matches, of which only the best one so far is held. When another command has taken it from its place while
- * the search went on, the search begins again.
- */
+/** Holds only the best match so far. If another command has moved it meanwhile, the search begins again. */
 function changeFirst<Tally>(store: Store, target: TargetChange<Tally>, matches: Predicate): Step<Tally> {
   const { collection, filter, sort, hint } = target;
   const plan = planQuery(collection, { filter, sort, limited: true, hint });

@@ -31,7 +31,6 @@ interface Statements<Tally, Form> {
   readonly statements: readonly Value[];
   /** Called for all statements before the first runs: a malformed one refuses the whole command, as in mongod. */
   form(statement: Value): Form;
-  /** After the first error no further statement runs. */
   readonly ordered: boolean;
   readonly tally: Tally;
   copy(tally: Tally): Tally;
@@ -39,7 +38,6 @@ interface Statements<Tally, Form> {
   reply(tally: Tally, errors: readonly WriteError[]): Buffer;
 }
 
-/** Where a slice begins. */
 interface Place<Tally> {
   readonly index: number;
   readonly step: Step<Tally> | undefined;
@@ -230,7 +228,7 @@ function parseForm({ query, change, multi, upsert }: UpdateForm, context: Expres
 
 const writer = new BsonWriter(64 * 1024);
 
-/** Changes one document; undefined when the update does not change it. The new bytes are valid until the next call. */
+/** Undefined when the update does not change the document. The new bytes are valid until the next call. */
 function changeDocument(store: Store, collection: Collection, hit: Hit, change: Update): Buffer | undefined {
   change.apply(hit.doc, false, writer);
   const next = writer.buf.subarray(0, writer.length);
@@ -239,7 +237,6 @@ function changeDocument(store: Store, collection: Collection, hit: Hit, change: 
   return next;
 }
 
-/** Inserts the document that an upsert builds from filter and update; returns it as stored. */
 function upsertDocument(store: Store, collection: Collection, filter: Filter, change: Update): Buffer {
   change.apply(upsertSeed(filter, change.replaces), true, writer);
   const doc = Buffer.from(writer.buf.subarray(0, writer.length));
@@ -363,7 +360,6 @@ function inSlices(store: Store, step: Step<FoundTally>, none: () => Buffer): Pro
 interface Outcome {
   readonly n: number;
   readonly updatedExisting?: boolean;
-  /** The document that an upsert made. */
   readonly upserted?: Buffer;
   readonly value?: Buffer | undefined;
 }

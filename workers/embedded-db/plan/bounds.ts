@@ -7,7 +7,6 @@ import type { Entry, KeyRange } from '../storage/database.ts';
 import type { Index, IndexField } from '../storage/index-definition.ts';
 import { EntryKeys } from '../storage/index-keys.ts';
 
-/** The conditions of a filter on one path, as far as an index can use them. */
 export interface Bounds {
   /** The path has one of these values (`$eq`, `$in`). */
   points: readonly Value[] | undefined;
@@ -24,7 +23,7 @@ export interface Bound {
   readonly inclusive: boolean;
 }
 
-/** Bounds by path. What is below `$or`, `$nor` and `$not` bounds nothing. */
+/** By path. Conditions below `$or`, `$nor` and `$not` bound nothing. */
 export function boundsOf(filter: Filter, into = new Map<string, Bounds>()): Map<string, Bounds> {
   if (filter.kind === 'and') for (const part of filter.filters) boundsOf(part, into);
   if (filter.kind === 'field') {
@@ -46,10 +45,7 @@ export function boundsOf(filter: Filter, into = new Map<string, Bounds>()): Map<
 
 const NUMBERED = /(^|\.)\d+(\.|$)/;
 
-/**
- * `{ history: { $elemMatch: { at: … } } }` bounds `history.at`. These bounds replace others of the path, except points and those of
- * another `$elemMatch`.
- */
+/** `{ history: { $elemMatch: { at: … } } }` bounds `history.at`; points and another `$elemMatch` stay. */
 function elementBounds(
   path: string,
   test: Extract<Test, { readonly op: 'elemMatch' }>,
@@ -145,8 +141,8 @@ function insideRange(known: Bounds, op: 'gt' | 'gte' | 'lt' | 'lte', limit: Valu
 const buffer = new KeyBuffer();
 
 /**
- * The keys of an index (or of a collection's documents) whose first fields have the values of `prefix` and whose next field lies
- * within `bounds`. `apart`: the bounds may hold for two elements of an array, so only one of them narrows the range.
+ * The keys of an index (or of a collection's documents) whose first fields have the values of `prefix` and whose next
+ * one lies within `bounds`. `apart`: the bounds may hold for two elements of an array, so only one narrows the range.
  */
 export function keyRange(...args: Parameters<typeof wholeRange>): KeyRange {
   return widened(wholeRange(...args));
@@ -206,10 +202,9 @@ function plus(bytes: Buffer, byte: number): Buffer {
 }
 
 /**
- * Keys too long for LMDB keep their first bytes, then a hash stands for the rest (`bson/key.ts`). They lie between the right
- * neighbours, but among those that begin alike in no order. So a range whose bounds are as long takes all that begin alike, and
- * what is found is compared with the filter anyway; and where an order is asked for, entries that begin alike are sorted by their
- * documents.
+ * Keys too long for LMDB keep their first bytes, then a hash (`bson/key.ts`). They lie between the right neighbours,
+ * but in no order among those that begin alike. So a range with bounds of that length takes all that begin alike, and
+ * the filter is checked anyway; for a sort, entries that begin alike are ordered by their documents.
  */
 const PREFIX_BYTES = 4;
 const KEPT_END = PREFIX_BYTES + KEPT_BYTES;
@@ -229,7 +224,7 @@ export function isWide({ start, end }: KeyRange): boolean {
   return start.length >= KEPT_END || end.length >= KEPT_END;
 }
 
-/** What an entry of this length shares with those it has no order with; undefined for others. */
+/** The bytes that an entry of this length shares with those it has no order with; undefined for others. */
 export function startOfLong({ key, value }: Entry, index: Index | undefined): Buffer | undefined {
   if (key.length < KEPT_END) return undefined;
   const end = index === undefined ? key.length : index.unique ? key.length - 1 : value.readUInt16BE(0);

@@ -11,12 +11,10 @@ import type { KeyRange } from '../storage/database.ts';
 import { type Index, type IndexField, isIdKey } from '../storage/index-definition.ts';
 import { type Bounds, boundsOf, implies, isWide, keyRange } from './bounds.ts';
 
-/** How a query finds its documents. With every plan, each document is checked against the whole filter. */
+/** How to find candidates: each one is still checked against the whole filter. */
 export type Plan =
-  /** By the keys of `_id` values, in their order. */
   | { readonly kind: 'ids'; readonly keys: readonly Buffer[]; readonly sorted: boolean }
   | IndexPlan
-  /** Everything that any branch of an `$or` finds. */
   | { readonly kind: 'union'; readonly branches: readonly Plan[]; readonly sorted: false };
 
 export interface IndexPlan {
@@ -25,7 +23,6 @@ export interface IndexPlan {
   readonly index: Index | undefined;
   readonly ranges: readonly KeyRange[];
   readonly reverse: boolean;
-  /** The plan returns documents in the requested order. */
   readonly sorted: boolean;
   /** No bounds: every document of the collection is examined. */
   readonly everything: boolean;
@@ -40,7 +37,7 @@ export interface Query {
   readonly hint: Value;
 }
 
-/** Each value of a list in the middle of an index needs its own range. Above this number the seeks cost more than they save. */
+/** Each value of a list in the middle of an index needs its own range. Beyond this, seeks cost more than they save. */
 const MAX_RANGES = 20_000;
 
 const ID_FIELDS: readonly IndexField[] = [{ path: parsePath('_id'), descending: false }];
@@ -60,7 +57,7 @@ export function planQuery(collection: Collection, query: Query): Plan {
   return best.plan;
 }
 
-/** A hint is never followed to an index that lacks documents which the filter may match: mongod would give a part of them. */
+/** A hint to an index that lacks documents which the filter may match is refused: mongod would give a part of them. */
 function hintedPlan(collection: Collection, query: Query, bounds: ReadonlyMap<string, Bounds>): Plan {
   const { hint } = query;
   const name = asString(hint);
@@ -93,7 +90,6 @@ function idsPlan(collection: Collection, ids: readonly Value[], sort: readonly S
   return { kind: 'ids', keys: keys.filter((key, i) => i === 0 || keys[i - 1]?.equals(key) !== true), sorted: ordered };
 }
 
-/** Whether the index holds every document that the filter can match. */
 function usable(index: Index, bounds: ReadonlyMap<string, Bounds>): boolean {
   if (index.partial !== undefined && !implies(bounds, index.partial.filter)) return false;
   return !index.sparse || index.fields.some(({ path }) => bounds.get(path.text)?.present === true);
@@ -129,7 +125,7 @@ function candidate(
   const range = ofSameElement(fields, index, used, bounds) ? known : undefined;
   const ranged = range !== undefined && (range.low !== undefined || range.high !== undefined);
   const order = sortBy(fields, index, used, prefixes.length, query.sort, bounds);
-  // Of an array, one element may satisfy the lower bound and another the upper one, unless it was asked for a single one.
+  // One element of an array may satisfy the lower bound and another the upper one, unless a single one was asked for.
   const apart = range?.element !== undefined ? index?.nested[used] === true : index?.multikey[used] === true;
   const ranges = prefixes.map((prefix) =>
     keyRange(index?.id ?? collection.id, fields, prefix, ranged ? range : undefined, apart),
@@ -161,8 +157,8 @@ function candidate(
 const RANGE_OPS: ReadonlySet<string> = new Set(['gt', 'gte', 'lt', 'lte']);
 
 /**
- * Whether the bounds of the first `used` fields say all that the filter says, so that no document needs to be looked at. True only
- * for a common case that is sure: each of these fields ascends and equals one string; for the last one it may be a range of strings.
+ * Whether the bounds of the first `used` fields say all that the filter says, so that no document needs a look. True
+ * only for a sure, common case: each of these fields ascends and equals one string; the last may be a range of them.
  */
 function isExact(filter: Filter, fields: readonly IndexField[], index: Index | undefined, used: number): boolean {
   if (used === 0 || index?.multikey.some((flag) => flag) === true) return false;
@@ -183,8 +179,8 @@ function isExact(filter: Filter, fields: readonly IndexField[], index: Index | u
 }
 
 /**
- * Whether the filter's conditions on this field and on the fields before it may be combined in one entry. An entry belongs to one
- * element of an array. When different elements may satisfy the conditions, only the first field is bounded.
+ * Whether the filter's conditions on this field and those before it may be combined in one entry, which belongs to one
+ * element of an array. If different elements may satisfy the conditions, only the first field is bounded.
  */
 function ofSameElement(
   fields: readonly IndexField[],
@@ -228,7 +224,6 @@ function sortBy(
   return direction ?? 'forward';
 }
 
-/** An `$or` of which every branch has an index of its own. */
 function unionPlan(collection: Collection, query: Query): Plan | undefined {
   const or = orOf(query.filter);
   if (or === undefined) return undefined;

@@ -77,7 +77,7 @@ function memoryLimit(bytes: number, what: string): void {
   );
 }
 
-/** Reads `inner` to its end, then gives what `finish` makes, document by document. */
+/** Reads `inner` to its end, then gives the documents of `finish`. */
 function collecting(inner: Results, take: (doc: Buffer) => void, finish: () => Iterator<Buffer>): Results {
   let made: Iterator<Buffer> | undefined;
   let given = 0;
@@ -96,7 +96,6 @@ function collecting(inner: Results, take: (doc: Buffer) => void, finish: () => I
   };
 }
 
-/** Documents made between two pauses. */
 const PAUSE_EVERY = 1_000;
 
 interface Row {
@@ -114,13 +113,10 @@ const RUN_ROWS = 1_000;
 const RUN_BYTES = 8 * 1024 * 1024;
 /** When documents that are not among the first `keep` are forgotten, however few they are. */
 const TRIM_BYTES = 32 * 1024 * 1024;
-/** What a row takes beside its document. */
+/** The memory that a row takes beside its document. */
 const ROW_BYTES = 200;
 
-/**
- * Sorts in memory, in parts with pauses in between: runs of a thousand documents are sorted one by one, then merged by twos. With
- * `keep` it holds little more than the first `keep` documents.
- */
+/** Sorts in memory, with pauses: runs of a thousand, merged in pairs. With `keep`, holds little more than those. */
 export function sorted(inner: Results, fields: readonly SortField[], keep: number): Results {
   if (fields.length === 0) return inner;
   const rows = sortedRows(inner, fields, keep);
@@ -175,7 +171,6 @@ function bytesOf(doc: Buffer): number {
   return int32At(doc, 0) + ROW_BYTES;
 }
 
-/** The first `keep` rows of all runs, in order. */
 function* merged(all: readonly Run[], order: Order, keep: number): Generator<typeof PAUSE, Run> {
   let runs = all;
   while (runs.length > 1) {
@@ -208,7 +203,6 @@ interface Field {
   readonly expression: Expression;
 }
 
-/** `$group` with the accumulator `$sum`. */
 export function parseGroup(spec: Value, context: ExpressionContext): (inner: Results) => Results {
   let id: Expression | undefined;
   const fields: Field[] = [];

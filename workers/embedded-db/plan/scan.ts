@@ -10,7 +10,6 @@ import { startOfLong, wholeKey } from './bounds.ts';
 import type { IndexPlan, Plan } from './plan.ts';
 
 export interface Hit {
-  /** The document's key in the table of documents. */
   readonly key: Buffer;
   readonly doc: Buffer;
 }
@@ -25,22 +24,20 @@ const FIRST_CHUNK = 16;
 const LARGEST_CHUNK = 256;
 
 /**
- * Walks a plan document by document. It holds no read transaction: it fetches a chunk of entries, and seeks again from the
- * last key for the next one, so a cursor may live for minutes and sees what has been committed meanwhile.
+ * Walks a plan document by document. It holds no read transaction: it fetches a chunk of entries, and seeks again from
+ * the last key for the next one, so a cursor may live for minutes and sees what has been committed meanwhile.
  */
 export class Scan {
   /** Documents since the last `PAUSE`, including those that matched, because the caller may spend long on each. */
   private looked = 0;
   private bytes = 0;
   private readonly database: Database;
-  /** What it reads: the collection and its indexes. */
   private readonly sources: readonly { readonly dropped: boolean }[];
   private readonly ns: string;
   private readonly matches: Predicate;
   private readonly steps: Step[];
   private readonly seen: Set<string> | undefined;
 
-  /** Entries to pass over yet. */
   private toSkip = 0;
 
   /** `expected`: how many documents the caller is likely to take. */
@@ -61,8 +58,8 @@ export class Scan {
   }
 
   /**
-   * The next document that matches; undefined at the end; `PAUSE` when others should have a turn before it goes on. Throws 175
-   * when what it reads was dropped meanwhile.
+   * The next document that matches; undefined at the end; `PAUSE` when others should have a turn before it goes on.
+   * Throws 175 when the collection or an index was dropped meanwhile.
    */
   next(): Hit | undefined | typeof PAUSE {
     for (const { dropped } of this.sources) {
@@ -106,7 +103,7 @@ export class Scan {
 
 interface Candidate {
   readonly key: Buffer;
-  /** The document, when the entry is the document itself. */
+  /** The document, if the entry is the document itself. */
   readonly doc: Buffer | undefined;
 }
 
@@ -171,7 +168,7 @@ class RangeStep implements Step {
     return this.next(database);
   }
 
-  /** The next entry, which `at` is then. */
+  /** Leaves `at` at the next entry, which it returns. */
   private peek(database: Database): Entry | undefined {
     if (this.entries[this.at] === undefined) this.fetch(database);
     return this.entries[this.at];

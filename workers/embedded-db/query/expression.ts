@@ -24,13 +24,11 @@ import { BsonWriter } from '../bson/write.ts';
 /** Aggregation expressions: the small set that leases, debits and roll-ups need; all others are refused. */
 export type Expression = (scope: Scope) => Value;
 
-/** What is the same for every document of one command. */
 export interface ExpressionContext {
   /** `$$NOW`: the store's time when the command began. */
   readonly nowMs: number;
 }
 
-/** The document at `pos`, on which an expression is evaluated. */
 export interface Scope {
   readonly buf: Buffer;
   readonly pos: number;
@@ -110,7 +108,7 @@ function operands(operand: Value): Expression[] {
   return operand.type === TYPE.array ? valuesOf(operand).map(parseExpression) : [parseExpression(operand)];
 }
 
-/** As many as `take` names; an operand that is no array is one. */
+/** An operator with as many operands as `take` has parameters; an operand that is no array is one. */
 function exactly<Take extends (...parts: Expression[]) => Expression>(
   name: string,
   operand: Value,
@@ -182,7 +180,7 @@ function firstPresent(operand: Value): Expression {
   };
 }
 
-/** `$toLong` of a date (its milliseconds) or a whole number. MongoDB's manual: reference/operator/aggregation/toLong/. */
+/** `$toLong` of a date (its milliseconds) or a whole number (MongoDB: reference/operator/aggregation/toLong). */
 function toLong(value: Value): Value {
   if (isNullish(value.type)) return NULL;
   if (value.type === TYPE.int64) return value;
@@ -205,7 +203,7 @@ function whole(name: string, value: Value): bigint {
   return BigInt(number);
 }
 
-/** Bytes that an expression makes count for more than bytes that it looks at: they may all be in memory together. */
+/** Bytes that an expression makes cost more effort than bytes that it looks at: all may be in memory together. */
 const MADE_FACTOR = 4;
 
 function made(bytes: Buffer): Buffer {

@@ -19,13 +19,11 @@ export type Test =
   | { readonly op: 'in'; readonly values: readonly Value[] }
   | { readonly op: 'regex'; readonly matches: (text: string) => boolean }
   | { readonly op: 'exists' }
-  /** One element that is an object satisfies the whole filter. */
+  /** Matches if one element that is an object satisfies the whole filter. */
   | { readonly op: 'elemMatch'; readonly filter: Filter };
 
-/** What a command asks for that has no filter. */
 export const EVERYTHING: Filter = { kind: 'and', filters: [] };
 
-/** Parses the filter document at `doc`. */
 export function parseFilter(buf: Buffer, doc: number, of: 'document' | 'element' = 'document'): Filter {
   const filters: Filter[] = [];
   const elements = new Elements(buf, doc);
@@ -172,10 +170,7 @@ function regexOperator(value: Value, siblings: Value): Test {
 /** mongod's limit since 7.0. */
 const PATTERN_MAX = 16_384;
 
-/**
- * Says whether a text has a pattern of characters, classes and anchors. One that repeats or chooses may take practically for ever, and
- * nothing of the product sends it. The flags are those that mean the same in JavaScript.
- */
+/** Only characters, classes and anchors: a pattern that repeats or chooses may take practically for ever. */
 function compileRegex(source: string, flags: string): (text: string) => boolean {
   if (/[^imsu]/.test(flags)) throw notSupported(`The regular expression flags ${flags}`);
   if (source.length > PATTERN_MAX) throw malformed('Regular expression is too long');
@@ -192,7 +187,7 @@ function compileRegex(source: string, flags: string): (text: string) => boolean 
   }
 }
 
-/** `_id: <value>` of a filter whose `_id` is one plain value: the commonest filter needs no plan. */
+/** The value of a filter's plain `_id: <value>`: the commonest filter needs no plan. */
 export function idOf(filter: Filter): Value | undefined {
   if (filter.kind === 'field') {
     return filter.path.text === '_id' && filter.test.op === 'eq' ? filter.test.value : undefined;
@@ -205,7 +200,6 @@ export function idOf(filter: Filter): Value | undefined {
   return undefined;
 }
 
-/** Says of a document (or of an array's element) in its bytes whether it matches. */
 export type Predicate = (type: number, buf: Buffer, pos: number) => boolean;
 
 export function predicate(filter: Filter, context: ExpressionContext): Predicate {
@@ -318,7 +312,7 @@ function isNaNValue(type: number, buf: Buffer, pos: number): boolean {
   return type === TYPE.double && Number.isNaN(buf.readDoubleLE(pos));
 }
 
-/** Above this a list is looked up by key bytes instead of compared one by one. */
+/** A longer list is looked up by key bytes instead of compared one by one. */
 const LINEAR_LIMIT = 8;
 const scratch = new KeyBuffer();
 

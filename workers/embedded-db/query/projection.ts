@@ -3,7 +3,6 @@ import { Elements, TYPE, type Value } from '../bson/read.ts';
 import { asFlag } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 
-/** Gives the document with the fields that were asked for, or without those that were not wanted. */
 export type Projection = (doc: Buffer) => Buffer;
 
 interface Node {
@@ -93,7 +92,7 @@ function inside(apply: Apply, node: Node, name: string, element: Elements, out: 
   out.close(handle);
 }
 
-/** Applies the projection to each object of an array. An inclusion drops the array's scalars, an exclusion keeps them. */
+/** Applies it to each object of an array. An inclusion drops the array's scalars, an exclusion keeps them. */
 function eachElement(apply: Apply, node: Node, name: string, array: Elements, out: BsonWriter): void {
   const handle = out.array(name);
   const elements = new Elements(array.buf, array.pos);

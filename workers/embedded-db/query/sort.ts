@@ -28,7 +28,7 @@ export function parseSort(sort: Value): readonly SortField[] {
   return fields;
 }
 
-/** The values that a document sorts by, in one buffer: its own bytes, so positions are enough. */
+/** The values that a document sorts by, as positions in its own bytes. */
 export interface SortKey {
   readonly types: readonly number[];
   readonly positions: readonly number[];
@@ -36,7 +36,7 @@ export interface SortKey {
 
 const found = newIndexedValues();
 
-/** Of an array the smallest element counts (ascending) or the greatest (descending), as in mongod. */
+/** An array counts as its smallest element (ascending) or its greatest (descending), as in mongod. */
 export function sortKey(fields: readonly SortField[], buf: Buffer): SortKey {
   const types: number[] = [];
   const positions: number[] = [];

@@ -12,7 +12,7 @@ export interface Collection extends CollectionRecord {
   /** `db.name` */
   readonly ns: string;
   count: number;
-  /** Set when it is dropped: a cursor must not go on in a new one of that name. */
+  /** A cursor must not go on in a new collection of that name. */
   dropped: boolean;
   /** Indexes by the paths of an update; emptied when the indexes change. */
   readonly affected: AffectedIndexes;
@@ -21,9 +21,9 @@ export interface Collection extends CollectionRecord {
 const NEXT_ID = Buffer.from('next');
 
 /**
- * The collections and their indexes, kept in memory and in the table `meta`: `c<db>.<name>` → `encodeCollection`,
- * `n<id u32>` → the number of documents (double), `next` → the next id (u32).
- * All changes happen inside a write transaction and are stored by `flush` at its end.
+ * The collections and their indexes, kept in memory and in the table `meta`: `c<db>.<name>` → `encodeCollection`, `n<id
+ * u32>` → the number of documents (double), `next` → the next id (u32). All changes happen inside a write transaction
+ * and are stored by `flush` at its end.
  */
 export class Catalog {
   private readonly database: Database;
@@ -38,7 +38,6 @@ export class Catalog {
     this.reload();
   }
 
-  /** Replaces what is in memory by what is stored. */
   reload(): void {
     const { database } = this;
     this.collections.clear();
@@ -61,7 +60,7 @@ export class Catalog {
     return this.collections.values();
   }
 
-  /** The collection; created when missing. Throws 73 for invalid names. */
+  /** Created when missing. Throws 73 for invalid names. */
   ensure(db: string, name: string): Collection {
     const ns = `${db}.${name}`;
     const known = this.collections.get(ns);
@@ -106,7 +105,6 @@ export class Catalog {
     this.buildMoved(collection);
   }
 
-  /** From now on its indexes are used. */
   finishBuild(collection: Collection, build: Build): void {
     this.removeBuild(collection, build);
     collection.indexes.push(...build.indexes);
@@ -131,7 +129,7 @@ export class Catalog {
     this.counted.add(collection);
   }
 
-  /** Stores the changes; the last step of every write transaction. */
+  /** The last step of every write transaction. */
   flush(): void {
     for (const collection of this.changed) {
       this.database.put(this.database.meta, collectionKey(collection.ns), encodeCollection(this.writer, collection));
@@ -179,7 +177,6 @@ function countKey(id: number): Buffer {
 const NAMESPACE_BYTES_MAX = 255;
 const DATABASE_BYTES_MAX = 63;
 
-/** Throws 73 for names that are none, or too long. */
 function checkNamespace(db: string, name: string): void {
   checkDatabase(db);
   const bad = name === '' || name.startsWith('.') || name.startsWith('system.') || /[$\0]/.test(name);
@@ -201,7 +198,6 @@ function shown(name: string): string {
   return name.length > NAMESPACE_BYTES_MAX ? `${name.slice(0, NAMESPACE_BYTES_MAX)}…` : name;
 }
 
-/** Cached results, by shape of update; emptied when the indexes change. */
 interface AffectedIndexes {
   readonly byShape: Map<string, readonly Index[]>;
   last: { readonly paths: readonly string[]; readonly indexes: readonly Index[] } | undefined;
@@ -255,7 +251,6 @@ function overlaps(a: string, b: string): boolean {
   return a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`);
 }
 
-/** What the catalogue stores of a collection. */
 interface CollectionRecord {
   readonly id: number;
   readonly uuid: Buffer;
@@ -284,10 +279,7 @@ const FIELD = {
   nested: Buffer.from('nested'),
 } as const;
 
-/**
- * `{ id, uuid, indexes: [{ id, spec, multikey, nested }], builds: [{ id, to, indexes }] }`, with `uuid` and `to` as hex. `builds` is
- * absent while there are none.
- */
+/** `{ id, uuid, indexes: [{ id, spec, multikey, nested }], builds: [{ id, to, indexes }] }`; `uuid`, `to`: hex. */
 function encodeCollection(writer: BsonWriter, { id, uuid, indexes, builds }: CollectionRecord): Buffer {
   const doc = writer.begin();
   writer.int32('id', id);

@@ -19,7 +19,7 @@ interface Table {
   readonly lmdb: LmdbTable<Buffer, Buffer>;
 }
 
-/** A range of keys: from `start` (included) to `end` (not). */
+/** From `start` (included) to `end` (not). */
 export interface KeyRange {
   readonly start: Buffer;
   readonly end: Buffer;
@@ -27,28 +27,25 @@ export interface KeyRange {
 
 const NO_OVERWRITE = { noOverwrite: true };
 
-/** In `meta`: the number of the last group of the log that the tables hold (f64). */
+/** The key in `meta` of the number of the last group of the log that the tables hold (f64). */
 const STORED = Buffer.from('log');
-/** In `meta`: the store's id, created with the tables; every group of the log has it. */
+/** The key in `meta` of the store's id, created with the tables; every group of the log has it. */
 const STORE_ID = Buffer.from('store');
-/**
- * A checkpoint writes each changed page once and blocks everything. Longer intervals write less in total, shorter ones block for
- * a shorter time.
- */
+/** A checkpoint blocks everything: longer intervals write less in total, shorter ones block for a shorter time. */
 const CHECKPOINT_BYTES = 8 * 1024 * 1024;
 /** After a checkpoint that failed, the log grows at least by this before the next try. */
 const RETRY_BYTES = 1024 * 1024;
 
 /**
- * Three tables of bytes in one LMDB file, with a write-ahead log. `write` changes the tables inside an LMDB transaction that
- * stays open, and returns when the log has the changes on the disk. That writes a few kilobytes at the end of the log, where LMDB
- * would write every changed page at scattered places. A checkpoint commits the transaction. At the next open, changes in the log
- * after the last checkpoint are applied again. This process is the only writer; reads see everything that was written.
+ * Three tables of bytes in one LMDB file, with a write-ahead log. `write` changes the tables inside an LMDB transaction
+ * that stays open, and returns when the log has the changes on the disk: a few kilobytes at its end, where LMDB would
+ * write every changed page at scattered places. A checkpoint commits the transaction. The next open applies the log
+ * after the last checkpoint again. This process is the only writer; reads see everything that was written.
  */
 export class Database {
   /** `[collection u32][key of _id]` → the document's BSON as it was received. */
   readonly documents: Table;
-  /** `[index u32][components][key of _id]` → where that `_id` begins (u16); unique: `[index u32][components][01]` → the key of `_id`. */
+  /** `[index u32][components][key of _id]` → its `_id`'s place (u16); unique: `[…][components][01]` → key of `_id`. */
   readonly entries: Table;
   /** The catalogue; see `catalog.ts`. */
   readonly meta: Table;
@@ -59,14 +56,11 @@ export class Database {
   private readonly files: StoreFiles;
   private readonly sync: boolean;
   private checkpointAt = CHECKPOINT_BYTES;
-  /** Why the last `checkpoint` that failed did. */
   checkpointError: unknown;
-  /** The log position of the last checkpoint. */
   private readonly position: LogPosition & { stored: number };
 
-  /** What searches have looked at since the start: entries of an index or documents in their order, and documents. */
+  /** How many entries and documents searches have looked at since the start. */
   readonly looked = { keys: 0, documents: 0 };
-  /** What this start recovered from the log. */
   readonly recovery: Recovery;
 
   /** Throws `DamageFound` when the log is damaged, or belongs to another store: its sentence says what to do. */
@@ -93,10 +87,7 @@ export class Database {
     if (known === undefined) syncDirectory(dir);
   }
 
-  /**
-   * Runs `action` and returns when its writes are on the disk, all or none. After it has thrown, reads may show what is not
-   * stored: call `undo`, or end this process.
-   */
+  /** The action's writes are on the disk on return, all or none. If it throws, call `undo`, or end this process. */
   write(action: () => void): void {
     this.open ??= beginTransaction(this.root);
     action();
@@ -114,8 +105,8 @@ export class Database {
   }
 
   /**
-   * Undoes a `write` that has thrown. Nothing may be read or written until it resolves: it ends within the turn of the event loop in
-   * which it began, and commands come only in other turns.
+   * Undoes a `write` that has thrown. Nothing may be read or written until it resolves, which it does within the same
+   * turn of the event loop; commands come only in other turns.
    */
   async undo(): Promise<void> {
     this.log.discard();
@@ -133,7 +124,7 @@ export class Database {
     }
   }
 
-  /** Ends the transaction. The tables are as of the last checkpoint then: applies the log since then again. */
+  /** Ends the transaction. The tables are then as of the last checkpoint: applies the log since then again. */
   private async reopen(): Promise<void> {
     this.open?.end(ABORT);
     await this.open?.ended;
@@ -146,14 +137,14 @@ export class Database {
     }
   }
 
-  /** Whether the log is long enough for a checkpoint. */
   get checkpointDue(): boolean {
     return this.log.size >= this.checkpointAt;
   }
 
   /**
-   * Stores the tables. Nothing may be written until it resolves. False, with the reason in `checkpointError`, when the disk did not
-   * take them: the log has everything. Such a try applies the log again, so the next one is due when the log is twice as long.
+   * Stores the tables. Nothing may be written until it resolves. False, with the reason in `checkpointError`, when the
+   * disk did not take them: the log has everything. A failed try applies the log again, so the next is due when the log
+   * is twice as long.
    */
   async checkpoint(): Promise<boolean> {
     if (this.open === undefined) return true;
@@ -179,8 +170,8 @@ export class Database {
   }
 
   /**
-   * Copies the tables as of the last checkpoint to a new file, without their free space. Writes continue meanwhile. Right after a
-   * checkpoint, the copy contains everything acknowledged before it.
+   * Copies the tables as of the last checkpoint to a new file, without their free space. Writes continue meanwhile.
+   * Right after a checkpoint, the copy contains everything acknowledged before it.
    */
   copyTo(path: string): Promise<void> {
     return this.root.backup(path, true);
@@ -226,14 +217,13 @@ export class Database {
     return out;
   }
 
-  /** Removes up to `limit` entries of the range; how many there were. */
   removeRange(table: Table, { start, end }: KeyRange, limit: number): number {
     const keys = [...table.lmdb.getKeys({ start, end, limit })];
     for (const key of keys) this.remove(table, key);
     return keys.length;
   }
 
-  /** Only after writes that succeeded. On a full disk the tables stay as they were, and the log has the rest. */
+  /** Call it only if no write failed. On a full disk the tables stay as they were, and the log has the rest. */
   async close(): Promise<void> {
     try {
       if (this.open !== undefined) await this.store(this.open);
@@ -280,7 +270,6 @@ export function prefixRange(id: number, before: Buffer = NOTHING): KeyRange {
   return { start: prefix(before, id), end: prefix(before, id + 1) };
 }
 
-/** The lowest key after `key`. */
 export function after(key: Buffer): Buffer {
   return Buffer.concat([key, ZERO]);
 }
@@ -295,7 +284,6 @@ function prefix(before: Buffer, id: number): Buffer {
   return bytes;
 }
 
-/** LMDB on the tables' file, made when it is missing. */
 function openTables(path: string, sync: boolean): RootDatabase<Buffer, Buffer> {
   const options = {
     path,
@@ -312,7 +300,7 @@ function openTables(path: string, sync: boolean): RootDatabase<Buffer, Buffer> {
   return open<Buffer, Buffer>(options);
 }
 
-/** An open LMDB transaction. `end` commits it, or aborts it with `ABORT`; then `ended` resolves. */
+/** `end` commits the transaction, or aborts it with `ABORT`; then `ended` resolves. */
 interface OpenTransaction {
   readonly end: (how: typeof ABORT | undefined) => void;
   readonly ended: Promise<unknown>;
@@ -327,7 +315,6 @@ function beginTransaction(root: RootDatabase<Buffer, Buffer>): OpenTransaction {
   return { end, ended };
 }
 
-/** How lmdb-js writes and reads keys: as they are. */
 const KEY_ENCODER = {
   writeKey(key: Key, target: Buffer, position: number): number {
     if (key instanceof Uint8Array) {
@@ -342,7 +329,7 @@ const KEY_ENCODER = {
   readKey: (source: Buffer, start: number, end: number): Buffer => copyOf(source, start, end),
 };
 
-/** Documents and keys that are read are copied into large chunks: an ArrayBuffer for each would cost more than its bytes. */
+/** Read documents and keys are copied into large chunks: an ArrayBuffer for each would cost more than its bytes. */
 const CHUNK_BYTES = 256 * 1024;
 let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
 let chunkUsed = 0;

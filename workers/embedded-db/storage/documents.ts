@@ -16,8 +16,8 @@ const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
 const ID = Buffer.from('_id');
 
 /**
- * Documents with their index entries. Each call first checks (duplicate keys, impossible keys) and then writes, so a call that
- * throws a StoreError has written nothing. Only inside `Database.write`.
+ * Documents with their index entries. Each call first checks (duplicate keys, impossible keys) and then writes, so a
+ * call that throws a StoreError has written nothing. Only inside `Database.write`.
  */
 export class Documents {
   private readonly database: Database;
@@ -29,14 +29,11 @@ export class Documents {
   private readonly after = new EntryKeys();
   private readonly boundsBefore: number[] = [];
   private readonly bounds: number[] = [];
-  /** For each index: a bit for each field in which the new document has an array, and in which it has an array within an array. */
+  /** For each index, a bit mask: fields in which the new document has an array (`nested`: an array in an array). */
   private readonly arrays: number[] = [];
   private readonly nested: number[] = [];
   private readonly slice: KeySlice = { bytes: ID, start: 0, end: 0 };
-  /**
-   * Namespaces with documents inserted or changed, and indexes (`<namespace>/<name>`) with entries added. Whoever signals
-   * them empties it.
-   */
+  /** Changed namespaces, and indexes (`<namespace>/<name>`) with new entries. Whoever signals them empties it. */
   readonly changed = new Set<string>();
   /** Since the start, as `serverStatus().metrics.document` has them. */
   readonly counts = { inserted: 0, updated: 0, deleted: 0 };
@@ -65,7 +62,7 @@ export class Documents {
     return `collection ${id}`;
   }
 
-  /** Inserts the document at `pos` as it is, its `_id` first, made when missing. Returns that `_id`. Throws 11000, 10334. */
+  /** Inserts the document at `pos`, its `_id` first, made when missing. Returns that `_id`. Throws 11000, 10334. */
   insert(collection: Collection, buf: Buffer, pos: number, nowMs: number): Value {
     const at = findElement(buf, pos, ID);
     const id = at < 0 ? newObjectId(nowMs) : { type: byteAt(buf, at), buf, pos: at + ID.length + 2 };
@@ -93,7 +90,7 @@ export class Documents {
     return id;
   }
 
-  /** Gives a stored document its entries in indexes that are being built. Throws 11000, or what keeps it from being indexed: 171, 201. */
+  /** Gives a stored document its entries in indexes that are being built. Throws 11000, 171, 201. */
   index(collection: Collection, { indexes }: Build, key: Buffer, doc: Buffer): void {
     const idKey = key.subarray(4);
     this.makeEntries(collection, indexes, doc, idKey);
@@ -198,7 +195,6 @@ export class Documents {
     return this.slice;
   }
 
-  /** Checks whether another document has one of the keys of `after` from `first` on. */
   private checkUnique(
     collection: Collection,
     index: Index,
@@ -231,9 +227,7 @@ export class Documents {
   }
 }
 
-/**
- * The indexes in which the document with this key has entries: those that are `ready`, and those of a build that has passed its place.
- */
+/** The indexes with entries of the document with this key: those `ready`, and those of a build that has passed it. */
 function indexesOf({ indexes, builds }: Collection, key: Buffer, ready: readonly Index[] = indexes): readonly Index[] {
   if (builds.length === 0) return ready;
   return [...ready, ...builds.filter(({ to }) => Buffer.compare(key, to) <= 0).flatMap((build) => build.indexes)];

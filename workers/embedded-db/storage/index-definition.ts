@@ -27,8 +27,8 @@ export interface Index {
   /** Per field: some document had an array within an array there. Never becomes false again. */
   readonly nested: boolean[];
   /**
-   * Several of its fields begin with the same name, as `l.k` and `l.v`, and none has a number in it. If `l` is an array, each entry
-   * then has the values of one element of it.
+   * Several of its fields begin with the same name, as `l.k` and `l.v`, and none has a number in it. If `l` is an
+   * array, each entry then has the values of one element of it.
    */
   readonly byElement: boolean;
   /** Set when it is dropped: its entries are gone. */
@@ -81,10 +81,7 @@ export function indexFromSpec(id: number, spec: Buffer): Index {
   };
 }
 
-/**
- * Notes in which fields a document has an array (`arrays`, a bit for each field), and in which an array within an array (`nested`).
- * Returns whether no document had one there before.
- */
+/** `arrays`, `nested`: a bit for each field. Returns whether no document had an array (in one) there before. */
 export function raiseFlags(index: Index, arrays: number, nested: number): boolean {
   if (arrays === 0) return false;
   let changed = false;
@@ -142,10 +139,7 @@ interface Parts {
   expire?: number;
 }
 
-/**
- * Checks one specification of createIndexes and gives it in the form that is stored and listed. Refuses with 67, as mongod, what is
- * no index.
- */
+/** Checks one specification of createIndexes; returns it as it is stored and listed. Refuses it with 67, as mongod. */
 export function normaliseSpec(spec: Value): Buffer {
   const parts = readSpec(spec);
   const { key, name, partial } = parts;
@@ -157,7 +151,7 @@ export function normaliseSpec(spec: Value): Buffer {
   if (fields.length === 1 && fields[0] === '_id') throw noIndex('_id has its own');
   const dotted = fields.filter((field) => field.includes('.')).map((field) => field.split('.')[0]);
   if (parts.unique === true && new Set(dotted).size < dotted.length) {
-    // Its entries are all combinations of an array's values, of which mongod makes only those of one element.
+    // We would enter all combinations of an array's values; mongod enters only those within one element.
     throw notSupported('A unique index on several fields inside one array');
   }
   if (partial !== undefined) checkPartial(parseFilter(partial.buf, partial.pos), partial);

@@ -50,7 +50,6 @@ export class EntryKeys {
     return this.buffer.bytes.subarray(this.start(key), this.end(key));
   }
 
-  /** Whether one of the keys from `from` to `to` has the bytes of `other`'s key. */
   has(from: number, to: number, other: EntryKeys, key: number): boolean {
     for (let i = from; i < to; i++) if (this.same(i, other, key)) return true;
     return false;
@@ -68,10 +67,7 @@ export class EntryKeys {
     return true;
   }
 
-  /**
-   * Adds the keys of the document in `index`, made from its bytes: none when a partial or sparse index leaves it out,
-   * several when an array is on a path. `idKey` is the key of its `_id`.
-   */
+  /** Adds no key if a partial or sparse index leaves the document out, several if an array is on a path. */
   add(index: Index, doc: Buffer, idKey: Buffer): void {
     this.arrays = 0;
     this.nested = 0;
@@ -158,7 +154,6 @@ export class EntryKeys {
   }
 }
 
-/** Where `locate` found the value. */
 let foundType = 0;
 let foundPos = 0;
 
@@ -198,8 +193,8 @@ function valuesFor(field: number): IndexedValues {
 }
 
 /**
- * Whether the chosen values that lie in one array lie in one element of it: `{ 'l.k': 1, 'l.v': 1 }` has a key for each element
- * of `l`, as in mongod, not one for each `k` with each `v`.
+ * Whether the chosen values that lie in one array lie in one element of it: `{ 'l.k': 1, 'l.v': 1 }` has a key for each
+ * element of `l`, as in mongod, not one for each `k` with each `v`.
  */
 function ofOneElement(fields: number): boolean {
   for (let f = 1; f < fields; f++) {
@@ -213,7 +208,6 @@ function ofOneElement(fields: number): boolean {
   return true;
 }
 
-/** Counts through all combinations. */
 function nextCombination(fields: number): boolean {
   for (let f = fields - 1; f >= 0; f--) {
     const next = (chosen[f] ?? 0) + 1;
@@ -252,10 +246,7 @@ function sharedLevels(a: Path, b: Path): number {
 
 /** mongod's `indexMaxNumGeneratedKeysPerDocument`. */
 const KEYS_MAX = 100_000;
-/**
- * The most combinations of values that are looked at for an index `byElement`. Most of them are of two elements and make no key.
- * To skip this many takes some 0.2 s.
- */
+/** The limit of combinations, some 0.2 s of work, for an index `byElement`: most of them make no key. */
 const LOOKS_MAX = 10_000_000;
 
 function rejectTooMany(index: Index): void {
@@ -272,7 +263,7 @@ function tooMany(index: Index): StoreError {
 const OFFSETS = Buffer.allocUnsafeSlow(2 * 2048);
 for (let i = 0; i < 2048; i++) OFFSETS.writeUInt16BE(i, i * 2);
 
-/** What an entry with a key of so many bytes holds; `Database.entries` says why. */
+/** The value of an entry with a key of this many bytes; see `Database.entries`. */
 export function entryValue(index: Index | undefined, keyBytes: number, idKey: Buffer): Buffer {
   if (index?.unique === true) return idKey;
   const offset = keyBytes - idKey.length;

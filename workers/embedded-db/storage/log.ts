@@ -23,7 +23,6 @@ const CHECKSUM_AT = SIZE_AT + 4;
 const HEADER_CHECKSUM_AT = CHECKSUM_AT + 4;
 
 export interface Header {
-  /** The id of the store that wrote it. */
   readonly store: Buffer;
   readonly number: number;
   /** Bytes of the changes, and their checksum. */
@@ -31,14 +30,13 @@ export interface Header {
   readonly checksum: number;
 }
 
-/** What became of one key of one table; without a value it was removed. */
+/** A new value for one key of one table; without a value the key was removed. */
 export interface Change {
   readonly table: number;
   readonly key: Buffer;
   readonly value: Buffer | undefined;
 }
 
-/** Writes the header of the group whose changes stand behind it in `group`. */
 function writeHeader(group: Buffer, store: Buffer, number: number): void {
   group.set(MAGIC, 0);
   group.set(store, MAGIC.length);
@@ -61,12 +59,12 @@ export function readHeader(bytes: Buffer): Header | undefined {
   };
 }
 
-/** What every header of this store begins with; nobody outside knows it, so no document can hold one. */
+/** The beginning of every header of this store; nobody outside knows it, so no document can hold one. */
 export function headerStart(store: Buffer): Buffer {
   return Buffer.concat([MAGIC, store]);
 }
 
-/** Whether these bytes are the damaged header of group `number`: at least two of magic, store and number are as they must be. */
+/** Whether these bytes are the damaged header of group `number`: at least two of magic, store and number are right. */
 export function wasHeader(bytes: Buffer, store: Buffer, number: number): boolean {
   if (bytes.length < HEADER_BYTES || readHeader(bytes) !== undefined) return false;
   const signs = [
@@ -99,18 +97,18 @@ export interface KeySlice {
 export type Key = Buffer | KeySlice;
 
 export interface LogPosition {
-  /** The store's id. It is in the tables and in the header of each group, so that the log of another store is recognized. */
+  /** The store's id, also in the header of each group, so that another store's log is recognized. */
   readonly store: Buffer;
   /** The number of the last group that the tables hold. */
   readonly stored: number;
-  /** False until the tables are made: the log's length is a multiple of `LOG_STEP_BYTES` from then on. */
+  /** False until the tables are made: from then on the log's length is a multiple of `LOG_STEP_BYTES`. */
   readonly made: boolean;
 }
 
 const FIRST_BYTES = 1024 * 1024;
 /**
- * The file's length is a multiple of this, and what was never written is zero: so a file that was cut off is told from one that
- * ends. The length is synced before the first write into what it added.
+ * The file's length is a multiple of this, and unwritten bytes are zero: this tells a file that was cut off from one
+ * that ends. The length is synced before the first write into what it added.
  */
 export const LOG_STEP_BYTES = 64 * 1024;
 /** Above this length, which most stores reach, it grows by as much: each step costs an fsync. */
@@ -119,10 +117,10 @@ const LARGE_STEP_BYTES = 1024 * 1024;
 const KEPT_BYTES = 64 * 1024 * 1024;
 
 /**
- * The write-ahead log: what was written since the tables were last stored (a checkpoint), group by group, in one file that
- * is begun anew with each checkpoint. Groups are numbered without a gap through all its rounds. One that was only partly
- * written fails its checksum: nobody has been told that it is stored. What lies behind the last group is left from an
- * earlier round, and its number says that the tables hold it (`read-log.ts`).
+ * The write-ahead log: what was written since the tables were last stored (a checkpoint), group by group, in one file
+ * that is begun anew with each checkpoint. Groups are numbered without a gap through all its rounds. A group that was
+ * only partly written fails its checksum: nobody has been told that it is stored. What lies behind the last group is
+ * left from an earlier round, and its number says that the tables hold it (`read-log.ts`).
  */
 export class Log {
   private readonly fd: number;
@@ -148,22 +146,18 @@ export class Log {
     return this.position;
   }
 
-  /** The number of the last group in the file. */
   get last(): number {
     return this.number;
   }
 
-  /** Bytes of the group that `append` will write. */
   get pending(): number {
     return this.used;
   }
 
-  /** Forgets the group that `append` would write. */
   discard(): void {
     this.used = HEADER_BYTES;
   }
 
-  /** Adds a change to the group that `append` will write. */
   add(table: number, key: Key, value: Buffer | undefined): void {
     const keyBytes = key instanceof Uint8Array ? key.length : key.end - key.start;
     this.reserve(CHANGE_BYTES + keyBytes + (value?.length ?? 0));
@@ -250,7 +244,7 @@ export function sizeLog(path: string, sync: boolean): void {
   }
 }
 
-/** Sets the length that `bytes` bytes need, on the disk; gives it. */
+/** Sets the length that `bytes` bytes need, on the disk; returns it. */
 function grown(fd: number, bytes: number, step: number, sync: boolean): number {
   const length = Math.ceil(bytes / step) * step;
   ftruncateSync(fd, length);

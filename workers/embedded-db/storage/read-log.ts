@@ -15,7 +15,6 @@ import {
 /** A group in the file: `[at, changesAt)` is its header. */
 interface FoundGroup {
   readonly number: number;
-  /** Its checksum fits. */
   readonly whole: boolean;
   readonly at: number;
   readonly changesAt: number;
@@ -32,11 +31,11 @@ export interface Recovery {
 /**
  * The log as a file of bytes, and what a start must do with it.
  *
- * A power failure may keep any part of the last unsynced write, and only one group is ever unsynced. So the groups after `stored`
- * (the last that the tables contain) are needed and must follow one another without a gap, and at most one more, the next, may be
- * incomplete. Everything else, groups up to `stored` and remains of them, is from earlier rounds and may be in any state. A group
- * with a higher number, complete or not, proves that the one before it was stored: if that one is not complete, the file is
- * damaged.
+ * A power failure may keep any part of the last unsynced write, and only one group is ever unsynced. So the groups
+ * after `stored` (the last that the tables contain) are needed and must follow one another without a gap, and at most
+ * one more, the next, may be incomplete. Everything else, groups up to `stored` and remains of them, is from earlier
+ * rounds and may be in any state. A group with a higher number, complete or not, proves that the one before it was
+ * stored: if that one is not complete, the file is damaged.
  */
 export class LogBytes {
   private readonly fd: number;
@@ -49,7 +48,7 @@ export class LogBytes {
     this.path = path;
   }
 
-  /** The groups to apply after group `stored`. Throws `DamageFound` when a needed group is damaged or from another store. */
+  /** The groups to apply after group `stored`. Throws `DamageFound` when one is damaged or from another store. */
   recovery({ store, stored, made }: LogPosition): Recovery {
     const first = readHeader(this.read(0, HEADER_BYTES));
     if (first !== undefined && !first.store.equals(store)) throw notTheirs(this.path, 'another store wrote it');
@@ -155,7 +154,6 @@ function filled(path: string, bytes: number): string {
   return `truncate -s ${Math.ceil(bytes / LOG_STEP_BYTES) * LOG_STEP_BYTES} ${path}`;
 }
 
-/** The command that makes a log without any group. */
 export function emptied(path: string): string {
   return `truncate -s 0 ${path} && ${filled(path, 1)}`;
 }

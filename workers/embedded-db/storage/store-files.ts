@@ -21,7 +21,6 @@ import { syncDirectory } from '../../../shared/platform/runtime/own-file.ts';
 import { type DirectoryLock, takeDirectory } from '../../../shared/platform/runtime/unix-socket.ts';
 import { emptied } from './read-log.ts';
 
-/** The two files that are the data. */
 export interface StoreFiles {
   readonly dir: string;
   readonly tables: string;
@@ -41,9 +40,9 @@ export function storeFiles(dir: string): StoreFiles {
 }
 
 /**
- * Prepares the files of a store before LMDB opens its tables. A new store begins with its log, so tables without a log have lost
- * it. If a power failure interrupted the creation of the tables, they are put aside and created again: nothing had been written
- * to them. What a killed `store compact` left is removed: it may be as large as the store.
+ * Prepares the files of a store before LMDB opens its tables. A new store begins with its log, so tables without a log
+ * have lost it. If a power failure interrupted the creation of the tables, they are put aside and created again:
+ * nothing had been written to them. The rest of a killed `store compact` is removed: it may be as large as the store.
  */
 export function prepareFiles(dir: string): StoreFiles {
   const files = storeFiles(dir);
@@ -59,8 +58,8 @@ export function prepareFiles(dir: string): StoreFiles {
 }
 
 /**
- * Removes the access of group and others to the store's files and directory, which a copy may have left. Files
- * of another user (an administrator's copy, `lost+found`) stay as they are, because this user may not change them.
+ * Removes the access of group and others to the store's files and directory, which a copy may have left. Files of
+ * another user (an administrator's copy, `lost+found`) stay as they are, because this user may not change them.
  */
 export function narrowModes(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
@@ -87,12 +86,12 @@ function makeLog({ dir, log }: StoreFiles): void {
 }
 
 /**
- * Error codes of LMDB (lmdb.h): a page that is not in the file, one of the wrong kind, a fatal state, another version, no file of
- * LMDB; and `MDB_BAD_TXN`, as which lmdb-js tells the first two when it meets them inside a transaction.
+ * Error codes of LMDB (lmdb.h): a page that is not in the file, one of the wrong kind, a fatal state, another version,
+ * no file of LMDB; and `MDB_BAD_TXN`, as which lmdb-js tells the first two when it meets them inside a transaction.
  */
 const SAY_DAMAGED: ReadonlySet<unknown> = new Set([-30797, -30796, -30795, -30794, -30793, -30782]);
 
-/** Does `work`, which opens the store in `dir`. Throws `DamageFound`, with the way out, when LMDB says that its file is damaged. */
+/** Does `work` on the store in `dir`. Throws `DamageFound`, with the way out, when LMDB calls its file damaged. */
 export async function tellDamage<Result>(dir: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -114,7 +113,6 @@ function isOfLmdb(tables: string): boolean {
   return META_MAGIC_AT.every((at) => MAGIC.equals(bytesOf(tables, at)));
 }
 
-/** Whether the tables were never completed. */
 function neverUsed({ tables, log }: StoreFiles): boolean {
   return existsSync(log) && statSync(log).size === 0 && statSync(tables).size < SMALLEST_BYTES;
 }
@@ -136,7 +134,7 @@ function bytesOf(path: string, at: number): Buffer {
   }
 }
 
-/** Gives a finished file its name, mode 0600: after a power failure either it is there whole, or what had the name before. */
+/** Gives a finished file its name, mode 0600. After a power failure the name has either all of it, or its old file. */
 export function replaceFile(finished: string, name: string): void {
   chmodSync(finished, 0o600);
   const fd = openSync(finished, 'r');
@@ -159,7 +157,7 @@ export async function takeStore(dir: string): Promise<DirectoryLock> {
 
 /** Less than this is no room: LMDB reports a write that was cut short as an I/O error. */
 const LITTLE_BYTES = 16 * 1024 * 1024;
-/** The disk, the user's quota, or the limit of a file's size: as Node has them, and as LMDB has them (errno of Linux). */
+/** The disk, the user's quota, or the limit of a file's size: as Node has them, and as LMDB (errno of Linux). */
 const CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 28, 122, 27]);
 const EIO = 5;
 
@@ -175,18 +173,16 @@ function freeBytes(dir: string): number {
   return bavail * bsize;
 }
 
-/** A backup that was begun, and what has become of it. */
 export interface Backup {
   readonly path: string;
   state: 'copying' | 'done' | 'failed';
   why?: string;
 }
 
-/** Follows the tables in a backup, before the SHA-256 of everything so far. It reveals a backup that was cut or damaged. */
+/** Follows the tables in a backup, before the SHA-256 of everything so far. It reveals a cut or damaged backup. */
 const MARK = Buffer.from('harkara backup 1\n');
 const TRAILER_BYTES = MARK.length + 32;
 
-/** Turns a copy of the tables into a backup. */
 export async function sealBackup(path: string): Promise<void> {
   const digest = await digestOf(path, statSync(path).size);
   await appendFile(path, Buffer.concat([MARK, digest]));

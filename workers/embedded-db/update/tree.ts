@@ -18,8 +18,8 @@ import type { BsonWriter } from '../bson/write.ts';
 import type { Scope } from '../query/expression.ts';
 
 /**
- * An update as a tree over field names, as mongod builds it: `{ $set: { 'a.b': 1 }, $inc: { 'a.c': 1 } }` is the node `a`
- * with the children `b` and `c`. Applying it walks a document once and copies what no node names.
+ * An update as a tree over field names, as mongod builds it: `{ $set: { 'a.b': 1 }, $inc: { 'a.c': 1 } }` is the node
+ * `a` with the children `b` and `c`. Applying it walks a document once and copies what no node names.
  */
 interface UpdateNode {
   readonly name: string;
@@ -35,7 +35,7 @@ interface UpdateNode {
 export interface Change {
   /** The new value; `MISSING` removes the field, the current value itself leaves it. */
   readonly next: (current: Value, document: DocumentScope) => Value;
-  /** False for what never makes a field that is not there (`$unset`, `$pull`). */
+  /** False for a change that never makes a missing field (`$unset`, `$pull`). */
   readonly creates: boolean;
   /** `$setOnInsert`. */
   readonly onInsertOnly: boolean;
@@ -43,20 +43,18 @@ export interface Change {
 
 /** The document that is being updated, as it was before. */
 export interface DocumentScope extends Scope {
-  /** True while an upsert makes a new document. */
   readonly inserting: boolean;
 }
 
 const ID = Buffer.from('_id');
 
-/** The document's `_id` as error messages show it. */
 export function idOf({ buf, pos }: DocumentScope): string {
   const id = fieldOf(buf, pos, ID);
   return id.type === TYPE.missing ? 'null' : show(id);
 }
 
 function newNode(name: string): UpdateNode {
-  // As a path of its own the name is cached with its bytes and its number.
+  // Parsed as a path, the name is cached with its bytes and its number.
   const path = parsePath(name);
   return {
     name,
@@ -80,7 +78,6 @@ export function checkDepth(path: string, value: Value): void {
 
 export const REMOVE: Change = { next: () => MISSING, creates: false, onInsertOnly: false };
 
-/** An update's root node and the dotted paths of its changes. */
 export interface UpdateTree {
   readonly root: UpdateNode;
   readonly paths: string[];
@@ -120,10 +117,10 @@ function checkName(name: string, path: string): void {
   if (name.charCodeAt(0) === 0x24) throw notSupported(`The name ${name} in the update path '${path}'`);
 }
 
-/** Above this number children are looked up by name. */
+/** With more children, they are looked up by name. */
 const LINEAR_LIMIT = 32;
 
-/** Searches from the end: an update that sets several fields each of hundreds of siblings names them one after the other. */
+/** From the end: an update that sets several fields of each of hundreds of siblings names them one after the other. */
 function childOf(node: UpdateNode, name: string): UpdateNode | undefined {
   if (node.byName !== undefined) return node.byName.get(name);
   if (node.children.length > LINEAR_LIMIT) node.byName = new Map(node.children.map((child) => [child.name, child]));
@@ -137,8 +134,8 @@ function creates(node: UpdateNode, inserting: boolean): boolean {
 }
 
 /**
- * Writes the document of `scope` with the tree's changes into `out`, in one pass. Everything that no node names is copied as
- * bytes. Existing fields keep their place; new ones come last, in the tree's order.
+ * Writes the document of `scope` with the tree's changes into `out`, in one pass. Everything that no node names is
+ * copied as bytes. Existing fields keep their place; new ones come last, in the tree's order.
  *
  * `replaceScalars`: a pipeline's `$set` replaces a scalar in its way by an object; an update operator fails with 28.
  */
@@ -251,8 +248,8 @@ function applyToArray(node: UpdateNode, { buf, pos: doc }: Value, scope: Documen
 }
 
 /**
- * Writes a node where there is no field yet. When its changes create nothing, an update operator leaves no empty object behind;
- * a pipeline's `$set` of `a.b` to `$$REMOVE` does, as in mongod.
+ * Writes a node where there is no field yet. When its changes create nothing, an update operator leaves no empty object
+ * behind; a pipeline's `$set` of `a.b` to `$$REMOVE` does, as in mongod.
  */
 function create(node: UpdateNode, name: Buffer, scope: DocumentScope, out: BsonWriter, byPipeline: boolean): void {
   if (node.change !== undefined) {

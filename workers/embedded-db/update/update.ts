@@ -33,7 +33,6 @@ import {
   type UpdateTree,
 } from './tree.ts';
 
-/** A parsed update: operators, a pipeline, or a whole new document. */
 export interface Update {
   readonly replaces: boolean;
   /** The dotted paths that it may change; undefined for a replacement. Indexes on other paths stay as they are. */
@@ -106,7 +105,6 @@ function replacement(update: Value): Update {
   };
 }
 
-/** The elements of the document at `doc`, but not its `_id`. */
 export function copyWithoutId(buf: Buffer, doc: number, out: BsonWriter): void {
   const end = valueEnd(TYPE.object, buf, doc) - 1;
   const id = findElement(buf, doc, ID);
@@ -121,10 +119,7 @@ export function copyWithoutId(buf: Buffer, doc: number, out: BsonWriter): void {
 const EMPTY = Buffer.from([5, 0, 0, 0, 0]);
 const writer = new BsonWriter(512);
 
-/**
- * The document that an upsert begins with: the fields that the filter pins to one value (`a: 1`, `a: { $eq: 1 }`, also
- * inside `$and`). For a replacement only `_id` counts.
- */
+/** The fields that the filter pins to one value, also inside `$and`. For a replacement only `_id` counts. */
 export function upsertSeed(filter: Filter, idOnly: boolean): Buffer {
   const tree = newTree();
   pin(filter, tree, idOnly);
@@ -148,7 +143,6 @@ function pin(filter: Filter, tree: UpdateTree, idOnly: boolean): void {
   addChange(tree, filter.path.text, { next: () => value, creates: true, onInsertOnly: false });
 }
 
-/** Parses `{ $set: …, $inc: … }` into a tree. */
 function parseOperators(update: Value): UpdateTree {
   const tree = newTree();
   const operators = new Elements(update.buf, update.pos);
@@ -273,7 +267,7 @@ function parsePush(argument: Value): Push {
   return { each, slice };
 }
 
-/** Removes what equals the value, or, of an object, the documents that match it as a filter. */
+/** Removes elements equal to the value, or, if it is an object, documents that match it as a filter. */
 function pull(argument: Value): Next {
   const unwanted = pullPredicate(argument);
   return (current) => {
@@ -285,7 +279,7 @@ function pull(argument: Value): Next {
   };
 }
 
-/** Only `$expr` sees the time, and elements have none. */
+/** Only `$expr` uses the time, and an element's filter cannot have `$expr`. */
 const NO_TIME = { nowMs: 0 };
 
 function pullPredicate(argument: Value): (element: Value) => boolean {
@@ -295,7 +289,7 @@ function pullPredicate(argument: Value): (element: Value) => boolean {
   return ({ type, buf, pos }) => type === TYPE.object && matches(type, buf, pos);
 }
 
-/** An update given as an array of stages. Each stage sees the document that the one before made. */
+/** Each stage gets the document that the stage before made. */
 interface Pipeline {
   readonly paths: readonly string[];
   apply(scope: DocumentScope, out: BsonWriter): void;
@@ -319,7 +313,7 @@ function parsePipeline(stages: Value): Pipeline {
   };
 }
 
-/** Writes the document that one stage makes. Throws 15 when it is nested too deep. */
+/** Throws 15 when the stage's document is nested too deep. */
 function applyStage(tree: UpdateTree, scope: DocumentScope, out: BsonWriter): void {
   tree.nested = false;
   applyTree(tree.root, scope, out, true);
@@ -336,7 +330,6 @@ interface Stage {
   readonly argument: Value;
 }
 
-/** The stages of an update or an aggregation. */
 export function stagesIn(pipeline: Value): Stage[] {
   const stages = valuesOf(pipeline);
   if (stages.length > STAGES_MAX) throw malformed(`Pipeline length must be no longer than ${STAGES_MAX} stages`);
@@ -349,7 +342,6 @@ export function stagesIn(pipeline: Value): Stage[] {
   });
 }
 
-/** One stage as a tree of changes: `$set`, `$unset`. */
 function parseStage({ name, argument }: Stage): UpdateTree {
   const tree = newTree();
   switch (name) {
