@@ -285,8 +285,8 @@ class WakeTimer {
   }
 
   rest(ms: number): void {
-    this.#notBeforeMs = this.#clock.monotonicMs() + ms;
-    this.wakeIn(ms);
+    this.#notBeforeMs = Math.max(this.#notBeforeMs, this.#clock.monotonicMs() + ms);
+    this.wakeAfterRest();
   }
 
   wakeAfterRest(): void {

@@ -133,8 +133,8 @@ export function toldReceipts(
   const { callbackList, callbackId, callbackWord, callbackError, callbackTo } = withDefaults(HTTP, settings);
   const tree = isForm ? Object.fromEntries(new URLSearchParams(bytes.toString('utf8'))) : readTree(bytes);
   const list = callbackList === '' ? [tree] : at(tree, callbackList);
-  const entries: readonly unknown[] = Array.isArray(list) ? list.slice(0, RECEIPTS_MAX) : [];
-  const told = entries.flatMap((entry): ToldReceipt[] => {
+  const entries: readonly unknown[] = Array.isArray(list) ? list : [];
+  const told = entries.slice(0, RECEIPTS_MAX).flatMap((entry): ToldReceipt[] => {
     const [id] = wordsAt(entry, callbackId, MAX_ID);
     const words = wordsAt(entry, callbackWord, MAX_WORD);
     const [error] = wordsAt(entry, callbackError, MAX_ERROR);

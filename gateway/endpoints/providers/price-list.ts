@@ -141,6 +141,8 @@ const FAULTS_MAX = 10;
 const CATEGORY = /^[a-z][a-z_]{0,63}$/;
 const PREFIX = /^[1-9]\d{0,6}$/;
 const PRICE = /^(0|[1-9]\d{0,5})([.,]\d{1,6})?$/;
+/** The comma may be that of thousands, while that of `0,015` is a decimal one. */
+const THOUSANDS = /^[1-9]\d*,\d{3}$/;
 /** Cells of rate cards without a price. */
 const NO_PRICE = /^(|-|–|n\/a|none)$/i;
 /** Columns of rate cards that are neither markets nor prices. */
@@ -205,6 +207,7 @@ class Prices {
     const key = `${category} ${market}`;
     if (!CATEGORY.test(category)) this.#fault(line, `"${category}" is no category.`);
     else if (!PRICE.test(price)) this.#fault(line, `"${price}" is no price like 0.0068.`);
+    else if (THOUSANDS.test(price)) this.#fault(line, `"${price}" may be two prices: write it with a point.`);
     else if (this.#prices.has(key)) this.#fault(line, `The price of ${category} is there twice for this market.`);
     else this.#prices.set(key, { ...(market !== '' && { market }), category, price: price.replace(',', '.') });
   }

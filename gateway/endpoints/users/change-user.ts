@@ -129,15 +129,17 @@ export const removeUser = endpoint({
     const question = await askAboutKeys(deps, left);
     if (question !== undefined) return refused(...question);
     const removing = { action: 'user.remove', user, madeOf: () => ({}), isRefusal: isLastOwner };
+    let keys = {};
     const change = changeUserAudited(deps, caller, removing, async () => {
       // First, because a removed user could not be restored.
       await keepingAnOwner(db, user, () => disableUser(db, user._id));
+      // Before the user is gone: whoever asks again after a failure must find the user to revoke the rest.
+      keys = await settleKeys(deps, caller, left);
       await remove(db, user._id);
       return undefined;
     });
     const removed = await change.then(() => true).catch(unlessLastOwner);
     if (removed === undefined) return refused('last_owner');
-    const keys = await settleKeys(deps, caller, left);
     return done({ user_id: user._id, message: 'The user is removed.', ...keys });
   },
 });

@@ -114,8 +114,11 @@ export class Breaker {
   /** Opens it for `pauseMs`. Also called where the carrier's settings ask for a pause after an answer. */
   trip(pauseMs: number): void {
     this.#seconds = [];
-    this.#openUntilMs = this.#clock.monotonicMs() + pauseMs;
-    this.#trippedUntil = new Date(this.#clock.now().getTime() + pauseMs);
+    const untilMs = this.#clock.monotonicMs() + pauseMs;
+    if (untilMs > (this.#openUntilMs ?? Number.NEGATIVE_INFINITY)) {
+      this.#openUntilMs = untilMs;
+      this.#trippedUntil = new Date(this.#clock.now().getTime() + pauseMs);
+    }
     this.#probes = { sinceMs: Number.NEGATIVE_INFINITY, taken: 0, good: 0, bad: 0 };
   }
 }

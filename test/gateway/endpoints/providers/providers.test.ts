@@ -164,6 +164,8 @@ describe('chat-app numbers, by operators', () => {
         'Line 3: "cheap" is no price like',
         'Line 5: The price of service is ',
       ]);
+      const twofold = (await put('market;service\nIN;1,234\n')).body.errors;
+      expect(twofold[0].detail).to.equal('Line 2: "1,234" may be two prices: write it with a point.');
       expect((await put('service\n1\n')).status).to.equal(400);
       expect((await world.get(`/accounts/${world.account}/provider-prices`)).body.prices).to.have.lengthOf(1);
       expect((await put('market,service\n')).body).to.include({ currency: null });

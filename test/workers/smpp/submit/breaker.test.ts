@@ -75,9 +75,12 @@ describe('Breaker', () => {
     expect(breaker.probes.fromLane).to.equal(0);
   });
 
-  it("is opened by the carrier's own settings for as long as they say", () => {
+  it("is opened by the carrier's own settings for as long as they say, and by a shorter pause no less", () => {
     const breaker = new Breaker(clock);
     breaker.trip(300_000);
+    const until = breaker.trippedUntil;
+    breaker.trip(5_000);
+    expect(breaker.trippedUntil).to.deep.equal(until);
     clock.turn(299_000);
     expect(breaker.state).to.equal('open');
     clock.turn(1_000);
