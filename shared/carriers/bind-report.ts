@@ -3,24 +3,22 @@ import { isDuplicateKey } from '../platform/mongo/errors.ts';
 import { statusReason, statusText } from './command-status.ts';
 
 /**
- * The state of a carrier's binds, reported by the process that holds the carrier: for people, and for the workers of other
- * carriers on the same route. It holds no secret. There is one document per carrier, written when something changes. It is out of
- * date when the carrier's lease has another epoch or no holder (carrier-condition.ts, carriers/routing/availability.ts).
+ * The state of a carrier's binds, reported by the process that holds the carrier: for people, and for the workers of
+ * other carriers on the same route. Holds no secret. One document per carrier, written when something changes. It is
+ * out of date when the carrier's lease has another epoch or no holder.
  */
 export interface BindReportDocument {
-  /** The carrier. */
   readonly _id: string;
-  /** Epoch of the holder's lease. */
   readonly epoch: number;
   readonly at: Date;
   readonly binds: readonly BindReport[];
-  /** What other carriers' workers need to know to take over (carriers/routing/availability.ts). */
+  /** What other carriers' workers need to take over (carriers/routing/availability.ts). */
   readonly flow: CarrierFlow;
   /** What was measured recently. Absent before the first measurement. */
   readonly measured?: CarrierMeasured;
 }
 
-/** How well the carrier takes messages. Each member is absent while all is well. */
+/** How well the carrier takes messages. Each field is absent while all is well. */
 export interface CarrierFlow {
   /** Since when it has no bind that lasts: one that was lost within seconds does not count. */
   readonly unboundSince?: Date;
@@ -30,10 +28,8 @@ export interface CarrierFlow {
   readonly trippedUntil?: Date;
 }
 
-/** What the holder of the carrier has measured since it began. */
 export interface CarrierMeasured {
   readonly since: Date;
-  /** For each bind: the number of submits without an answer. */
   readonly unanswered: readonly number[];
   /** How many segments a second may be sent to it now. Absent: no limit. */
   readonly perSecond?: number;
@@ -41,23 +37,16 @@ export interface CarrierMeasured {
   readonly answerMs?: { readonly p50: number; readonly p99: number };
   /** When the certificate ends that the carrier showed. Absent without TLS. */
   readonly certificateUntil?: Date;
-  /** Number of answers by their class (command-status.ts). */
   readonly answers: Readonly<Record<string, number>>;
-  /** Number of receipts by the state that they report. */
   readonly receipts: Readonly<Record<string, number>>;
-  /** The last answer that did not accept a submit_sm. */
   readonly lastRefusal?: { readonly code: string; readonly reason: string; readonly at: Date };
 }
 
 export interface BindReport {
   readonly index: number;
   readonly state: 'closed' | 'connecting' | 'binding' | 'bound' | 'draining' | 'backoff';
-  /** Since when `state` holds. */
   readonly since: Date;
-  /**
-   * Why it is not bound, with the time of the first try that failed this way. Absent while it is bound, and before the first try
-   * has ended.
-   */
+  /** Why it is not bound; `since`: the first such try. Absent while bound, and before the first try ended. */
   readonly trouble?: BindTrouble & { readonly since: Date };
   /** While it is bound: the trouble that it had before. */
   readonly lastTrouble?: BindTrouble & { readonly since: Date };
@@ -71,22 +60,19 @@ export interface BindReport {
 export interface BindTrouble {
   readonly kind: 'refused' | 'unanswered' | 'unreachable' | 'lost';
   readonly code: string;
-  /** In words. */
   readonly reason: string;
 }
 
-/** The carrier refused a bind with this command_status. */
 export function refusedBind(status: number): BindTrouble {
   return { kind: 'refused', code: statusText(status), reason: REFUSALS.get(status) ?? statusReason(status) };
 }
 
-/** A connection ended or could not be made. The code is an error's code or one of our own. */
 export function endedBind(kind: Exclude<BindTrouble['kind'], 'refused'>, code: string): BindTrouble {
   const words = WORDS.find(([pattern]) => pattern.test(code))?.[1];
   return { kind, code, reason: words ?? (kind === 'lost' ? 'the connection ended' : 'no connection') };
 }
 
-/** The answer to a message says that no other one would be taken either. */
+/** The carrier's answer to a message says that it would take no other one either. */
 export function unusableSession({ code, reason }: { readonly code: string; readonly reason: string }): BindTrouble {
   return { kind: 'lost', code, reason: `the carrier called the session unusable (${reason})` };
 }
@@ -125,7 +111,7 @@ export async function writeBindReport(db: Db, report: BindReportDocument): Promi
   }
 }
 
-/** The reports of all carriers that were ever held, by carrier id. */
+/** By carrier id: all carriers that were ever held. */
 export async function readBindReports(db: Db): Promise<ReadonlyMap<string, BindReportDocument>> {
   const told = await reports(db).find().toArray();
   return new Map(told.map((report) => [report._id, report]));

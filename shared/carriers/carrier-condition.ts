@@ -10,15 +10,11 @@ import {
 import { type CarrierDocument, carrierLease } from './carrier.ts';
 import { listCarriers } from './carrier-store.ts';
 
-/**
- * The state of a carrier. `unheld`: no process holds it. `binding`: it is starting, and nothing has failed yet. `partly_bound`:
- * some of its binds are bound. The others: no bind is up, and why.
- */
+/** `unheld`: by no process. `binding`: starting, nothing has failed yet. The others: no bind is up, and why. */
 export type Condition = 'paused' | 'unheld' | 'binding' | 'bound' | 'partly_bound' | BindTrouble['kind'];
 
 interface CarrierCondition {
   readonly condition: Condition;
-  /** One line for people. */
   readonly words: string;
   /** Each bind as its holder reports it; empty without a holder. */
   readonly binds: readonly BindReport[];
@@ -70,11 +66,10 @@ const SEVERITY: readonly BindTrouble['kind'][] = ['refused', 'unreachable', 'una
 
 export interface ListedCarrier extends CarrierCondition {
   readonly carrier: CarrierDocument;
-  /** What the carrier's holder has measured. Absent if no process holds it. */
   readonly measured?: CarrierMeasured;
 }
 
-/** All carriers with their state at `now`, by id. */
+/** Ordered by id. */
 export async function listConditions(db: Db, now: Date): Promise<readonly ListedCarrier[]> {
   const carriers = await listCarriers(db);
   const leases = carriers.map(({ _id }) => carrierLease(_id));

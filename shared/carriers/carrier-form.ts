@@ -5,7 +5,6 @@ import { BASICS, REQUIRED } from './settings/basics.ts';
 import { ascii, faultsOf } from './settings/setting.ts';
 import { GROUP_NAMES, GROUPS, type StoredGroups } from './settings/table.ts';
 
-/** Invalid settings of a carrier; each problem names its field. */
 export class BadCarrier extends Error {
   readonly code = 'bad_carrier';
   readonly problems: readonly string[];
@@ -19,13 +18,13 @@ export class BadCarrier extends Error {
 /** A carrier's document without the fields that the store adds, with the password in clear. */
 export type CarrierInput = Omit<CarrierDocument, 'createdAt'>;
 
-/** The standard limits passwords to 8 characters (SMPP 3.4 §4.1.1); many carriers allow more, and keys of HTTP have some 70. */
+/** The standard's limit is 8 characters (SMPP 3.4 §4.1.1); many carriers allow more, and HTTP keys have some 70. */
 export const MAX_PASSWORD = 128;
 const PASSWORD = { password: ascii('PASSWORD', 0, MAX_PASSWORD) };
-/** Without its NUL (SMPP 3.4 §4.1.1). */
+/** Without the NUL (SMPP 3.4 §4.1.1). */
 const MAX_SYSTEM_ID = 15;
 
-/** Throws `BadCarrier` with all problems. `given` are the settings that are new: what was stored before may repeat a pair. */
+/** Throws `BadCarrier` with all problems. `given`: the new settings; only they are searched for repeated pairs. */
 export function checkCarrier(carrier: CarrierInput, given: StoredGroups = carrier): void {
   const values = { ...carrier };
   const problems = [
@@ -40,7 +39,6 @@ export function checkCarrier(carrier: CarrierInput, given: StoredGroups = carrie
   if (problems.length > 0) throw new BadCarrier(problems);
 }
 
-/** Finds settings that contradict each other. */
 function conflicts(carrier: CarrierInput): string[] {
   const { bindKind, dlt = 'off', addresses, links, submits, texts, trust } = carrier;
   const problems = carrier.kind === 'http' ? httpConflicts(carrier) : [];
@@ -48,7 +46,7 @@ function conflicts(carrier: CarrierInput): string[] {
     problems.push(`systemId: at most ${MAX_SYSTEM_ID} characters over SMPP.`);
   }
   if (submits?.interfaceVersion === '3.3') {
-    // Optional parameters exist since version 3.4 (SMPP 3.4 §1.5). A carrier with an older version ignores or refuses them.
+    // Optional parameters exist since SMPP 3.4 (§1.5). A carrier with an older version ignores or refuses them.
     const without = 'with interface_version 3.3 no TLV can be sent';
     if (texts?.longText === 'sar' || texts?.longText === 'payload') problems.push(`texts.longText: ${without}.`);
     if ((submits.tlvs ?? []).length > 0) problems.push(`submits.tlvs: ${without}.`);
@@ -76,7 +74,7 @@ function conflicts(carrier: CarrierInput): string[] {
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 
-/** Message texts and the password go to this address, so it is asked over TLS, except on this machine. */
+/** Message texts and the password go to this address, so TLS is required, except on this machine. */
 function httpConflicts({ host, tls, http = {}, links, dlt = 'off' }: CarrierInput): string[] {
   const problems: string[] = [];
   if (!tls && !LOOPBACK.test(host)) problems.push('tls: must be yes with kind http.');
@@ -90,7 +88,7 @@ function httpConflicts({ host, tls, http = {}, links, dlt = 'off' }: CarrierInpu
   return problems;
 }
 
-/** Finds what stands twice before a `=`. Only one of the two would count, and nobody sees which. */
+/** Names given twice in a list of `name=value` pairs: only one of the two would count, and nobody sees which. */
 function repeatedPairs({ addresses, answers, http, receipts }: StoredGroups): string[] {
   const left = {
     'addresses.rewriteSender': addresses?.rewriteSender?.map(({ prefix }) => prefix),
@@ -107,7 +105,7 @@ function repeatedPairs({ addresses, answers, http, receipts }: StoredGroups): st
   });
 }
 
-/** Finds tags that would be sent twice. A carrier would read one of the two TLVs, and nobody knows which. */
+/** Tags that would be sent twice: nobody knows which of the two TLVs the carrier would read. */
 function repeatedTags(tags: readonly number[], dlt: CarrierDlt | 'off'): string[] {
   const problems = new Set(tags).size === tags.length ? [] : ['submits.tlvs: each tag once.'];
   if (dlt === 'off') return problems;
@@ -116,7 +114,7 @@ function repeatedTags(tags: readonly number[], dlt: CarrierDlt | 'off'): string[
   return shared.length === 0 ? problems : [...problems, `submits.tlvs: dlt has ${shared.join(' and ')} already.`];
 }
 
-/** Whether certificate and key belong together. A text that is not PEM has been reported already. */
+/** A text that is not PEM counts as a pair, because it has been reported already. */
 function isPair(certificate = '', key = ''): boolean {
   if (certificate === '') return true;
   if (key === '') return false;

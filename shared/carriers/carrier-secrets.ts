@@ -8,7 +8,6 @@ import { withDefaults } from './settings/setting.ts';
 
 type Secrets = Partial<Pick<CarrierDocument, 'password' | 'trust'>>;
 
-/** Encrypts the settings that are secret: the password, and the key of our certificate. */
 export function sealedSecrets(box: SecretBox, carrier: string, { password, trust }: Secrets): Secrets {
   return {
     ...(password === undefined ? {} : { password: box.seal(password, ['carriers', carrier, 'password']) }),
@@ -18,7 +17,7 @@ export function sealedSecrets(box: SecretBox, carrier: string, { password, trust
   };
 }
 
-/** The TLS settings with the key decrypted. Throws when it was encrypted with another key. */
+/** Throws when the key was encrypted with another secret. */
 export function openedTrust(
   box: SecretBox,
   { _id, trust }: Pick<CarrierDocument, '_id' | 'trust'>,
@@ -28,26 +27,25 @@ export function openedTrust(
     : {};
 }
 
-/** The password decrypted. Throws as `openedTrust` does. */
 export function openedPassword(box: SecretBox, { _id, password }: Pick<CarrierDocument, '_id' | 'password'>): string {
   return box.open(password, ['carriers', _id, 'password']);
 }
 
 /**
- * The settings that decide where the password is sent, as whom, and who is believed to be there. Whoever could change one of them
- * and keep the password would read it, by listening there (docs/decisions/0028).
+ * The settings that decide where the password is sent, as whom, and who is believed to be there. Whoever could change
+ * one and keep the password could read the password there (docs/decisions/0028).
  */
 const LEADS = [
   ...(['kind', 'host', 'port', 'systemId', 'tls', 'otherHosts', 'receiverHosts', 'tlsCa', 'tlsHostName'] as const),
   ...(['requestPath', 'requestHeaders', 'requestForm', 'requestJson'] as const),
 ] as const;
 
-/** Whether a changed value of the setting of this name needs the password beside it. */
+/** Whether a change of this setting needs the password beside it. */
 export function leadsPassword(name: string): boolean {
   return LEADS.some((lead) => lead === name);
 }
 
-/** The names of those that a carrier has otherwise after these changes. */
+/** The `LEADS` that these changes give another value. */
 export function changedLeads(carrier: CarrierInput, changes: Partial<CarrierInput>): readonly string[] {
   const { links, trust, http } = carrier;
   const groups = {

@@ -16,7 +16,7 @@ class NoSuchCarrier extends Error {
   readonly code = 'no_such_carrier';
 }
 
-/** The password must be given again, because it would be sent elsewhere: `settings` names what leads it there. */
+/** The password must be given again, because the changed `settings` would send it elsewhere. */
 export class PasswordNeeded extends Error {
   readonly code = 'password_needed';
   readonly settings: readonly string[];
@@ -27,7 +27,6 @@ export class PasswordNeeded extends Error {
   }
 }
 
-/** The required settings of a carrier; the others have defaults. */
 export type NewCarrier = Pick<CarrierInput, '_id' | 'name' | 'host' | 'port' | 'systemId' | 'password'> &
   Partial<CarrierInput>;
 
@@ -49,9 +48,8 @@ export async function createCarrier(db: Db, clock: Clock, box: SecretBox, input:
 }
 
 /**
- * Changes settings. The carrier's binds end gracefully and start again with the new settings. The password that is stored goes
- * nowhere else: what leads it elsewhere is changed only together with it. Throws `BadCarrier`, `PasswordNeeded` or
- * `NoSuchCarrier`.
+ * Changes settings; the carrier's binds end gracefully and start again. A change of where the password goes needs the
+ * password with it. Throws `BadCarrier`, `PasswordNeeded` or `NoSuchCarrier`.
  */
 export async function updateCarrier(
   db: Db,
@@ -64,7 +62,7 @@ export async function updateCarrier(
     if (stored === null) throw new NoSuchCarrier(`there is no carrier "${id}"`);
     const merged = checkedChanges(box, stored, changes);
     const updated = await carriers(db).findOneAndUpdate(
-      // Another password may have come with another host meanwhile: then this change is judged again.
+      // Somebody may have changed the host and the password meanwhile: then this change is judged again.
       { _id: id, password: stored.password },
       { $set: { ...merged, ...sealedSecrets(box, id, merged), ...withCallback({ ...stored, ...merged }) } },
       { returnDocument: 'after' },
@@ -73,7 +71,7 @@ export async function updateCarrier(
   }
 }
 
-/** The fields that changes give a carrier, secrets in clear. Throws `BadCarrier` or `PasswordNeeded`. */
+/** The changed fields, secrets in clear. Throws `BadCarrier` or `PasswordNeeded`. */
 export function checkedChanges(
   box: SecretBox,
   stored: CarrierDocument,
@@ -87,12 +85,12 @@ export function checkedChanges(
   return merged;
 }
 
-/** A carrier that becomes an HTTP carrier gets the address for its receipts, which stays. */
+/** A carrier that becomes an HTTP carrier gets an address for its receipts, and keeps it for good. */
 function withCallback({ kind, callback }: Pick<CarrierInput, 'kind' | 'callback'>): Pick<CarrierDocument, 'callback'> {
   return kind === 'http' && callback === undefined ? { callback: newCallbackId() } : {};
 }
 
-/** Merges the changes into the stored groups, because a change may name only some settings of a group. */
+/** A change may name only some settings of a group. */
 function mergedGroups(stored: StoredGroups, changes: StoredGroups): StoredGroups {
   const names = GROUP_NAMES.filter((name) => changes[name] !== undefined);
   return Object.fromEntries(names.map((name) => [name, { ...stored[name], ...changes[name] }]));
@@ -104,14 +102,14 @@ export async function setCarrierStatus(db: Db, id: string, status: CarrierDocume
   if (matchedCount === 0) throw new NoSuchCarrier(`there is no carrier "${id}"`);
 }
 
-/** Removes a paused carrier with what was told of it. False when it is not paused any more. */
+/** Also removes its bind report. False when the carrier is not paused. */
 export async function removeCarrier(db: Db, id: string): Promise<boolean> {
   const { deletedCount } = await carriers(db).deleteOne({ _id: id, status: 'paused' });
   if (deletedCount === 1) await db.collection<{ readonly _id: string }>('bind_reports').deleteOne({ _id: id });
   return deletedCount === 1;
 }
 
-/** All carriers by id. There are tens, not thousands. */
+/** Ordered by id. There are tens, not thousands. */
 export async function listCarriers(db: Db): Promise<readonly CarrierDocument[]> {
   return carriers(db).find().sort({ _id: 1 }).toArray();
 }

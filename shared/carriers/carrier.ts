@@ -4,18 +4,18 @@ import { withDefaults } from './settings/setting.ts';
 import type { StoredGroups } from './settings/table.ts';
 
 /**
- * A carrier and how to reach it over SMPP or HTTPS, in one document. Workers notice changes within seconds. Each group of settings
- * (`settings/table.ts`) stores only the settings that somebody has set.
+ * A carrier and how to reach it over SMPP or HTTPS, in one document. Workers notice changes within seconds. Each group
+ * (`settings/table.ts`) holds only the settings that somebody has set.
  */
 export interface CarrierDocument extends StoredGroups {
   /** Short name, `[a-z0-9-]{1,32}`. It is part of keys and metrics. */
   readonly _id: string;
-  /** Name for people. It becomes the `operator` of a delivered message when no better name is known. */
+  /** Name for people. The `operator` of a delivered message when no better name is known. */
   readonly name: string;
   readonly status: 'active' | 'paused';
   /** Absent: smpp. */
   readonly kind?: 'smpp' | 'http';
-  /** Where receipts of an HTTP carrier come in: `/carriers/callback/<callback>`. Every carrier has one that was HTTP once. */
+  /** An HTTP carrier posts its receipts to `/carriers/callback/<callback>`. Kept when it becomes an SMPP carrier. */
   readonly callback?: CallbackId;
   readonly host: string;
   readonly port: number;
@@ -26,7 +26,6 @@ export interface CarrierDocument extends StoredGroups {
   readonly systemType: string;
   /** `transceiver`, or a pair of transmitter and receiver for carriers that require separate binds. */
   readonly bindKind: 'transceiver' | 'pair';
-  /** Parallel binds of that kind. */
   readonly binds: number;
   /** Unanswered submit_sm per bind. */
   readonly windowSize: number;
@@ -36,53 +35,41 @@ export interface CarrierDocument extends StoredGroups {
   readonly paths: readonly string[];
   readonly enquireLinkMs: number;
   readonly responseTimeoutMs: number;
-  /**
-   * How message ids in submit_sm_resp and in receipts compare. `exact`: they are equal, case included. `learn`: the worker learns
-   * the form from the first receipts that match in another base or case.
-   */
+  /** How ids in answers and receipts compare. `learn`: another base or case is learnt from first receipts. */
   readonly idForm: 'exact' | 'learn';
   /** Offset of the dates in its receipts, in minutes east of UTC. */
   readonly receiptOffsetMinutes: number;
   /**
-   * What happens to a submit that is still unanswered after `unknownWaitMs`. `assume_sent`: it counts as sent. The price: 4 of
-   * 7,788 messages in a run of 15 kills were charged and never left. `resend`: it is sent again and may arrive twice. The same
-   * run lost none and doubled none.
+   * What happens to a submit that is still unanswered after `unknownWaitMs`. `assume_sent`: it counts as sent, so it
+   * may be charged and never arrive. `resend`: it is sent again and may arrive twice.
    */
   readonly unknownPolicy: 'assume_sent' | 'resend';
   readonly unknownWaitMs: number;
-  /** How the carrier takes the ids of India's DLT; `off` or absent: it does not take them. */
+  /** How the carrier takes the ids of India's DLT; `off` or absent: not at all. */
   readonly dlt?: CarrierDlt | 'off';
   readonly createdAt: Date;
 }
 
 /**
- * TLVs of submit_sm with the ids of India's DLT. Each carrier chooses tags, order and content (SMPP 3.4 §5.3.2 leaves 0x1400 to
- * 0x3FFF to vendors). Most use 0x1400 for the entity, 0x1401 for the template and 0x1402 for the hash; others use these tags
- * differently.
+ * TLVs of submit_sm with the ids of India's DLT, in the vendors' range 0x1400 to 0x3FFF (SMPP 3.4 §5.3.2). Most
+ * carriers use 0x1400 for the entity, 0x1401 for the template, 0x1402 for the hash; others use them differently.
  */
 export interface CarrierDlt {
   readonly entityTag: number;
   readonly templateTag: number;
-  /**
-   * Tag of the PE-TM chain hash, for carriers where this product is the last hop before the operator. Sent only where there is a
-   * chain.
-   */
+  /** Tag of the PE-TM chain hash, where we are the last hop before the operator. Sent only with a chain. */
   readonly hashTag?: number;
-  /**
-   * The telemarketers after the entity, from the first to the delivering one. They are hashed after the entity's id. Used for
-   * accounts without a chain of their own at this carrier (chain.ts).
-   */
+  /** The telemarketers after the entity, in order. For accounts without an own chain here (chain.ts). */
   readonly chain?: readonly string[];
   /** Octet string, or C-octet string, which ends with NUL. */
   readonly form: 'octet' | 'cstring';
 }
 
-/** The lease whose holder works for the carrier. */
 export function carrierLease(carrier: string): string {
   return `carrier:${carrier}`;
 }
 
-/** Where an HTTP carrier posts its receipts to, on the gateway. Undefined for the others. */
+/** The gateway's path that an HTTP carrier posts receipts to. Undefined for the others. */
 export function callbackPath({ kind, callback }: Pick<CarrierDocument, 'kind' | 'callback'>): string | undefined {
   return kind !== 'http' || callback === undefined ? undefined : `/carriers/callback/${callback}`;
 }

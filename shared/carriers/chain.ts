@@ -1,18 +1,12 @@
 import type { Collection, Db } from 'mongodb';
 import type { AccountId } from '../platform/runtime/ids.ts';
 
-/**
- * The telemarketers between an account's entities and one carrier, where they differ from the carrier's own (`CarrierDlt.chain`).
- * Example, for a reseller's customers: `{_id: 'acc_01…:airtel', telemarketers: ['1101172974420820002', '1101172974420830004']}`.
- */
+/** The telemarketers between an account's entities and one carrier, in place of `CarrierDlt.chain`. */
 interface ChainDocument {
   readonly _id: ChainKey;
   readonly account: AccountId;
   readonly carrier: string;
-  /**
-   * The telemarketers after the entity, from the first to the delivering one. They are hashed after the message's entity id
-   * (workers/smpp/submit/encode.ts).
-   */
+  /** In order, after the entity. Hashed with the entity id (workers/smpp/submit/encode.ts). */
   readonly telemarketers: readonly string[];
 }
 
@@ -24,7 +18,7 @@ function chainKey(account: AccountId, carrier: string): ChainKey {
 
 const LONGEST = 10;
 
-/** The problems of a chain, one sentence each. */
+/** One sentence each. */
 export function chainFaults(telemarketers: readonly string[]): readonly string[] {
   const faults: string[] = [];
   const { length } = telemarketers;
@@ -33,12 +27,11 @@ export function chainFaults(telemarketers: readonly string[]): readonly string[]
   return faults;
 }
 
-/** An invalid chain. */
 export class BadChain extends Error {
   readonly code = 'bad_chain';
 }
 
-/** Sets the chain of an account's messages at a carrier; workers see it within seconds. Throws `BadChain`. */
+/** Workers see it within seconds. Throws `BadChain`. */
 export async function setChain(
   db: Db,
   account: AccountId,
@@ -54,22 +47,21 @@ export async function setChain(
   );
 }
 
-/** Removes the account's chain; the carrier's own chain applies again, if it has one. False when the account had none there. */
+/** The carrier's own chain applies again, if it has one. False when the account had none there. */
 export async function removeChain(db: Db, account: AccountId, carrier: string): Promise<boolean> {
   const { deletedCount } = await chains(db).deleteOne({ _id: chainKey(account, carrier) });
   return deletedCount === 1;
 }
 
-/** An account's chains, by carrier. */
 export async function listChains(db: Db, account: AccountId): Promise<readonly ChainDocument[]> {
-  // The account's keys are adjacent. Carrier names hold only a-z, 0-9 and -, which sort before '~'.
+  // Carrier names hold only a-z, 0-9 and -, which sort before '~'.
   return chains(db)
     .find({ _id: { $gte: chainKey(account, ''), $lt: chainKey(account, '~') } })
     .sort({ _id: 1 })
     .toArray();
 }
 
-/** Chains at the carrier, by account. Accounts without a chain of their own are left out. */
+/** By account. Accounts without a chain of their own at the carrier are left out. */
 export async function findChains(
   db: Db,
   carrier: string,

@@ -2,16 +2,12 @@ import type { Collection, Db } from 'mongodb';
 import type { Clock } from '../platform/runtime/clock.ts';
 import type { AccountId } from '../platform/runtime/ids.ts';
 
-/** Most customers per write. */
 const GROUP_MAX = 1_000;
 
-/** The names of persons (money/conversations/person.ts), by the one asked for. */
+/** Finds all names of each person (money/conversations/person.ts), by the name asked for. */
 type PersonsOf = (customers: readonly string[]) => Promise<ReadonlyMap<string, { readonly names: readonly string[] }>>;
 
-/**
- * Which of these customers are on the list, under whichever name. Read from the store, never cached. `personsOf` is asked for those
- * alone who are not on it under the name given.
- */
+/** Under any of their names; never cached. `personsOf` is asked only about those not listed as given. */
 export async function optedInOf(
   db: Db,
   account: AccountId,
@@ -59,19 +55,18 @@ export async function addOptIns(
   return added;
 }
 
-/** If one of these names of a person is on the list, all are from now on. May be repeated. */
+/** If one of a person's names is on the list, all are from now on. May be repeated. */
 export async function inheritOptIns(db: Db, clock: Clock, account: AccountId, names: readonly string[]): Promise<void> {
   const optedIn = await listedOf(db, account, names);
   if (optedIn.size > 0 && optedIn.size < names.length) await addOptIns(db, clock, account, names);
 }
 
-/** From now on the person with these names gets no templates. False when none of them was on the list. */
+/** Removes all names of the person. False when none was on the list. */
 export async function removeOptIn(db: Db, account: AccountId, names: readonly string[]): Promise<boolean> {
   const { deletedCount } = await optIns(db).deleteMany({ _id: { $in: names.map((name) => optInKey(account, name)) } });
   return deletedCount > 0;
 }
 
-/** Up to `limit` customers of an account, sorted by number, after `after`. */
 export async function listOptIns(
   db: Db,
   account: AccountId,
@@ -81,7 +76,7 @@ export async function listOptIns(
   // A range of `_id`, so no further index is needed. The semicolon is the character after the colon.
   const ids: { readonly $gt: OptInKey; readonly $lt: OptInKey } = {
     $gt: optInKey(account, after),
-    $lt: `${account};` as OptInKey, // no key itself: the first text behind all keys of the account
+    $lt: `${account};` as OptInKey,
   };
   return optIns(db).find({ _id: ids }).sort({ _id: 1 }).limit(limit).toArray();
 }
@@ -90,20 +85,14 @@ function optIns(db: Db): Collection<OptInDocument> {
   return db.collection('chat_opt_ins');
 }
 
-/**
- * A customer who agreed to receive an account's template messages ("What the service does", 7). Checked only for accounts whose
- * provider has `optIn: 'list'`.
- */
+/** A customer who agreed to an account's template messages. Checked only for numbers with `optIn: 'list'`. */
 interface OptInDocument {
   readonly _id: OptInKey;
   readonly account: AccountId;
-  /** Digits. */
   readonly customer: string;
-  /** When we were first told. */
   readonly at: Date;
 }
 
-/** One per account and customer. */
 type OptInKey = `${AccountId}:${string}`;
 
 function optInKey(account: AccountId, customer: string): OptInKey {

@@ -11,7 +11,7 @@
  */
 export type CommandStatusClass = 'accepted' | 'throttled' | 'retry' | 'bind' | 'failover' | 'rejected';
 
-/** Statuses that our code refers to by name (SMPP 3.4 §5.1.3). */
+/** Statuses that our code names (SMPP 3.4 §5.1.3). */
 export const STATUS = {
   ok: 0x00,
   invalidCommandId: 0x03,
@@ -27,14 +27,13 @@ export const STATUS = {
 } as const;
 
 /**
- * The standard's codes (SMPP 3.4 §5.1.3) as answers to submit_sm, in the classes that most carriers and gateways agree on. A
+ * The standard's codes (SMPP 3.4 §5.1.3) as answers to submit_sm, in the classes that most carriers agree on; a
  * carrier's deviations belong in its `statusClass`. Ambiguous codes (0x45, 0xFE, 0xFF) are tried again a few times.
  *
- * `failover` has only codes with two properties: the carrier took nothing, and another carrier may decide differently. They
- * concern addresses and their types, coverage (0x22 at Infobip, dev.infobip.com), and the settings of our own login. 0x0C is not
- * among them, because some carriers answer it for a message that they already have (Infobip: duplicate message id). Refusals of
- * the text or of the recipient's wish are not among them either. Vendors' own codes are in no class: 0x0401 is an empty balance
- * at one vendor and a listed number at the next.
+ * `failover` has only codes where the carrier took nothing and another carrier may decide differently: addresses and
+ * their types, coverage (0x22 at Infobip), and our login's settings. Not 0x0C: some carriers answer it for a message
+ * that they already have (Infobip: duplicate message id). Vendors' own codes are in no class: 0x0401 is an empty
+ * balance at one vendor and a listed number at the next.
  */
 const RULES: readonly (readonly [status: number, means: CommandStatusClass, reason: string])[] = [
   [0x00, 'accepted', 'Accepted'],
@@ -89,17 +88,16 @@ const RULES: readonly (readonly [status: number, means: CommandStatusClass, reas
 ];
 const BY_STATUS = new Map(RULES.map((rule) => [rule[0], rule]));
 
-/** The class of a command_status. An unknown status is `rejected`. */
+/** An unknown status is `rejected`. */
 export function statusClass(status: number): CommandStatusClass {
   return BY_STATUS.get(status)?.[1] ?? 'rejected';
 }
 
-/** The status in words, for people. */
 export function statusReason(status: number): string {
   return BY_STATUS.get(status)?.[2] ?? "An error of the carrier's own";
 }
 
-/** The status as `error_code`: `0x0B`, `0x0401`. */
+/** As `error_code` has it: `0x0B`, `0x0401`. */
 export function statusText(status: number): string {
   const digits = status.toString(16).toUpperCase();
   return `0x${digits.padStart(digits.length + (digits.length % 2), '0')}`;

@@ -4,13 +4,13 @@ import { isExponential } from '../platform/sheets/cell.ts';
 import type { Registration } from './registration-store.ts';
 
 /**
- * A CTA (call to action): a link, an app or a callback number that an account registered on the DLT platform, so that its messages may
- * hold it. All of an account have places, approved ones too, because every gateway keeps them in memory.
+ * A CTA (call to action): a link, app or callback number that an account registered on the DLT platform, so that its
+ * messages may hold it. Their number is limited, because every gateway keeps them in memory.
  */
 export interface CtaDocument extends Registration {
   readonly _id: CtaId;
   readonly kind: CtaKind;
-  /** As it is compared: `acme.in/offers`, `acme:pay`, `919876543210`. An account has it once. */
+  /** In the form that is compared: `acme.in/offers`, `acme:pay`, `919876543210`. Unique in the account. */
   readonly value: string;
 }
 
@@ -19,15 +19,15 @@ export type CtaKind = (typeof CTA_KINDS)[number];
 
 export type ReadCta =
   | { readonly kind: CtaKind; readonly value: string }
-  /** What is wrong with it, in a sentence. */
+  /** One sentence. */
   | { readonly kind: 'fault'; readonly detail: string };
 
 export const CTA_MAX = 300;
 
 /**
- * Hosts where everybody has pages: shorteners, stores, messengers, social networks. Such a host alone says nothing of whose link it
- * is, so operators register it with a path: `https://bit.ly/HEADER/…`, `https://wa.me/919494410631` (MSG91, "How to Whitelist URLs and
- * Callback Numbers on DLT"; msgclub, "CTA"). Links are never followed.
+ * Hosts where everybody has pages: shorteners, stores, messengers, social networks. The host alone does not say whose
+ * link it is, so operators register it with a path: `https://bit.ly/HEADER/…`, `https://wa.me/919494410631` (MSG91,
+ * "How to Whitelist URLs and Callback Numbers on DLT"; msgclub, "CTA"). Links are never followed.
  */
 const SHORTENERS: ReadonlySet<string> = new Set([
   ...['bit.ly', 'tinyurl.com', 't.co', 'goo.gl', 'ow.ly', 'is.gd', 'v.gd', 'buff.ly', 'rebrand.ly', 'cutt.ly', 't.ly'],
@@ -42,7 +42,7 @@ const OF_EVERYBODY: ReadonlySet<string> = new Set([
   ...['www.facebook.com', 'fb.com', 'youtube.com', 'www.youtube.com', 'x.com', 'twitter.com', 'linkedin.com'],
 ]);
 
-/** Reads what somebody registers. `home`: the country of numbers without a code. */
+/** `home`: the country of numbers without a country code. */
 export function readCta(written: string, home: string): ReadCta {
   const text = written.trim();
   if (text === '') return fault('It is empty.');
@@ -88,33 +88,31 @@ function isApp({ scheme, host, path }: Link): boolean {
   );
 }
 
-/** The country of numbers without a code. */
+/** The country of numbers without a country code. */
 export function homeOfCtas(account: Pick<NumberRules, 'country' | 'dlt'>): string {
   return homeOf(account) ?? 'IN';
 }
 
-/** A number with its country code where it is one of a plan; else its digits, without a 0 in front. */
+/** The number with its country code if the numbering plan has it; else its digits without leading zeros. */
 export function numberValue(written: string, home: string): string {
   const digits = written.replaceAll(/\D/g, '');
   if (written.startsWith('+') && isInternational(digits)) return digits;
   return inCountry(digits, home) ?? (isInternational(digits) ? digits : digits.replace(/^0+(?=\d)/, ''));
 }
 
-/** A link as it is compared. */
 export interface Link {
   /** Of an app (`acme:`); undefined for the web. */
   readonly scheme?: string;
-  /** In lower case, in ASCII (punycode), with a port if it has one. Of an app its scheme. */
+  /** In lower case, in ASCII (punycode), with a port if it has one. For an app: its scheme. */
   readonly host: string;
-  /** As it is written, capitals too, without what may end it (`/`, `?`, `#`). Empty, or begins with `/`, `?` or `#`. */
+  /** As written, capitals too, without trailing `/`, `?`, `#`. Empty, or begins with `/`, `?` or `#`. */
   readonly path: string;
-  /** The host is an IP address. */
   readonly isAddress: boolean;
 }
 
 const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
 
-/** What stands before an @ is no host: browsers open what follows. Undefined for what is no link. */
+/** Text before an @ is not the host: browsers open what follows. Undefined when it is no link. */
 export function readLink(written: string): Link | undefined {
   const scheme = SCHEME.exec(written)?.[1]?.toLowerCase();
   if (scheme !== undefined && scheme !== 'http' && scheme !== 'https') {
@@ -132,15 +130,12 @@ function trimmed(path: string): string {
   return path.replace(/[/?#]+$/, '');
 }
 
-/** Where a registered beginning may end: the rest is what differs from message to message. */
+/** Where a registered beginning of a link may end; the rest may differ from message to message. */
 const BOUNDARY = /[/?#&]|(?<==)/g;
-/** More beginnings of one link are not compared, but the whole. */
+/** Of a link with more boundaries, only the first ones and the whole are compared. */
 const BEGINNINGS_MAX = 16;
 
-/**
- * What could be registered so that the link is covered, the most general first: the host, each beginning of its path at a boundary, the
- * whole. `acme.in/t?id=7` is covered by `acme.in`, `acme.in/t`, `acme.in/t?id=` and itself.
- */
+/** What would cover the link: for `acme.in/t?id=7` `acme.in`, `acme.in/t`, `acme.in/t?id=` and itself. */
 export function coveringLink({ host, path }: Link): readonly string[] {
   const ends = [...path.matchAll(BOUNDARY)].map(({ index }) => index).slice(0, BEGINNINGS_MAX);
   return [...new Set([...ends.map((end) => host + path.slice(0, end)), host + path])];

@@ -1,43 +1,38 @@
-/** What a word of `stat:` can mean for a message. */
 export const WORD_MEANINGS = [
   'delivered',
   'failed',
   'expired',
   'rejected',
-  // The message is still on its way.
   'intermediate',
   // The end is not known. The message fails after an hour, unless a better receipt comes.
   'hold',
-  // The receipt is only kept for the timeline.
+  // Kept for the timeline only.
   'ignore',
 ] as const;
 export type WordMeaning = (typeof WORD_MEANINGS)[number];
 
 /**
- * Which receipts decide about a message of several segments. `perPart`: each receipt is about its own segment. `first`, `last`:
- * the receipt of the first or last segment is about all. `any`: the first receipt that comes is about all.
+ * Which receipts decide about a message of several segments. `perPart`: each about its own segment. `first`, `last`:
+ * that of the first or last segment about all. `any`: the first that comes about all.
  */
 export const RECEIPT_PARTS = ['perPart', 'first', 'last', 'any'] as const;
 export type ReceiptParts = (typeof RECEIPT_PARTS)[number];
 
-/**
- * What one family of carriers writes in its receipts, in addition to the standard's words. Each carrier names one profile and may
- * override parts of it (settings/receipts.ts).
- */
+/** Receipts of one family of carriers, beyond the standard; settings/receipts.ts may override parts. */
 export interface Profile {
-  /** Described in words, for `ops carrier receipt-profiles`. */
+  /** For `ops carrier receipt-profiles`. */
   readonly about: string;
-  /** Where this is published: pages, or receipts that we have seen. */
+  /** Pages, or receipts that we have seen. */
   readonly sources: readonly string[];
   /** The words, in capitals. A number as `stat:` is a word too, without leading zeros. */
   readonly words?: Readonly<Record<string, WordMeaning>>;
-  /** Explains some of the words to people, for receipts whose `err:` says nothing. */
+  /** For receipts whose `err:` says nothing. */
   readonly reasons?: Readonly<Record<string, string>>;
-  /** True: other carriers use these words with another meaning. So the other profiles do not know them. */
+  /** Other carriers give these words another meaning, so the other profiles do not know them. */
   readonly alone?: true;
-  /** The codes of `err:`, in capitals and without leading zeros, with their meaning for people. */
+  /** By codes of `err:`, in capitals and without leading zeros; the meaning for people. */
   readonly errors?: Readonly<Record<string, string>>;
-  /** True: the table has the codes in decimal, but the carrier writes them in hexadecimal. */
+  /** The table has the codes in decimal, but the carrier writes them in hexadecimal. */
   readonly hexErrors?: true;
   /** The meaning of a word that no table has. Absent: it changes nothing (`ignore`). */
   readonly otherWord?: WordMeaning & ('failed' | 'hold');
@@ -45,10 +40,7 @@ export interface Profile {
   readonly parts?: ReceiptParts;
 }
 
-/**
- * The errors of 3GPP TS 29.002 (MAP), with the numbers that Infobip publishes and many resellers use. Some other lists differ by
- * one.
- */
+/** 3GPP TS 29.002 (MAP), with the numbers of Infobip and many resellers. Some other lists differ by one. */
 const MAP_ERRORS: Readonly<Record<string, string>> = {
   '1': 'The number does not exist',
   '2': 'The number does not exist',
@@ -69,7 +61,7 @@ const MAP_ERRORS: Readonly<Record<string, string>> = {
   '36': 'Unexpected data in the network',
 };
 
-/** By the names that `--receipt-profile` has. `generic` has the words that every profile knows; a profile's own come first. */
+/** By the value of `--receipt-profile`. Every profile knows the words of `generic`; its own come first. */
 const TABLE = {
   generic: {
     about: 'SMPP 3.4 Appendix B, and the words on which all vendors here agree',

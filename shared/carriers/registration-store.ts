@@ -8,22 +8,21 @@ import type { AccountId } from '../platform/runtime/ids.ts';
 export interface Registration extends WithActs {
   readonly account: AccountId;
   readonly status: 'approved' | 'submitted' | 'rejected';
-  /** The account asked for it itself, and may remove it and ask anew. So an approval names the registration that was read, by id. */
+  /** The account may remove it and ask anew, so an approval names the registration that was read, by id. */
   readonly requested?: true;
-  /** Its place (money/accounts/quotas.ts). */
+  /** See money/accounts/quotas.ts. */
   readonly place?: number;
   readonly createdAt: Date;
-  /** Time of the newest decision, and what was said with it, for people. */
   readonly decidedAt?: Date;
   readonly reason?: string;
 }
 
-/** Kinds of registrations, by their collection. Each is registered to an account once: a unique index decides. */
+/** By collection. A unique index keeps a registration from being in an account twice. */
 type Registered = Extract<Quota, 'senders' | 'ctas'>;
 
 /**
- * Inserts a registration, with `inPlace` in a place of the account's. False when the account has it already. Throws `QuotaReached` when
- * there is no place for it. `find`: whether it is there, for an account without places, which is told so all the same.
+ * With `inPlace`, takes one of the account's places. False when the account has the registration already. Throws
+ * `QuotaReached` when no place is free; `find` then looks whether the account has it already, which is then the answer.
  */
 export async function insertRegistration(
   db: Db,
@@ -47,14 +46,13 @@ export interface RegistrationDecision {
   readonly status: 'approved' | 'rejected';
   readonly reason: string | undefined;
   readonly at: Date;
-  /** The event that tells the account, and what it names. */
+  /** The event that tells the account, and its content. */
   readonly event: string;
   readonly told: Readonly<Record<string, string>>;
-  /** Whether an approval frees its place. */
   readonly freesPlace: boolean;
 }
 
-/** Decides by one update, which carries what is to be told. False when there is no such registration. Idempotent. */
+/** One update decides, and carries the event. False when there is no such registration. Idempotent. */
 export async function decideRegistration(
   db: Db,
   collection: Registered,

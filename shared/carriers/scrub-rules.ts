@@ -3,40 +3,40 @@ import { type PromotionalHours, promotionalDeferral } from '../messages/document
 import type { CarrierDlt } from './carrier.ts';
 
 /**
- * What India's operators refuse messages for (DLT scrubbing): one table from which three things follow. Receipts get their reason from it
- * by the code in `err:` (workers/smpp/dialect), people the explanation of a refusal, and a dry run what is to be expected, with the same
- * sentence. Sources: the operators' lists as published by Exotel (support article 3000120944), smsgatewayhub (article 3000129776), adwings
- * and authkey.io (683, 687). Lists from before December 2024 have other meanings for 613 to 616; codes of four digits differ by operator.
+ * Why India's operators refuse messages (DLT scrubbing). From this table come the reasons of receipts, by the code in
+ * `err:` (workers/smpp/dialect), the explanations of refusals, and the predictions of a dry run. Sources: the
+ * operators' lists as published by Exotel (support article 3000120944), smsgatewayhub (article 3000129776), adwings and
+ * authkey.io (683, 687). Lists from before December 2024 give 613 to 616 other meanings; codes of four digits differ by
+ * operator.
  */
 export interface ScrubRule {
-  /** As `err:` of a receipt has them. None: the platform refuses the template itself. */
+  /** As in `err:` of a receipt. Empty: the platform refuses the template itself. */
   readonly codes: readonly string[];
   /** `error_reason` of a message that was refused for it. */
   readonly reason: string;
   /** What happened, and what to do, when nothing more is known. */
   readonly cause: string;
   readonly advice: string;
-  /** What is wrong with a message that has not left, or why one was refused. Pure. */
+  /** What is wrong with a message before it leaves, or why it was refused. */
   predict?(facts: ScrubFacts): Predicted | undefined;
 }
 
 export interface Predicted {
-  /** `possible`: it is up to what operators alone know, or they do not agree. */
+  /** `possible`: only operators know, or they do not agree. */
   readonly certainty: 'sure' | 'possible';
   readonly cause: string;
-  /** Absent: the rule's. */
   readonly advice?: string;
-  /** For operators of the gateway, who may know carriers by name and set what is missing. */
+  /** For operators of the gateway, who may read carriers' names and change settings. */
   readonly forOperator?: { readonly cause: string; readonly advice: string };
 }
 
-/** What is known of a message. Whatever is absent is not looked at. */
+/** What is known of a message. Absent facts are not checked. */
 export interface ScrubFacts {
   readonly sender?: string;
-  /** Senders of the account that differ from it in capitals alone. */
+  /** A sender of the account that differs from `sender` in capitals only. */
   readonly otherCase?: string;
   readonly route?: Route;
-  /** Null: it would have none. */
+  /** Null: the message would have none. */
   readonly entityId?: string | null;
   readonly template?: {
     readonly dltId: string;
@@ -46,9 +46,9 @@ export interface ScrubFacts {
   };
   /** When it leaves, and when promotional messages may. */
   readonly leaves?: { readonly at: Date; readonly hours: PromotionalHours };
-  /** The carriers that may take it, each with the chain of telemarketers that it would be sent with. */
+  /** The carriers that may take it, each with its chain of telemarketers. */
   readonly carriers?: readonly ScrubCarrier[];
-  /** What of its links and numbers is not registered, a sentence each. */
+  /** Links and numbers that are not registered, one sentence each. */
   readonly missing?: readonly string[];
 }
 
@@ -64,7 +64,7 @@ const CHAIN_ADVICE =
 const AS_REGISTERED = 'Send the text exactly as it is registered, with values in its variables only.';
 const ADVERTISING: readonly string[] = ['promotional', 'service_explicit'];
 
-/** Its ids travel as TLVs. */
+/** The DLT ids travel as TLVs. */
 export const TLV_RULE = {
   codes: ['195'],
   reason: 'DLT: a required parameter is missing',
@@ -85,7 +85,7 @@ export const TLV_RULE = {
   },
 } as const satisfies ScrubRule;
 
-/** Links, apps and callback numbers. Some operators say 700 or 701 of links. */
+/** Links, apps and callback numbers. Some operators answer 700 or 701 for links. */
 export const CTA_RULE = {
   codes: ['642', '700', '701'],
   reason: 'DLT: a link or number in the text is not registered',
@@ -308,7 +308,7 @@ export const SCRUB_RULES: readonly ScrubRule[] = [
     cause: 'Promotional messages are not allowed at this hour.',
     advice: 'Send promotional messages between 10:00 and 21:00 Indian time.',
     predict: ({ route, template, leaves }) => {
-      // On the promotional route it waits for the hours by itself.
+      // On the promotional route the message waits for the allowed hours by itself.
       if (leaves === undefined || route === 'promotional' || template?.category !== 'promotional') return undefined;
       if (promotionalDeferral(leaves.hours, leaves.at) === undefined) return undefined;
       return {
@@ -343,12 +343,11 @@ export function scrubRule(code: string): ScrubRule | undefined {
   return BY_CODE.get(code);
 }
 
-/** A refusal that is to be expected, with the code that it would bring. */
 export interface PredictedRefusal extends Required<Pick<Predicted, 'certainty' | 'cause' | 'advice'>> {
   readonly code: string;
 }
 
-/** What operators will refuse a message for, the sure things first. Pure. */
+/** Sure ones first. */
 export function predictRefusals(facts: ScrubFacts, forOperator = false): readonly PredictedRefusal[] {
   const all = SCRUB_RULES.flatMap((rule) => {
     const predicted = rule.predict?.(facts);
@@ -358,7 +357,7 @@ export function predictRefusals(facts: ScrubFacts, forOperator = false): readonl
   return all.sort((a, b) => Number(a.certainty === 'possible') - Number(b.certainty === 'possible'));
 }
 
-/** Why a message was refused with a code: what the facts say of it, else what the rule says of all. Undefined for another code. */
+/** From the facts if they are sure, else the rule's text. Undefined for an unknown code. */
 export function explainScrub(code: string, facts: ScrubFacts, forOperator: boolean) {
   const rule = scrubRule(code);
   const predicted = rule?.predict?.(facts);

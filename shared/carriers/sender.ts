@@ -4,19 +4,19 @@ import type { Clock } from '../platform/runtime/clock.ts';
 import { type AccountId, newId, type SenderId } from '../platform/runtime/ids.ts';
 import { decideRegistration, insertRegistration, type Registration } from './registration-store.ts';
 
-/** A sender id registered to an account for some routes. Its place is among what the account asked for and nobody approved. */
+/** A registered sender id. It takes a place only if the account asked for it, until it is approved. */
 export interface SenderDocument extends Registration {
   readonly _id: SenderId;
-  /** As it goes on the wire (source_addr): bare, without an operator's prefix or suffix. */
+  /** As sent (source_addr): without an operator's prefix or suffix. */
   readonly sender: string;
   readonly routes: readonly Route[];
 }
 
 /**
- * What a sender id must be to be sent at all: 3 to 15 digits, or 1 to 11 characters with a letter among them. Those are letters, digits,
- * and the signs that are the same octet in ASCII (SMPP 3.4 §5.2.8 source_addr) and in the GSM default alphabet (TS 23.038 §6.2.1), so
- * that no carrier shows another sender. `_` is the one exception, because it is in use. `@` is excluded: in the GSM alphabet it is octet
- * 0, which ends a C-octet string. No space at either end: it would get lost. Spec gap: format checks are not shown; see
+ * 3 to 15 digits, or 1 to 11 characters with a letter among them: letters, digits, and the signs that are the same
+ * octet in ASCII (SMPP 3.4 §5.2.8 source_addr) and in the GSM default alphabet (TS 23.038 §6.2.1), so that no carrier
+ * shows another sender. `_` is the exception, because it is in use. `@` is excluded: in the GSM alphabet it is octet 0,
+ * which ends a C-octet string. No space at either end: it would get lost. Spec gap: see
  * docs/specification/decisions.md, Requests.
  */
 export const SENDER_FORM = /^(?:[0-9]{3,15}|(?=.*[A-Za-z])(?! )[A-Za-z0-9 !"#%&'()*+,./:;<=>?_-]{1,11}(?<! ))$/;
@@ -30,15 +30,11 @@ type NewSender = Pick<SenderDocument, 'account' | 'sender' | 'routes' | 'status'
   readonly requested?: true;
 };
 
-/** An account registers a sender once. */
 export class SenderExists extends Error {
   readonly code = 'sender_exists';
 }
 
-/**
- * Registers a sender; throws `SenderExists` when the account has it already (a unique index decides), and `QuotaReached` when the
- * account asks for it itself and has no place for it.
- */
+/** Throws `SenderExists` (a unique index decides), and `QuotaReached` when a requested one has no place. */
 export async function createSender(db: Db, clock: Clock, sender: NewSender): Promise<SenderDocument> {
   const now = clock.now();
   const document: SenderDocument = {
@@ -58,10 +54,7 @@ export async function createSender(db: Db, clock: Clock, sender: NewSender): Pro
   return document;
 }
 
-/**
- * Processes see it within seconds. An approval frees its place; the account is told. False when the account has no such sender, or
- * with `id` another one. Idempotent.
- */
+/** Seen within seconds; the account is told. False: no such sender, or another than `id`. Idempotent. */
 export async function decideSender(
   db: Db,
   clock: Clock,
@@ -79,18 +72,18 @@ export async function decideSender(
   );
 }
 
-/** All senders of an account, by name. */
+/** By name. */
 export async function listSenders(db: Db, account: AccountId): Promise<readonly SenderDocument[]> {
   return senders(db).find({ account }).sort({ sender: 1 }).toArray();
 }
 
-/** The names of an account's approved senders: hundreds, because operators approve each. */
+/** Hundreds, because operators approve each. */
 export async function listApprovedNames(db: Db, account: AccountId): Promise<string[]> {
   const approved = senders(db).find({ account, status: 'approved' }, { projection: { _id: 0, sender: 1 } });
   return (await approved.toArray()).map(({ sender }) => sender);
 }
 
-/** By name, after `after`. */
+/** By name. */
 export async function listSenderPage(
   db: Db,
   account: AccountId,
@@ -123,14 +116,14 @@ export async function hasSenders(db: Db, account: AccountId): Promise<boolean> {
   return (await senders(db).findOne({ account, status: 'approved' }, { projection: { _id: 1 } })) !== null;
 }
 
-/** Key of a registration, for looking up many: `<account>:<sender>`. */
+/** `<account>:<sender>`. */
 export type SenderKey = `${AccountId}:${string}`;
 
 export function senderKey(account: AccountId, sender: string): SenderKey {
   return `${account}:${sender}`;
 }
 
-/** Many at once, by the index on account and sender. */
+/** By the index on account and sender. */
 export async function findSenders(db: Db, keys: readonly SenderKey[]): Promise<ReadonlyMap<SenderKey, SenderDocument>> {
   const found = await senders(db)
     .find({ $or: keys.map((key) => ({ account: accountOf(key), sender: key.slice(accountOf(key).length + 1) })) })

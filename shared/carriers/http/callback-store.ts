@@ -4,18 +4,16 @@ import { insertNew } from '../../platform/mongo/insert-new.ts';
 
 /** A receipt that an HTTP carrier posted. The holder of the carrier's lease settles it and removes it. */
 export interface CallbackReceipt {
-  /** Made of the receipt: the same, posted again while the first waits, is one. */
+  /** A hash of the receipt, so that the same receipt, posted again, is stored once. */
   readonly _id: string;
   readonly carrier: string;
   readonly at: Date;
-  /** The carrier's id of the message. */
   readonly id: string;
-  /** The words for its state, the most exact first. */
+  /** The words for the message's state, the most exact first. */
   readonly words: readonly string[];
   readonly error?: string;
-  /** The recipient, where it is told. */
   readonly to?: string;
-  /** When nobody settled it: the carrier was removed, say. */
+  /** For receipts that nobody settles, such as those of a removed carrier. */
   readonly expiresAt: Date;
 }
 
@@ -23,7 +21,7 @@ export type ToldReceipt = Pick<CallbackReceipt, 'id' | 'words' | 'error' | 'to'>
 
 const KEPT_MS = 7 * 86_400_000;
 
-/** Stores what was posted; resolves when it is durable. May be repeated. Rejects with the store's error. */
+/** Resolves when they are durable. May be repeated. Rejects with the store's error. */
 export async function keepReceipts(db: Db, carrier: string, told: readonly ToldReceipt[], now: Date): Promise<void> {
   const expiresAt = new Date(now.getTime() + KEPT_MS);
   const documents: CallbackReceipt[] = told.map((one) => ({
@@ -36,12 +34,10 @@ export async function keepReceipts(db: Db, carrier: string, told: readonly ToldR
   await insertNew(db, 'carrier_callbacks', documents);
 }
 
-/** The oldest ones of a carrier. */
 export function oldestReceipts(db: Db, carrier: string, limit: number): Promise<readonly CallbackReceipt[]> {
   return callbacks(db).find({ carrier }).sort({ at: 1 }).limit(limit).toArray();
 }
 
-/** They are settled, kept as orphans, or can never be. */
 export async function removeReceipts(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await callbacks(db).deleteMany({ _id: { $in: [...ids] } });
 }

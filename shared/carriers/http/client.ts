@@ -8,10 +8,7 @@ import { defined } from '../../platform/runtime/defined.ts';
 import { LimitedReading } from '../../platform/runtime/limited-reading.ts';
 import { createHostResolver, type ResolveHost } from '../../platform/runtime/resolve-host.ts';
 
-/**
- * The result of one request. `not_sent`: there was no connection, so nobody can have read anything. `no_answer`: the request may have
- * been written, and no complete answer came.
- */
+/** `not_sent`: nobody can have read anything. `no_answer`: perhaps written, and no complete answer came. */
 export type Exchange =
   | {
       readonly kind: 'answered';
@@ -26,11 +23,9 @@ export interface HttpClientOptions {
   /** The most connections, and how many of them are kept while they are idle. */
   readonly sockets: number;
   readonly idleSockets: number;
-  /** Of each request that names no other. */
+  /** For requests that name no other. */
   readonly timeoutMs: number;
-  /** Of every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whom to trust, and who we are. */
   readonly tls?: AgentOptions;
   readonly resolve?: ResolveHost;
 }
@@ -41,23 +36,18 @@ export interface HttpRequest {
   readonly body?: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
-  /** Cuts it off early. */
   readonly signal?: AbortSignal;
-  /** Limits two sizes: what comes over the connection, and the body after decompression. */
+  /** Limits both the bytes of the connection and the body after decompression. */
   readonly answerBytesMax: number;
 }
 
-/**
- * Shorter than the time after which servers usually close an idle connection. A send over a connection that is just
- * being closed would lose its answer.
- */
+/** Shorter than servers keep idle connections: a send over one that is just closing would lose its answer. */
 const IDLE_SOCKET_MS = 4_000;
 const RETRY_AFTER_MAX_S = 3_600;
 
 /**
- * The HTTP client of one provider or carrier; only this file imports axios. Uses no proxy from the environment, follows no redirects,
- * reads bodies as bytes, limits answers and keeps connections alive. Each has connections of its own, so one that hangs takes none from
- * others.
+ * The HTTP client of one provider or carrier; only this file imports axios. Uses no proxy from the environment, follows
+ * no redirects, limits answers. Each client has its own connections, so a provider that hangs takes none from others.
  */
 export class HttpClient {
   readonly #axios: AxiosInstance;
@@ -85,7 +75,6 @@ export class HttpClient {
       proxy: false,
       maxRedirects: 0,
       responseType: 'arraybuffer',
-      // `unpack` decompresses the complete body.
       decompress: false,
       validateStatus: () => true,
       transformRequest: [(body: unknown) => body],
@@ -97,7 +86,7 @@ export class HttpClient {
     });
   }
 
-  /** Makes one request. Never rejects: failures are exchanges too. */
+  /** Never rejects: failures are exchanges too. */
   async exchange({ method, url, body, headers, timeoutMs, signal, answerBytesMax }: HttpRequest): Promise<Exchange> {
     const abort = new AbortController();
     this.#open.add(abort);
@@ -121,7 +110,7 @@ export class HttpClient {
     }
   }
 
-  /** Cuts off requests in progress (their answers are unknown then) and closes all connections. */
+  /** Aborts requests in progress, whose outcome is then unknown, and closes all connections. */
   close(): void {
     for (const abort of this.#open) abort.abort();
     for (const agent of this.#agents) agent.destroy();
@@ -143,10 +132,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'failed';
 }
 
-/**
- * Looks up names without the system's resolver. Four names that hang would block that one, and with it every other
- * account's provider.
- */
+/** Without the system's resolver: there, four names that hang would block every other account's provider. */
 function lookupBy(resolve: ResolveHost): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
@@ -165,24 +151,23 @@ function lookupBy(resolve: ResolveHost): LookupFunction {
 const gunzipAsync = promisify(gunzip);
 
 /**
- * Decompresses a body. We do not ask for compressed answers, but some proxies send them, and without this an accepted
- * send would be unknown. Works on the complete body, in a thread, up to `bytesMax`. Decompressing piece by piece cost
- * the event loop a round trip to the thread and a buffer for every few bytes. Other codings are left as they are and
- * cannot be read. Rejects when the body is broken or too long.
+ * We ask for no compressed answers, but some proxies send them, and an unread answer to an accepted send would be
+ * unknown. Works on the complete body, in a thread: piece by piece was slower. Other codings are left as they are.
+ * Rejects when the body is broken or longer than `bytesMax`.
  */
 async function unpack(body: Buffer, coding: unknown, bytesMax: number): Promise<Buffer> {
   if (coding !== 'gzip' && coding !== 'x-gzip') return body;
   return await gunzipAsync(body, { maxOutputLength: bytesMax });
 }
 
-/** The most interim answers (1xx). Nothing that we send asks for any (RFC 9110 §15.2). */
+/** Interim answers (1xx). Nothing that we send asks for any (RFC 9110 §15.2). */
 const INTERIM_ANSWERS_MAX = 8;
-/** The limits of connections that are kept for later requests. */
+/** By connection, which later requests use again. */
 const READINGS = new WeakMap<Socket, LimitedReading>();
 
 /**
- * Makes one request. Watches when its connection is made, because before that none of its bytes can have left. Limits
- * what comes back: the interim answers, and all bytes of the connection, head and chunk sizes included.
+ * Makes one request. Notes when its connection is made, because before that none of its bytes can have left. Limits the
+ * interim answers and all bytes of the connection, head and chunk sizes included.
  */
 class RequestWire {
   connected = false;
@@ -194,7 +179,6 @@ class RequestWire {
     this.#answerBytesMax = answerBytesMax;
   }
 
-  /** Why we cut the connection off, if we did. */
   get cutOffFor(): string | undefined {
     if (this.#interimAnswers > INTERIM_ANSWERS_MAX) return 'too_many_interim_answers';
     return this.#reading?.tooLong === true ? 'answer_too_long' : undefined;
@@ -211,8 +195,8 @@ class RequestWire {
       const connect = (): void => {
         this.connected = true;
       };
-      // The connection was kept, or its state is uncertain, so bytes of the request may leave at once. On a new connection, TLS
-      // holds the request back until the handshake is done.
+      // A kept connection, or an uncertain state: bytes of the request may leave at once. On a new one, TLS holds them
+      // back until the handshake is done.
       if (!socket.connecting) connect();
       else socket.once(secure ? 'secureConnect' : 'connect', connect);
     });

@@ -10,10 +10,7 @@ const TIMEOUT_MS = 10_000;
 /** `code`: of the system's error, or our own (bind-report.ts). */
 export type Connected = { readonly certificateUntil?: Date } | { readonly code: string };
 
-/**
- * Makes a connection to an HTTP carrier, TLS included, and ends it: nothing is asked. Calls `done` once, unless the function that is
- * returned is called before.
- */
+/** Connects and closes without a request. Calls `done` once, unless the returned function is called before. */
 export function tryConnection(
   { host, port, tls, trust }: Pick<CarrierDocument, 'host' | 'port' | 'tls' | 'trust'>,
   done: (connected: Connected) => void,
@@ -36,7 +33,6 @@ export function tryConnection(
   return cancel;
 }
 
-/** Whether there is a connection, in words. */
 export async function connectionStep(carrier: Parameters<typeof tryConnection>[0]): Promise<Step> {
   const connected = await new Promise<Connected>((resolve) => tryConnection(carrier, resolve));
   if ('code' in connected) {

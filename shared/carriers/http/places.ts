@@ -1,16 +1,14 @@
-/** An answer or a callback as a tree: JSON, or the text itself as `text` where it is none. */
+/** An answer or callback as a tree: its JSON, or `{ text }` where it is no JSON object. */
 export function readTree(body: Buffer): unknown {
   const text = body.toString('utf8');
   try {
     const tree: unknown = JSON.parse(text);
     if (typeof tree === 'object') return tree;
-  } catch {
-    // No JSON.
-  }
+  } catch {}
   return { text: text.trim() };
 }
 
-/** What stands at a place like `messages.0.messageId`. Undefined when there is none. */
+/** The value at a place like `messages.0.messageId`. */
 export function at(tree: unknown, place: string): unknown {
   let value = tree;
   for (const name of place.split('.')) {
@@ -20,7 +18,7 @@ export function at(tree: unknown, place: string): unknown {
   return value;
 }
 
-/** The texts and numbers at these places, in their order. Longer ones are cut. */
+/** The texts and numbers at these places, in their order, cut to `longest` characters. */
 export function wordsAt(tree: unknown, places: readonly string[], longest: number): readonly string[] {
   return places.flatMap((place) => {
     const value = at(tree, place);

@@ -2,18 +2,19 @@ import { inCountry, isInternational } from '../../money/accounts/number-check.ts
 import type { AccountId } from '../../platform/runtime/ids.ts';
 
 /**
- * A long number or short code that handsets write to, and the account that gets the messages. An entry with a `keyword` gets the
- * messages that begin with it. An entry with an empty keyword gets all messages that fit no other entry of the number.
+ * A long number or short code that handsets write to, and the account that gets the messages. An entry gets the
+ * messages that begin with its `keyword`; an entry with an empty keyword gets those that fit no other entry of the
+ * number.
  */
 export interface NumberDocument {
-  /** `<number>:<keyword>`. Each such pair belongs to one account. */
+  /** `<number>:<keyword>`; unique. */
   readonly _id: NumberKey;
   /** Digits only: a long number with its country code, or a short code. */
   readonly number: string;
-  /** Written as `keywordOf` returns it. */
+  /** In the form of `keywordOf`. */
   readonly keyword: string;
   readonly account: AccountId;
-  /** The country of senders in national notation, in two letters (ISO 3166-1). */
+  /** The country of senders in national notation (ISO 3166-1, two letters). */
   readonly country?: string;
   /** A long number without its country code, because some carriers write it so. */
   readonly national?: string;
@@ -26,18 +27,16 @@ export function numberKey(number: string, keyword: string): NumberKey {
   return `${number}:${keyword}`;
 }
 
-/** A keyword may be of any script. */
 export function isNumberKey(text: string): text is NumberKey {
   return /^\d{3,15}:\S{0,60}$/u.test(text);
 }
 
-/** The longest keyword. A text whose first word is longer has no keyword. */
+/** A text whose first word is longer has no keyword. */
 export const KEYWORD_MAX = 30;
 
 /**
- * The first word of a text, in the form in which keywords are compared. Letters are folded (`ＪＯＩＮ`, `Join` and `join` are equal,
- * and so are the letters i of Turkish: `BİLGİ`, `bilgi`, `BILGI`). Punctuation, symbols and invisible characters are removed. Empty
- * when nothing is left.
+ * The first word of a text, in the form in which keywords are compared: letters folded (`ＪＯＩＮ`, `Join` and `join`;
+ * `BİLGİ`, `bilgi` and `BILGI`), without punctuation, symbols and invisible characters. Empty when nothing is left.
  */
 export function keywordOf(text: string): string {
   // Only the beginning is searched, because a text may have 64 KiB.
@@ -48,19 +47,18 @@ export function keywordOf(text: string): string {
   return '';
 }
 
-/** The entry that gets a text, out of the entries of one number. Undefined when none does. */
 export function entryFor(entries: readonly NumberDocument[], text: string): NumberDocument | undefined {
   const keyword = keywordOf(text);
   const exact = keyword === '' ? undefined : entries.find((entry) => entry.keyword === keyword);
   return exact ?? entries.find((entry) => entry.keyword === '');
 }
 
-/** A value of type_of_number (SMPP 3.4 §5.2.5). */
+/** SMPP 3.4 §5.2.5. */
 const NATIONAL = 2;
-/** Fewer digits are a short code, unless a 0 in front or the type of number says otherwise. */
+/** Fewer digits are a short code, unless a leading 0 or the type of number says otherwise. */
 const MIN_NATIONAL = 7;
 
-/** The digits of an address as the carrier wrote it: `+91 98…`, `0091 98…` and `9198…` are one number. Names are not changed. */
+/** `+91 98…`, `0091 98…` and `9198…` are one number. Names stay as they are. */
 export function digitsOf(address: string): string {
   const plain = address.replaceAll(/[\s().-]/g, '');
   if (!/^\+?\d+$/.test(plain)) return address.trim();
@@ -68,17 +66,16 @@ export function digitsOf(address: string): string {
 }
 
 /**
- * The digits with the country code of a number that is written as inside `country`: when it has a 0 in front, or when it is valid
- * there and not with a country code of its own. If it is valid both ways, it counts as written with its country code. Short codes,
- * names and numbers of nowhere are not changed.
+ * Adds the country code of `country` to a number in national form: one with a leading 0, or one valid in `country` and
+ * not valid with a country code of its own. Short codes, names and invalid numbers stay as they are.
  */
 export function completedNumber(written: string, country: string | undefined): string {
   return completed(written, country, false);
 }
 
 /**
- * A sender's digits with the country code. `country` is the country of the number that the message came to. Carriers write senders in
- * national form whatever type of number they say; only NATIONAL is believed, and decides where both readings are valid.
+ * A sender's digits with the country code. `country`: that of the number that the message came to. Carriers write
+ * national numbers with any type of number; only NATIONAL is believed, where both readings are valid.
  */
 export function senderOf(address: string, ton: number, country: string | undefined): string {
   return completed(address, country, ton === NATIONAL);
@@ -87,12 +84,12 @@ export function senderOf(address: string, ton: number, country: string | undefin
 function completed(written: string, country: string | undefined, isNational: boolean): string {
   const digits = digitsOf(written);
   if (country === undefined || !/^\d+$/.test(digits)) return digits;
-  // Some carriers put a + or 00 before a number in national form, too.
+  // Some carriers put + or 00 before a national number, too.
   const isSure = !/^\s*(\+|00)/.test(written) && (isNational || digits.startsWith('0'));
   if (!isSure && (digits.length < MIN_NATIONAL || isInternational(digits))) return digits;
   const whole = inCountry(digits, country);
   if (whole !== undefined) return whole;
-  // The 0 of a call inside the country, before a number that has its country code.
+  // A leading 0, as for a call inside the country, before a number that has its country code.
   const behindZero = digits.replace(/^0+/, '');
   return isInternational(behindZero) ? behindZero : digits;
 }

@@ -7,7 +7,6 @@ import { FreshCache } from '../../platform/runtime/fresh-cache.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 import { completedNumber, type NumberDocument, type NumberKey, numberKey } from './number.ts';
 
-/** The number with this keyword belongs to an account already. */
 export class NumberTaken extends Error {
   readonly code = 'number_taken';
   readonly account: AccountId;
@@ -20,7 +19,7 @@ export class NumberTaken extends Error {
 
 type NewNumber = Pick<NumberDocument, 'number' | 'keyword' | 'account'> & { readonly country?: string };
 
-/** Stores a number. Workers know it within seconds. Throws `NumberTaken`; the document's unique id decides. */
+/** Workers know it within seconds. Throws `NumberTaken`; the unique id decides. */
 export async function addNumber(db: Db, clock: Clock, added: NewNumber): Promise<NumberDocument> {
   const { number, keyword, account, country } = added;
   const plan = numberPlan(number);
@@ -42,13 +41,13 @@ export async function addNumber(db: Db, clock: Clock, added: NewNumber): Promise
   return document;
 }
 
-/** Removes a number. False when there is none. Messages that were received before stay with the account. */
+/** False when there is none. Messages received before stay with the account. */
 export async function removeNumber(db: Db, number: string, keyword: string): Promise<boolean> {
   const { deletedCount } = await numbers(db).deleteOne({ _id: numberKey(number, keyword) });
   return deletedCount === 1;
 }
 
-/** The numbers of one account, or all, ordered by number and keyword, behind `after`. */
+/** Of one account, or of all; ordered by number and keyword. */
 export function listNumbers(
   db: Db,
   account: AccountId | undefined,
@@ -62,12 +61,11 @@ export function listNumbers(
     .toArray();
 }
 
-/** The entries of one number, ordered by keyword. */
 export function findNumber(db: Db, number: string): Promise<NumberDocument[]> {
   return numbers(db).find({ number }).sort({ _id: 1 }).toArray();
 }
 
-/** Which of these are numbers of ours, of whatever account. */
+/** Which of these are numbers of ours, of any account. */
 export async function findOurs(db: Db, digits: readonly string[]): Promise<ReadonlySet<string>> {
   const found = await numbers(db)
     .find({ number: { $in: [...digits] } }, { projection: { number: 1 } })
@@ -75,12 +73,11 @@ export async function findOurs(db: Db, digits: readonly string[]): Promise<Reado
   return new Set(found.map(({ number }) => number));
 }
 
-/** A change is used after this time at the latest. */
 const FRESH_MS = 2_000;
-/** How many numbers of accounts are remembered, and how many that belong to nobody; more than an account has. */
+/** Most remembered numbers of accounts, and most remembered numbers that belong to nobody. */
 const NUMBERS_MAX = 10_000;
 
-/** The entries of numbers, looked up by the digits that a carrier writes (`digitsOf`). */
+/** By the digits that a carrier writes (`digitsOf`). */
 export function createNumbers(db: Db, clock: Clock): FreshCache<string, readonly NumberDocument[]> {
   return new FreshCache({
     clock,
@@ -90,10 +87,7 @@ export function createNumbers(db: Db, clock: Clock): FreshCache<string, readonly
   });
 }
 
-/**
- * Looks up whole numbers first. A number that is not found is then read as one without country code, if only one of our numbers
- * fits.
- */
+/** A number that is not found whole is read as one without country code, if exactly one of our numbers fits. */
 async function readNumbers(db: Db, digits: readonly string[]): Promise<ReadonlyMap<string, readonly NumberDocument[]>> {
   const nationals = digits.map(withoutTrunkPrefix);
   const found = await numbers(db)
@@ -116,30 +110,27 @@ function numbers(db: Db): Collection<NumberDocument> {
   return db.collection('numbers');
 }
 
-/**
- * Completes a customer's number that somebody wrote as inside a country. `number`: the account's number that it is about, whose country
- * then counts.
- */
+/** Adds the country code to a customer's number. `number`: what the customer writes to; its country counts. */
 export type Completion = (written: string, number?: string) => string;
 
 /**
- * How numbers that an account writes are completed: by the country of the number that they are about, else by the account's own, else
- * by that of all its numbers, if they are of one country. So an opt-out that is added has the same number as one that the customer
- * wrote. Reads the account and its numbers; throws the driver's error.
+ * Completes numbers by the country of the account's number that they are about, else by the account's own, else by that
+ * of all its numbers if they share one. So an opt-out that the account adds has the same number as one that the
+ * customer sends.
  */
 export async function completionFor(db: Db, account: AccountId): Promise<Completion> {
   const { home, countries } = await readCountries(db, account);
   return (written, number = '') => completedNumber(written, countries.get(number) ?? home);
 }
 
-/** The country of senders that write to a number of the account that has none: as `completionFor` has it. */
+/** The country of senders to an account's number that has no country: as in `completionFor`. */
 export async function homeCountryOf(db: Db, account: AccountId): Promise<string | undefined> {
   return (await readCountries(db, account)).home;
 }
 
 interface Countries {
   readonly home: string | undefined;
-  /** By the account's numbers. */
+  /** By the account's number. */
   readonly countries: ReadonlyMap<string, string>;
 }
 

@@ -10,35 +10,29 @@ import { defined } from '../../platform/runtime/defined.ts';
 import { type AccountId, type MessageId, type OptOutId, optOutId, type RequestId } from '../../platform/runtime/ids.ts';
 import { completionFor } from '../numbers/store.ts';
 
-/**
- * Says whether a customer wants no SMS of an account, or of one of its numbers. The document stays when the customer opts in
- * again. So when a step is repeated after a crash, it finds the customer's later wish.
- */
+/** Stays after the customer opts in again, so that a step repeated after a crash finds the later wish. */
 export interface OptOutDocument {
-  /** There is one document per account, customer and scope. */
   readonly _id: OptOutId;
   readonly account: AccountId;
   /** The number that the customer wrote to, or `WHOLE_ACCOUNT`. */
   readonly scope: string;
   /** Digits, country code first. */
   readonly customer: string;
-  /** Present while the customer has opted out, together with the next fields up to `request`. */
+  /** Present while the customer has opted out, with the next fields up to `request`. */
   readonly out?: true;
   readonly since?: Date;
   readonly source?: OptOutSource;
-  /** The word that the customer sent. */
   readonly word?: string;
   /** The API request that stored the opt-out. */
   readonly request?: RequestId;
-  /** When the last wish came, also one that changed nothing. Messages that came before change nothing any more. */
+  /** Time of the last wish, also of one that changed nothing. Older messages change nothing any more. */
   readonly changedAt: Date;
-  /** The customer's last messages that changed it, oldest first, at most `CHANGED_BY_MAX`. */
+  /** The customer's last messages that changed the state, oldest first. */
   readonly changedBy: readonly MessageId[];
 }
 
 type OptOutSource = 'inbound' | 'api' | 'ops' | 'import';
 
-/** A place in an account's list, for paging. */
 export type OptOutPlace = `${string}:${string}`;
 
 /** The scope of customers who want nothing from the account, whatever the sender. */
@@ -46,10 +40,10 @@ export const WHOLE_ACCOUNT = '*';
 
 const CHANGED_BY_MAX = 8;
 
-/** What an account may exempt from opt-outs. `transactional` means the whole route, with its one-time passwords. */
+/** What an account may exempt from opt-outs. `transactional`: the whole route, one-time passwords included. */
 export const EXEMPTIONS = ['otp', 'transactional'] as const satisfies AccountDocument['optOutExempt'];
 
-/** Whether such a message is sent to customers who opted out. Only the account's setting allows it. */
+/** Whether the account's setting sends such a message to customers who opted out. */
 export function isExempt(
   { route, lane }: Pick<MessageDocument, 'route' | 'lane'>,
   exempt: AccountDocument['optOutExempt'] = [],
@@ -60,35 +54,29 @@ export function isExempt(
   );
 }
 
-/** A customer can answer only to digits. If the sender is a name, the customer writes STOP to one of the account's numbers. */
+/** Customers answer only to digits. For other senders they write STOP to one of the account's numbers. */
 const NUMBER = /^\d+$/;
 
-/**
- * Whether opt-outs with these scopes forbid messages of this sender. A sender that is a number is forbidden by its own scope and
- * by that of the whole account. A sender that is a name is forbidden by any scope of the account.
- */
+/** A number is forbidden by its own scope and by `WHOLE_ACCOUNT`; a name by any scope of the account. */
 export function blocks(scopes: readonly string[], sender: string): boolean {
   return scopes.some((scope) => scope === sender || scope === WHOLE_ACCOUNT || !NUMBER.test(sender));
 }
 
-/** A customer's wish, to be stored. */
 export interface OptOutChange extends Pick<OptOutDocument, 'account' | 'customer' | 'scope'> {
   readonly kind: 'out' | 'in';
   readonly at: Date;
-  /** When the customer opted out, if that was earlier (for example in the list of an earlier gateway). */
+  /** When the customer opted out, if earlier than `at`, for example in another gateway's list. */
   readonly since?: Date;
   readonly source: OptOutSource;
   readonly word?: string;
   readonly request?: RequestId;
-  /** The customer's message that contains the wish. */
   readonly message?: MessageId;
 }
 
 /**
- * Stores wishes. A customer's message that is older than the last wish changes nothing. May be repeated: each message changes the
- * state only once. A wish of the account or of an operator (without a message) is always done, whatever time is stored: they are
- * told that it is done, and the clock of their gateway may be behind. The account is marked before any opt-out exists, so that no
- * send overlooks one.
+ * Stores wishes. May be repeated: each message changes the state once, and not after a newer wish. A wish without a
+ * message, of the account or an operator, always applies: they are told that it is done, and their gateway's clock may
+ * be behind. The account is marked before any opt-out exists, so that no send overlooks one.
  */
 export async function changeOptOuts(db: Db, changes: readonly OptOutChange[]): Promise<void> {
   const outs = changes.filter(({ kind }) => kind === 'out');
@@ -108,7 +96,7 @@ export async function changeOptOuts(db: Db, changes: readonly OptOutChange[]): P
   );
 }
 
-/** Keeps the time of the last wish, also of one that changes nothing: an older one may come later. */
+/** Keeps the time also of a wish that changes nothing: an older one may come later. */
 function timeOf({ account, customer, scope, at }: OptOutChange) {
   return { filter: { _id: optOutId(account, customer, scope) }, update: { $max: { changedAt: at } } };
 }
@@ -131,7 +119,7 @@ function updateOf(change: OptOutChange) {
   };
 }
 
-/** Which of these messages have changed the state of their entries. */
+/** Which of these messages have changed their opt-out. */
 export async function findChangedBy(db: Db, changes: readonly OptOutChange[]): Promise<ReadonlySet<MessageId>> {
   const ids = changes.map(({ account, customer, scope }) => optOutId(account, customer, scope));
   const found = await optOuts(db)
@@ -140,7 +128,7 @@ export async function findChangedBy(db: Db, changes: readonly OptOutChange[]): P
   return new Set(found.flatMap(({ changedBy }) => changedBy));
 }
 
-/** Which of these customers have opted out, and from which scopes. One indexed query. */
+/** By customer: the scopes opted out from. One indexed query. */
 export async function readScopes(
   db: Db,
   account: AccountId,
@@ -162,20 +150,16 @@ export function isOptOutPlace(text: string): text is OptOutPlace {
   return /^\d{3,15}:(\*|\d{3,15})$/.test(text);
 }
 
-/** One opt-out. Undefined when the customer has not opted out. */
 export async function findOptOut(db: Db, account: AccountId, id: OptOutId): Promise<OptOutDocument | undefined> {
   return (await optOuts(db).findOne({ _id: id, account, out: true })) ?? undefined;
 }
 
-/** Whether anything was ever stored of this customer and scope, also one who has opted in again. */
+/** True also for a customer who has opted in again. */
 export async function hasOptOutDocument(db: Db, id: OptOutId): Promise<boolean> {
   return (await optOuts(db).findOne({ _id: id }, { projection: { _id: 1 } })) !== null;
 }
 
-/**
- * What a person did not want under the numbers that they left, they do not want under their new ones. May be repeated: a wish about a
- * new number, also that of a START since, stays.
- */
+/** Copies opt-outs to a person's new numbers. May be repeated: a wish stored for a new number stays. */
 export async function inheritOptOuts(
   db: Db,
   account: AccountId,
@@ -196,7 +180,7 @@ export async function inheritOptOuts(
   }
 }
 
-/** The opt-out that an API request stored. Reads the account's list, which is done only when a gateway died at that request. */
+/** Scans the account's list; needed only after a gateway died at that request. */
 export async function findOptOutOf(
   db: Db,
   account: AccountId,
@@ -210,7 +194,7 @@ interface OptOutFilter {
   readonly scope?: string | undefined;
 }
 
-/** The account's customers who have opted out, ordered by number, after the place `after`. */
+/** Customers who have opted out, ordered by number. */
 export function listOptOuts(
   db: Db,
   account: AccountId,
@@ -226,7 +210,7 @@ export function listOptOuts(
         ...defined({ customer, scope }),
         ...(after === undefined ? {} : { $and: [behind(after)] }),
       })
-      // Of one scope the customer alone, so that the index of that scope has the order.
+      // Sorted by the customer alone for one scope, so that the index of that scope has the order.
       .sort(scope === undefined ? { customer: 1, scope: 1 } : { customer: 1 })
       .limit(limit)
       .batchSize(limit + 1)
@@ -245,8 +229,8 @@ function optOuts(db: Db): Collection<OptOutDocument> {
 }
 
 /**
- * The scopes that these recipients have opted out from. A recipient in national form has also those of the completed number, because
- * opt-outs are stored under that. One indexed query; two more if a recipient is no whole number.
+ * By recipient: the scopes opted out from. For a recipient in national form also those of the completed number, which
+ * opt-outs are stored under. One indexed query; two more if a recipient is in national form.
  */
 export async function readRecipientScopes(
   db: Db,

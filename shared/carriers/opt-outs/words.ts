@@ -3,26 +3,21 @@ import type { MessageDocument } from '../../messages/document/message.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 import { WHOLE_ACCOUNT } from './store.ts';
 
-/**
- * What a text says about the customer's wish. `near`: it has such a word, but also others (`STOP PLEASE`). Then nothing changes,
- * and the event tells the account.
- */
+/** `near`: an opt-out word among others (`STOP PLEASE`); changes nothing, but the account is told. */
 export interface OptOutSign {
   readonly kind: 'out' | 'in' | 'help' | 'near';
-  /** The word in its folded form. */
+  /** Folded. */
   readonly word: string;
 }
 
-/**
- * The most words of a text that can be `near`. Anybody who asks for no more messages in a longer text needs a person to read it.
- */
+/** A longer text is not `near`: a person must read it. */
 const NEAR_WORDS_MAX = 10;
 const TEXT_MAX = 200;
 
 /**
- * Finds the customer's wish in a text. The whole text must be one of the words. A text with other words is only `near`. Acting on
- * it would cut off people who write `the end`. But the FCC counts any reasonable wording (47 CFR 64.1200(a)(10)), so the account
- * is told. Pure.
+ * Finds the customer's wish in a text. The whole text must be one of the words: acting on a part would cut off people
+ * who write `the end`. But the FCC counts any reasonable wording (47 CFR 64.1200(a)(10)), so other words around it make
+ * it `near`.
  */
 export function optOutOf(text: string, words: Words): OptOutSign | undefined {
   if (text.length > TEXT_MAX) return undefined;
@@ -38,9 +33,9 @@ export function optOutOf(text: string, words: Words): OptOutSign | undefined {
 }
 
 /**
- * The form in which texts and words are compared: small letters, Latin letters without accents, no punctuation, symbols or
- * invisible characters, and one blank between words. `«ＡＲＲÊＴ !»` becomes `arret`. Scripts that write vowels as marks (Devanagari)
- * keep their marks. Turkish writes ÇIK and çık, so `ı` and `i` are one letter. \p{DI} has what phones add to emoji (U+FE0F).
+ * The form in which texts and words are compared: small letters, Latin letters without accents, no punctuation, symbols
+ * or invisible characters, one blank between words. `«ＡＲＲÊＴ !»` becomes `arret`. Devanagari keeps its vowel marks.
+ * Turkish writes ÇIK and çık, so `ı` becomes `i`. \p{DI} has what phones add to emoji (U+FE0F).
  */
 export function foldText(text: string): string {
   return text
@@ -56,31 +51,27 @@ export function foldText(text: string): string {
     .trim();
 }
 
-/** The opt-out words of an account, or of one of its numbers. Fields that a number does not set are taken from the account. */
+/** Opt-out words of an account or of one of its numbers. A number's missing fields come from the account. */
 export interface WordSettings {
   readonly _id: WordSettingsKey;
   readonly account: AccountId;
   /** One of the account's numbers, or `WHOLE_ACCOUNT`. */
   readonly scope: string;
-  /**
-   * The languages whose word lists apply. Absent: English and the languages of the customer's country. Empty: only the words
-   * below.
-   */
+  /** Whose words apply. Absent: English and those of the customer's country. Empty: only the words below. */
   readonly languages?: readonly Language[];
-  /** The account's own words, in addition to those of the languages, in the form of `foldText`. */
+  /** Beside those of the languages, in the form of `foldText`. */
   readonly out?: readonly string[];
   readonly in?: readonly string[];
   readonly help?: readonly string[];
-  /** What a customer is told who has opted out or in, or who asks for help. Null: nothing, also where the account has one. */
+  /** What the customer is told. Null: nothing, also where the account has an answer. */
   readonly stopAnswer?: AnswerText | null;
   readonly startAnswer?: AnswerText | null;
   readonly helpAnswer?: AnswerText | null;
 }
 
-/** `template`, `entityId`: of the DLT template that it matched when it was set. */
+/** `template`, `entityId`: the DLT template that the text matched when it was set. */
 export interface AnswerText extends Pick<MessageDocument, 'text' | 'template' | 'entityId'> {}
 
-/** Which answer is for which word. */
 export const ANSWERS = { out: 'stopAnswer', in: 'startAnswer', help: 'helpAnswer' } as const satisfies Record<
   keyof Words,
   keyof WordSettings
@@ -92,7 +83,6 @@ export function wordSettingsKey(account: AccountId, scope: string): WordSettings
   return `${account}:${scope}`;
 }
 
-/** The settings of a number: its own fields, and the account's for those that it lacks. */
 export function settingsFor(
   found: ReadonlyMap<WordSettingsKey, WordSettings>,
   account: AccountId,
@@ -104,7 +94,6 @@ export function settingsFor(
   };
 }
 
-/** The words that apply to a text from this customer. */
 export function wordsFor(settings: Partial<WordSettings>, customer: string): Words {
   const lists = (settings.languages ?? languagesOf(customer)).map((language): Words => WORD_LISTS[language]);
   const all = (kind: keyof Words) => [...(settings[kind] ?? []), ...lists.flatMap((list) => list[kind])];
@@ -139,21 +128,19 @@ function settings(db: Db): Collection<WordSettings> {
   return db.collection('opt_out_words');
 }
 
-/** The texts that express a wish, each in the form of `foldText`. */
+/** Each in the form of `foldText`. */
 interface Words {
-  /** The customer wants no more messages. */
   readonly out: readonly string[];
-  /** The customer wants messages again. */
   readonly in: readonly string[];
   /** The customer asks who writes, and how to end it. */
   readonly help: readonly string[];
 }
 
 /**
- * The words of each language. Sources: FCC 47 CFR 64.1200(a)(10); CTIA short code rules and the defaults of Twilio
- * (twilio.com/docs/messaging/tutorials/advanced-opt-out), AWS (self-managed opt-outs) and Telnyx for English; Bird
- * (docs.bird.com, opt-out keywords) and Sinch (community article 18980) for the others. Left out: YES, which Twilio takes for
- * START, because it answers many questions. No vendor publishes a list for Hindi.
+ * Sources: FCC 47 CFR 64.1200(a)(10); for English the CTIA short code rules and the defaults of Twilio
+ * (twilio.com/docs/messaging/tutorials/advanced-opt-out), AWS and Telnyx; for the others Bird (docs.bird.com, opt-out
+ * keywords) and Sinch (community article 18980). Left out: YES, which Twilio takes for START, because it answers many
+ * questions. No vendor publishes a list for Hindi.
  */
 export const WORD_LISTS = {
   en: {
@@ -178,7 +165,7 @@ export type Language = keyof typeof WORD_LISTS;
 
 export const LANGUAGES = Object.keys(WORD_LISTS) as readonly Language[]; // the table's own keys
 
-/** For each country code, the languages of its customers besides English. */
+/** The languages of a country code's customers besides English. */
 const BY_COUNTRY_CODE: Readonly<Record<string, readonly Language[]>> = {
   ...{ '1': ['fr', 'es'], '7': ['ru'], '31': ['nl'], '32': ['fr', 'nl', 'de'], '33': ['fr'], '34': ['es'] },
   ...{ '39': ['it'], '41': ['de', 'fr', 'it'], '43': ['de'], '48': ['pl'], '49': ['de'], '51': ['es'], '52': ['es'] },
@@ -196,7 +183,6 @@ const BY_COUNTRY_CODE: Readonly<Record<string, readonly Language[]>> = {
   ...{ '507': ['es'], '591': ['es'], '593': ['es'], '595': ['es'], '598': ['es'] },
 };
 
-/** The languages for an account that has set none: English, and those of the customer's country code. */
 export function languagesOf(customer: string): readonly Language[] {
   const codes = [1, 2, 3].map((length) => customer.slice(0, length));
   return ['en', ...codes.flatMap((code) => BY_COUNTRY_CODE[code] ?? [])];

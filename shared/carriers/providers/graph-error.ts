@@ -1,20 +1,16 @@
-/** An error of the Graph API, in answers and in statuses. */
 export interface GraphError {
   readonly code: number;
   readonly text: string;
   readonly isTransient: boolean;
-  /**
-   * Nothing of the request's content was looked at: the address has no such phone number, the token may not use it, or the
-   * app demands an `appsecret_proof`.
-   */
+  /** The content was not looked at: wrong phone number, token without access, or `appsecret_proof` missing. */
   readonly accessDenied: boolean;
-  /** Of the requests that are denied, those for an object that is not there, or not for this token. */
+  /** Denied because the object is not there, or not for this token. */
   readonly noSuchObject: boolean;
 }
 
 /** "Invalid parameter": one of the message if the error's type is `OAuthException`. */
 const PARAMETER = 100;
-/** Subcode of "Unsupported post request. Object with ID … does not exist, cannot be loaded due to missing permissions". */
+/** "Unsupported post request. Object with ID … does not exist, cannot be loaded due to missing permissions". */
 const NO_SUCH_OBJECT = 33;
 
 /** The `error` of an answer in the Graph API's shape. Undefined for anything else, such as a proxy's page. */
@@ -33,20 +29,19 @@ export function graphErrorOf(body: Readonly<Record<string, unknown>> | undefined
   };
 }
 
-/** Parsed in one go: up to 2 ms for this size, but 1.2 s for 2 MB. */
+/** No answer or error of the Graph API is longer. Parsing 2 MB would hold the event loop for a second. */
 const PARSED_BYTES_MAX = 16_384;
 
-/** A JSON object of at most 16 KB; otherwise undefined. No answer or error of the Graph API is longer. */
+/** Undefined for a longer body, and for anything but a JSON object. */
 export function parseObject(body: Buffer): Readonly<Record<string, unknown>> | undefined {
   if (body.length > PARSED_BYTES_MAX) return undefined;
   try {
     return objectOf(JSON.parse(body.toString('utf8')));
   } catch {
-    return undefined; // Not JSON: the caller decides by the status alone.
+    return undefined; // the caller decides by the status alone
   }
 }
 
-/** Returns the value if it is an object, not an array or null. */
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>) // every object has this type
@@ -54,30 +49,29 @@ export function objectOf(value: unknown): Readonly<Record<string, unknown>> | un
 }
 
 /**
- * What the provider's error codes mean for a send, as data (WhatsApp Cloud API, "Error codes"). Decides by `code`
- * alone, never by the text, because texts change. Only of code 100 there are two kinds (graph-error.ts).
+ * What the provider's error codes mean for a send (WhatsApp Cloud API, "Error codes"). Decided by `code` alone, never
+ * by the text, because texts change. Only code 100 has two kinds (`accessDenied`).
  *
  * `stop`: nothing can be sent until a person solves the problem; the message waits · `back_off`: the account is too
  * fast; the message keeps its place · `customer_delay`: too fast for this customer · `retry`: may succeed later ·
  * `retry_once`: one more try, then refused · `retry_later`: not before ten minutes, then again · `refuse`: will never
  * succeed.
  *
- * `do` is for answers. A `failed` status that comes later is final: of the rule it takes only the name of the error, `code`.
- * (131053 of a link comes as such a status, because the provider fetches the link after its answer.) But if the reason is
- * `accountWide`, a status slows the account down too (send-health.ts); if it ends by itself, a status stops the channel as an answer
- * does (send-loop.ts).
+ * `do` is for answers. A later `failed` status is final and takes only `code` from the rule (131053 of a link comes
+ * so, because the provider fetches the link after its answer). But a status with an `accountWide` reason slows the
+ * account down (send-health.ts), and one whose reason `ends` stops the channel as an answer does (send-loop.ts).
  */
 export type ErrorDo = 'stop' | 'back_off' | 'customer_delay' | 'retry' | 'retry_once' | 'retry_later' | 'refuse';
 
 export interface ErrorRule {
   readonly do: ErrorDo;
-  /** Our own name: `error_code` of the message, or the reason why the channel was stopped. */
+  /** `error_code` of the message, or the reason why the channel was stopped. */
   readonly code: string;
   /** The state that the template gets, because other messages with it would be refused too. */
   readonly template?: string;
-  /** The request does not fit the template, though it fitted our copy: it was probably changed at the provider. */
+  /** The request fits our copy of the template, but not the provider's, which has probably changed. */
   readonly copyIsOld?: true;
-  /** Of `stop`: it ends at the provider, when somebody pays. So it is tried again by itself. */
+  /** Of `stop`: it ends without anybody here, when somebody pays. So sending is tried again. */
   readonly ends?: true;
   /** The reason is the account or its number, so other messages would fail too. `stop` implies it. */
   readonly accountWide?: true;
@@ -99,7 +93,7 @@ const TABLE: readonly (readonly [codes: readonly number[], rule: ErrorRule])[] =
   [[131_000, 131_016], { do: 'retry', code: 'provider_unavailable' }],
   [[131_053], { do: 'retry_once', code: 'media_unavailable' }],
   [[131_048], { do: 'refuse', code: 'spam_rate_limited', accountWide: true }],
-  // Said of templates only, and it is lifted by itself. Answers in a session go on, so this stops nothing.
+  // Concerns templates only and is lifted by itself. Answers in a session go on, so it stops nothing.
   [[131_064], { do: 'refuse', code: 'category_limit_reached' }],
   [[131_049], { do: 'refuse', code: 'marketing_limit_reached' }],
   [[130_472], { do: 'refuse', code: 'customer_in_experiment' }],
@@ -107,7 +101,7 @@ const TABLE: readonly (readonly [codes: readonly number[], rule: ErrorRule])[] =
   [[131_008], { do: 'refuse', code: 'invalid_parameter', copyIsOld: true }],
   [[131_050], { do: 'refuse', code: 'marketing_opted_out' }],
   [[131_055, 131_063, 134_100, 134_102], { do: 'refuse', code: 'marketing_not_enabled' }],
-  // "Wait 10 minutes": a new template is made known to the side that sends marketing messages.
+  // "Wait 10 minutes": a new template is not yet known where marketing messages are sent.
   [[134_101], { do: 'retry_later', code: 'template_not_ready' }],
   [[130_403], { do: 'refuse', code: 'customer_blocked' }],
   [[130_497], { do: 'refuse', code: 'country_not_allowed' }],
@@ -134,17 +128,15 @@ function range(first: number, last: number): readonly number[] {
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 }
 
-/** Whether what stopped a channel, by our code, may end without anybody here. */
+/** Whether the cause for which a channel was stopped, by our code, may end without anybody here. */
 export function endsByItself(code: string): boolean {
   return TABLE.some(([, rule]) => rule.code === code && rule.ends === true);
 }
 
-/** Undefined for an unknown code. */
 export function errorRule(code: number): ErrorRule | undefined {
   return RULES.get(code);
 }
 
-/** Whether other messages of the account would fail for the same reason. */
 export function isAccountWide(rule: ErrorRule | undefined): rule is ErrorRule {
   return rule?.do === 'stop' || rule?.accountWide === true;
 }

@@ -4,10 +4,7 @@ import { isCustomerUserId } from '../../messages/document/recipient.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 import { countryOf } from '../routing/country.ts';
 
-/**
- * What an account's provider takes for its messages, by market and category: a setting of the provider. It stands apart from the
- * provider's document, which workers read every two seconds.
- */
+/** The provider's prices. Apart from the provider's document, which workers read every two seconds. */
 export interface PriceListDocument {
   readonly _id: AccountId;
   /** ISO 4217: what the provider bills in. */
@@ -19,7 +16,7 @@ export interface PriceListDocument {
 }
 
 export interface ProviderPrice {
-  /** ISO 3166-1, two letters; or the digits that numbers begin with. Absent: all other markets. */
+  /** A country (ISO 3166-1, two letters), or the digits that numbers begin with. Absent: all other markets. */
   readonly market?: string;
   /** The provider's word: `marketing`, `utility`, `authentication`, `service`. */
   readonly category: string;
@@ -29,10 +26,8 @@ export interface ProviderPrice {
 
 /** Some 240 markets with five categories, and prefixes. */
 export const PROVIDER_PRICES_MAX = 2_000;
-/** Digits of the longest prefix. */
 const PREFIX_MAX = 7;
 
-/** A price list, ready to be asked. */
 export class PriceList {
   readonly currency: string;
   readonly #prices: ReadonlyMap<string, string>;
@@ -43,8 +38,8 @@ export class PriceList {
   }
 
   /**
-   * What the provider takes for a delivered message, like `0.0068 USD`: of the longest prefix, else of the country, else of all other
-   * markets. Undefined when the provider calls it free, or the list does not say.
+   * What the provider takes for a delivered message, like `0.0068 USD`: by the longest prefix, else the country, else
+   * all other markets. Undefined when the provider calls it free, or the list has no price.
    */
   costOf(pricing: Pricing, to: string): string | undefined {
     const { category } = pricing;

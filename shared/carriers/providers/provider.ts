@@ -2,33 +2,32 @@ import type { BusinessNumber } from '../../messages/document/chat-message.ts';
 import type { AccountId, CallbackId } from '../../platform/runtime/ids.ts';
 
 /**
- * A business number of an account on the chat-app channel, and how to reach its provider, an API in the WhatsApp Cloud API's
- * shapes. An account may have several, of one or several business accounts; a number belongs to one account. Workers see changes
- * within seconds.
+ * A business number of an account on the chat-app channel, and how to reach its provider, an API in the shapes of the
+ * WhatsApp Cloud API. An account may have several; a number belongs to one account. Workers see changes within seconds.
  */
 export interface ProviderDocument {
-  /** The number, digits. Messages name it: as `from` of those that leave, as `to` of customers'. */
+  /** The number, digits: `from` of messages that leave, `to` of customers' messages. */
   readonly _id: BusinessNumber;
   readonly account: AccountId;
   readonly status: 'active' | 'paused';
   /** Base address up to and including the version: `https://graph.example/v23.0`. */
   readonly baseUrl: string;
-  /** The provider's id of the number. No two numbers have the same: callbacks name it. */
+  /** The provider's id of the number; unique, because callbacks name it. */
   readonly phoneNumberId: string;
-  /** Id of the business account (WABA); its templates are listed below it. */
+  /** Id of the business account (WABA), which the templates belong to. */
   readonly businessId: string;
-  /** Id of the provider's app. Only templates with a file in their header need it: their sample is uploaded to the app. */
+  /** Id of the provider's app, which samples of file headers in templates are uploaded to. */
   readonly appId?: string;
   /** Sealed by the secret box: the access token, and the app secret that signs callbacks. */
   readonly token: string;
   readonly appSecret: string;
-  /** The token that the provider must present in its verify challenge. Sealed too. */
+  /** What the provider must present in its verify challenge. Sealed too. */
   readonly verifyToken: string;
-  /** Last part of the address that the provider posts to: `/chatapp/callback/<callback>`. */
+  /** The provider posts to `/chatapp/callback/<callback>`. */
   readonly callback: CallbackId;
   /** Messages a second; 80 for a usual number. */
   readonly perSecond: number;
-  /** Most sends in flight at a time. The usual rate needs 80 if an answer takes a second. */
+  /** Most sends in flight. The usual rate needs 80 if an answer takes a second. */
   readonly windowSize: number;
   /** Least time between two messages to one customer, in milliseconds. */
   readonly perCustomerMs: number;
@@ -37,48 +36,45 @@ export interface ProviderDocument {
   /** `list`: templates go only to customers on the account's opt-in list. */
   readonly optIn: 'off' | 'list';
   /**
-   * What happens to a send that is still unanswered after `unknownWaitMs`. `assume_sent`: it counts as sent; a message that never
-   * left is then charged and never arrives. `resend`: it is sent again and may arrive twice.
+   * What happens to a send that is still unanswered after `unknownWaitMs`. `assume_sent`: it counts as sent, so it may
+   * be charged and never arrive. `resend`: it is sent again and may arrive twice.
    */
   readonly unknownPolicy: 'assume_sent' | 'resend';
   readonly unknownWaitMs: number;
   /**
-   * Why it was stopped: the provider does not allow token, number or account. Our code, a colon, and the provider's words:
-   * `provider_payment_problem: (131042) …`. `provider resume` starts it again.
+   * Why it was stopped: the provider does not allow token, number or account. Our code, a colon, and the provider's
+   * words: `provider_payment_problem: (131042) …`. `provider resume` starts it again.
    */
   readonly stoppedReason?: string;
-  /**
-   * When the provider is asked whether the cause is gone: of a cause that ends at the provider without anybody here
-   * (graph-error.ts). `tries`: how often it was found that it is not.
-   */
+  /** When to ask whether the cause is gone, if it `endsByItself`. `tries`: how often it was still there. */
   readonly probe?: { readonly at: Date; readonly tries: number };
-  /** The reason for which it was stopped, while it is tried again: one message at a time, until one is taken. */
+  /** Why it was stopped, while one message at a time is tried, until one is taken. */
   readonly trial?: { readonly reason: string; readonly tries: number };
-  /** Duties that fail just now and are retried. A success removes the entry. */
+  /** Duties that fail now and are retried. A success removes the entry. */
   readonly troubles?: { readonly [What in ProviderDuty]?: ProviderTrouble };
-  /** What the provider told last of the business account or its number: its quality, its limits, a ban. */
+  /** The provider's last news of the business account or its number: its quality, its limits, a ban. */
   readonly notice?: { readonly at: Date; readonly words: string };
-  /** The volume tiers that the business account has reached, by market and category: the newest told last. */
+  /** The volume tiers that the business account has reached, the newest last. */
   readonly tiers?: readonly VolumeTier[];
   readonly createdAt: Date;
-  /** When it was made the account's default number. The one with the latest time is it (`byRank`). */
+  /** The number with the latest time is the account's default (`byRank`). */
   readonly defaultAt?: Date;
 }
 
-/** From a number of messages in a month on, the provider takes less for each (WhatsApp, "Volume tiers"). In its words. */
+/** The provider's discount from so many messages a month on, in its words (WhatsApp, "Volume tiers"). */
 export interface VolumeTier {
   /** `UTILITY`, `AUTHENTICATION`. */
   readonly category: string;
   /** `INDIA`. */
   readonly region: string;
-  /** The messages that it is for: `25000001:50000000`. */
+  /** The range of messages that it is for: `25000001:50000000`. */
   readonly tier: string;
-  /** `2026-11`. Absent when it says none. */
+  /** `2026-11`. Absent when the provider names none. */
   readonly month?: string;
   readonly at: Date;
 }
 
-/** Sorts an account's numbers: the default number first. It is the one that was made it last, or else the oldest. Pure. */
+/** Sorts an account's numbers. The default number comes first: the one made so last, or else the oldest. */
 export function byRank(a: ProviderRank, b: ProviderRank): number {
   const made = (b.defaultAt?.getTime() ?? 0) - (a.defaultAt?.getTime() ?? 0);
   return made || a.createdAt.getTime() - b.createdAt.getTime() || (a._id < b._id ? -1 : 1);
@@ -86,11 +82,9 @@ export function byRank(a: ProviderRank, b: ProviderRank): number {
 
 type ProviderRank = Pick<ProviderDocument, '_id' | 'createdAt' | 'defaultAt'>;
 
-/** What a worker does with a provider: copy its templates, ask for templates, send messages, hear what became of them. */
 export type ProviderDuty = 'templates' | 'requests' | 'sends' | 'statuses';
 
 export interface ProviderTrouble {
-  /** When it last happened. */
   readonly at: Date;
   /** For the operator; contains neither secrets nor customers' numbers. */
   readonly reason: string;
@@ -107,15 +101,12 @@ export const PROVIDER_DEFAULTS = {
   unknownWaitMs: 900_000,
 } as const satisfies Partial<ProviderDocument>;
 
-/**
- * The `parts[].key` of a sent chat-app message; a status finds the message by it. It includes the account, because we cannot rely
- * on `wamid.…` being unique.
- */
+/** The `parts[].key` of a sent message. Includes the account, because `wamid.…` may not be unique. */
 export function chatMessageKey(account: AccountId, upstreamId: string): string {
   return `chatapp:${account}:${upstreamId}`;
 }
 
-/** `stopped`: the provider does not allow token, number or account. `failing`: it is active, but its duties fail. */
+/** `stopped`: the provider does not allow token, number or account. `failing`: active, but its duties fail. */
 type ProviderCondition = ProviderDocument['status'] | 'stopped' | 'failing';
 
 export function providerCondition(provider: ProviderDocument): ProviderCondition {
@@ -124,12 +115,12 @@ export function providerCondition(provider: ProviderDocument): ProviderCondition
   return provider.status === 'active' && fails ? 'failing' : provider.status;
 }
 
-/** Why it is stopped, or was until it is tried again. */
+/** Why it is stopped, or was before the trial that now runs. */
 export function stopOf({ stoppedReason, trial }: ProviderDocument): string | undefined {
   return stoppedReason ?? trial?.reason;
 }
 
-/** What fails just now, sends first. */
+/** Sends first. */
 export function troublesOf({
   troubles = {},
 }: Pick<ProviderDocument, 'troubles'>): readonly (ProviderTrouble & { readonly duty: ProviderDuty })[] {
@@ -146,7 +137,6 @@ const DUTIES: Readonly<Record<ProviderDuty, string>> = {
   statuses: 'after sending',
 };
 
-/** `sending: the token is not valid`. */
 export function troubleInWords({ duty, reason }: { readonly duty: ProviderDuty; readonly reason: string }): string {
   return `${DUTIES[duty]}: ${reason}`;
 }
@@ -162,7 +152,6 @@ export class BadProvider extends Error {
   }
 }
 
-/** The settings of a provider that an operator may change, secrets in clear. */
 export type ProviderSettings = Pick<
   ProviderDocument,
   | 'baseUrl'
@@ -182,18 +171,16 @@ export type ProviderSettings = Pick<
 
 const REQUIRED = ['baseUrl', 'phoneNumberId', 'businessId', 'token', 'appSecret'] as const;
 const WEEK_MS = 604_800_000;
-/** Ids of the Graph API are digits, but its simulators and proxies also use words. Ids become part of a path. */
+/** Ids of the Graph API are digits, but simulators and proxies also use words. Ids become part of a path. */
 export const GRAPH_ID = /^[A-Za-z0-9_-]{1,64}$/;
-/** Characters allowed in an HTTP header. Access tokens have a few hundred of them. */
+/** Characters allowed in an HTTP header. Access tokens have a few hundred. */
 const SECRET = /^[\x21-\x7e]{1,4096}$/;
 
-/** Throws `BadProvider` with all problems. */
 export function checkProvider(settings: Partial<ProviderSettings>): asserts settings is ProviderSettings {
   const problems = providerProblems(settings);
   if (problems.length > 0) throw new BadProvider(problems);
 }
 
-/** All that is wrong or missing. */
 export function providerProblems(settings: Partial<ProviderSettings>): readonly string[] {
   const problems = REQUIRED.filter((name) => settings[name] === undefined).map((name) => `${name}: it is required.`);
   const check = <Name extends keyof ProviderSettings>(
@@ -202,7 +189,7 @@ export function providerProblems(settings: Partial<ProviderSettings>): readonly 
     form: string,
   ): void => {
     const value = settings[name];
-    // A field of the `Partial` that is present has its type from `ProviderSettings`.
+    // The field is present, so it has its type from `ProviderSettings`.
     if (value !== undefined && !fits(value as ProviderSettings[Name])) problems.push(`${name}: ${form}.`);
   };
   check('baseUrl', isBaseUrl, 'an http or https address with the version as its end, without a slash after it');
@@ -215,7 +202,7 @@ export function providerProblems(settings: Partial<ProviderSettings>): readonly 
   return problems;
 }
 
-/** Numeric settings with their minimum and maximum. */
+/** Name, minimum, maximum. */
 export const RANGES = [
   ['perSecond', 1, 1_000],
   ['windowSize', 1, 1_000],

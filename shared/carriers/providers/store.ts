@@ -19,7 +19,7 @@ import {
 } from './provider.ts';
 
 export interface ProviderChange extends Partial<ProviderSettings> {
-  /** Makes a new verify token, to replace a lost one. The provider needs it only when its webhook is set up. */
+  /** Replaces a lost verify token. The provider needs it only when its webhook is set up. */
   readonly newVerifyToken?: boolean;
 }
 
@@ -41,29 +41,27 @@ export class NumberTaken extends Error {
   }
 }
 
-/** The account has as many numbers as an account may have. */
 export class TooManyNumbers extends Error {
   readonly code = 'too_many_numbers';
 }
 
 export interface SetProvider {
   readonly provider: ProviderDocument;
-  /** False when the account had the number before. */
   readonly created: boolean;
-  /** The token in clear. Present only when it is new. */
+  /** In clear. Present only when it is new. */
   readonly verifyToken?: string;
 }
 
 const VERIFY_TOKEN_BYTES = 24;
-/** More than any account uses. All of them are read together, and named in refusals. */
+/** More than any account uses. All are read together, and named in refusals. */
 export const NUMBERS_MAX = 50;
 
 /**
- * Gives an account a number on the chat-app channel, or changes settings of one that it has. Settings that are absent stay
- * unchanged; the callback address never changes. A paused or stopped number stays so (`resumeProvider`). Gateways and workers
- * see it within seconds. The token that is stored goes to no other base URL. The insert decides whose a number is, by its `_id` and
- * the unique index of `phoneNumberId`. Throws `BadProvider` with everything that is wrong or missing, `TokenNeeded`, `NumberTaken`
- * or `TooManyNumbers`.
+ * Gives an account a number on the chat-app channel, or changes settings of one that it has. Absent settings stay; the
+ * callback address never changes; a paused or stopped number stays so (`resumeProvider`). Gateways and workers see it
+ * within seconds. Another base URL needs the token again. The insert decides who gets a number, by its `_id` and the
+ * unique index of `phoneNumberId`. Throws `BadProvider` with all problems, `TokenNeeded`, `NumberTaken` or
+ * `TooManyNumbers`.
  */
 export async function setProvider(
   db: Db,
@@ -85,7 +83,7 @@ export async function setProvider(
   const verifyToken = newVerifyToken ? makeVerifyToken() : undefined;
   const provider = await orTaken(db, change, () =>
     providers(db).findOneAndUpdate(
-      // Another token may have come with another base URL meanwhile: then this change is judged again.
+      // Somebody may have changed the base URL and the token meanwhile: then this change is judged again.
       { _id: number, account, token: stored.token },
       {
         $set: {
@@ -100,7 +98,7 @@ export async function setProvider(
           // Keeps the update from being empty, which MongoDB refuses.
           callback: stored.callback,
         },
-        // The stored troubles came from the old settings, so they are removed.
+        // The stored troubles came from the old settings.
         $unset: { troubles: '' },
       },
       { returnDocument: 'after' },
@@ -110,7 +108,7 @@ export async function setProvider(
   return { provider, created: false, ...(verifyToken === undefined ? {} : { verifyToken }) };
 }
 
-/** Whether a change would send the stored token to another address than before (docs/decisions/0028). */
+/** Whether the stored token would go to another address (docs/decisions/0028). */
 function leadsTokenAway({ baseUrl }: Pick<ProviderDocument, 'baseUrl'>, change: ProviderChange): boolean {
   return change.token === undefined && change.baseUrl !== undefined && change.baseUrl !== baseUrl;
 }
@@ -145,7 +143,7 @@ async function addProvider(
       await providers(db).insertOne(provider);
       return true;
     } catch (error) {
-      // Another call has added the number at the same moment. It is judged by what that one stored.
+      // Another call has just added the number: this one is judged by that.
       if (isDuplicateKey(error) && (await findProvider(db, number)) !== undefined) return false;
       throw error;
     }
@@ -154,7 +152,7 @@ async function addProvider(
   return { provider, created: true, verifyToken };
 }
 
-/** Throws `NumberTaken` when another number has the `phoneNumberId` that `write` was to store. */
+/** Throws `NumberTaken` when another number has the `phoneNumberId`. */
 async function orTaken<T>(db: Db, { phoneNumberId }: Partial<ProviderSettings>, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
@@ -169,7 +167,7 @@ export async function findProvider(db: Db, number: BusinessNumber): Promise<Prov
   return (await providers(db).findOne({ _id: number })) ?? undefined;
 }
 
-/** The numbers of these accounts, account by account; of each account the default number first. */
+/** Grouped by account, the default number first. */
 export async function providersOf(db: Db, accounts: readonly AccountId[]): Promise<readonly ProviderDocument[]> {
   const found = await providers(db)
     .find({ account: { $in: [...accounts] } })
@@ -177,7 +175,7 @@ export async function providersOf(db: Db, accounts: readonly AccountId[]): Promi
   return found.sort((a, b) => (a.account === b.account ? byRank(a, b) : a.account < b.account ? -1 : 1));
 }
 
-/** The providers of these callback addresses, in no order; unknown addresses are left out. */
+/** In no order; unknown addresses are left out. */
 export async function providersByCallback(
   db: Db,
   callbacks: readonly CallbackId[],
@@ -187,20 +185,19 @@ export async function providersByCallback(
     .toArray();
 }
 
-/** The providers whose number or business account has one of these ids, in no order. */
+/** Those whose number or business account has one of these ids, in no order. */
 export async function providersByGraphId(db: Db, ids: readonly string[]): Promise<readonly ProviderDocument[]> {
   return providers(db)
     .find({ $or: [{ phoneNumberId: { $in: ids } }, { businessId: { $in: ids } }] })
     .toArray();
 }
 
-/** All of them, account by account; of each account the default number first. */
+/** Grouped by account, the default number first. */
 export async function listProviders(db: Db): Promise<readonly ProviderDocument[]> {
   const found = await providers(db).find().toArray();
   return found.sort((a, b) => (a.account === b.account ? byRank(a, b) : a.account < b.account ? -1 : 1));
 }
 
-/** Some of them, by number, behind `after`; with `account` those of one account. */
 export async function listProviderPage(
   db: Db,
   account: AccountId | undefined,
@@ -221,10 +218,7 @@ export async function makeDefault(db: Db, number: BusinessNumber, now: Date): Pr
   return matchedCount === 1;
 }
 
-/**
- * Pauses sending: sends are still accepted and wait. Customers' messages still come in. False when there is no such number.
- * Idempotent.
- */
+/** Sends are still accepted and wait; customers' messages come in. False: no such number. Idempotent. */
 export async function pauseProvider(db: Db, number: BusinessNumber): Promise<boolean> {
   const { matchedCount } = await providers(db).updateOne(
     { _id: number },
@@ -234,9 +228,9 @@ export async function pauseProvider(db: Db, number: BusinessNumber): Promise<boo
 }
 
 /**
- * Stops a number because the provider does not allow token, number or business account: nothing leaves from it, and sends from it
- * are refused until `resumeProvider`, or until `probe` finds that the cause is gone. Returns whether it was running until now, so that only one of many
- * processes with the same news raises the alert.
+ * Stops a number because the provider does not allow token, number or business account. Nothing leaves from it, and
+ * sends from it are refused until `resumeProvider`, or until `probe` finds the cause gone. True if it was running until
+ * now, so that only one of many processes with the same news raises the alert.
  */
 export async function stopProvider(
   db: Db,
@@ -251,7 +245,6 @@ export async function stopProvider(
   return matchedCount === 1;
 }
 
-/** The cause was asked about and is not gone. */
 export async function putOffProbe(
   db: Db,
   number: BusinessNumber,
@@ -272,14 +265,12 @@ export async function tryProvider(db: Db, { _id, stoppedReason, probe }: Provide
   );
 }
 
-/** A message was taken: the cause is gone. */
+/** A message was taken, so the cause is gone. */
 export async function endTrial(db: Db, number: BusinessNumber): Promise<void> {
   await providers(db).updateOne({ _id: number }, { $unset: { trial: '' } });
 }
 
-/**
- * Records what does not work. Undefined records that it works again. Only operators read it; no gateway and no other worker does.
- */
+/** Undefined: it works again. Only operators read it. */
 export async function noteTrouble(
   db: Db,
   number: BusinessNumber,
@@ -292,7 +283,6 @@ export async function noteTrouble(
   } else await providers(db).updateOne({ _id: number }, { $set: { [field]: trouble } });
 }
 
-/** Keeps what the provider told last of the numbers or their business account. */
 export async function noteNotice(
   db: Db,
   numbers: readonly BusinessNumber[],
@@ -304,7 +294,7 @@ export async function noteNotice(
 /** Far more than there are markets and categories with tiers. */
 const TIERS_MAX = 200;
 
-/** Keeps the tier that was reached, in place of the earlier one of this market and category. */
+/** Replaces the earlier tier of this market and category. */
 export async function noteTier(db: Db, numbers: readonly BusinessNumber[], tier: VolumeTier): Promise<void> {
   const { category, region } = tier;
   await providers(db).updateMany({ _id: { $in: [...numbers] } }, { $pull: { tiers: { category, region } } });
@@ -315,14 +305,14 @@ export async function noteTier(db: Db, numbers: readonly BusinessNumber[], tier:
 }
 
 /**
- * Takes a number from this account. What the provider posts for it from now on is refused; what waits to leave from it is refused and
- * given back within seconds (workers/chatapp/claim.ts). Idempotent.
+ * Takes a number from this account. The provider's posts for it are refused from now on; what waits to leave from it is
+ * refused and given back within seconds (workers/chatapp/claim.ts). Idempotent.
  */
 export async function removeProvider(db: Db, number: BusinessNumber, account: AccountId): Promise<void> {
   await providers(db).deleteOne({ _id: number, account });
 }
 
-/** Takes all its numbers from an account. Idempotent. */
+/** Idempotent. */
 export async function removeProvidersOf(db: Db, account: AccountId): Promise<void> {
   await providers(db).deleteMany({ account });
 }

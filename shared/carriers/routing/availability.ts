@@ -3,13 +3,12 @@ import type { CarrierDocument } from '../carrier.ts';
 import { listOfPath } from './route.ts';
 
 /**
- * Whether a carrier takes messages now. All processes see the same: it is derived from the carrier's document, its lease and its
- * holder's report. `tripped`: it refuses nearly everything (workers/smpp/submit/breaker.ts). `down`: it has had no bind for some
- * seconds, or no process holds it.
+ * Whether a carrier takes messages now. All processes see the same: it is derived from the carrier's document, its
+ * lease and its holder's report. `tripped`: it refuses nearly everything (workers/smpp/submit/breaker.ts). `down`: no
+ * bind for some seconds, or no process holds it.
  */
 export interface Availability {
   readonly state: 'up' | 'tripped' | 'down' | 'paused';
-  /** Since when it is `down`. */
   readonly since?: Date | undefined;
   /** Since when more messages wait for it than it takes. Absent while it keeps up. */
   readonly behindSince?: Date | undefined;
@@ -17,15 +16,12 @@ export interface Availability {
 
 export type Availabilities = ReadonlyMap<string, Availability>;
 
-/** A lost bind usually comes back within a second or two. Only after this time the next carrier takes over. */
+/** A lost bind usually comes back within a second or two. The next carrier takes over only after this time. */
 const DOWN_AFTER_MS = 5_000;
 /** If a carrier has been down for longer than this, a message that another carrier refused does not wait for it. */
 const GIVEN_UP_MS = 10 * 60_000;
 
-/**
- * The availability of a carrier. `epoch`: of its lease, if a process holds it. `unheldSince`: when it was first seen without a
- * holder. For a moment there is none when all processes start, or when one process gives its carriers to another.
- */
+/** `epoch`: of a held lease. `unheldSince`: first seen without holder, briefly normal at starts and handovers. */
 export function availabilityOf(
   { status }: Pick<CarrierDocument, 'status'>,
   epoch: number | undefined,
@@ -36,7 +32,7 @@ export function availabilityOf(
   const isLong = (since: Date): boolean => now.getTime() - since.getTime() > DOWN_AFTER_MS;
   if (status === 'paused') return { state: 'paused' };
   if (epoch === undefined) return isLong(unheldSince) ? { state: 'down', since: unheldSince } : { state: 'up' };
-  // Its holder has just started and will report within a second.
+  // The holder has just started and will report within a second.
   if (report?.epoch !== epoch) return { state: 'up' };
   const { unboundSince, trippedUntil, behindSince } = report.flow;
   if (unboundSince !== undefined && isLong(unboundSince)) return { state: 'down', since: unboundSince };
@@ -44,10 +40,10 @@ export function availabilityOf(
 }
 
 /**
- * Whether `carrier`, which is bound, may take messages from `path` now. Only those carriers of the path count that are in the
- * best state: `up`, or else `tripped`. In a list the first of them takes messages. The next one helps when messages have waited
- * too long for all carriers before it. In a routing group each of them takes messages. `as` replaces the availability of `carrier`
- * itself.
+ * Whether `carrier`, which is bound, may take messages from `path` now. Only the path's carriers in the best state
+ * count: `up`, or else `tripped`. In a list the first of them takes messages; the next one helps when messages have
+ * waited too long for all before it. In a routing group each of them takes messages. `as` replaces the availability of
+ * `carrier` itself.
  */
 export function mayTake(
   path: string,
@@ -69,7 +65,7 @@ export function mayTake(
   );
 }
 
-/** Whether a message that one carrier refused should wait for one of these carriers. */
+/** Whether a message that another carrier refused should wait for one of these. */
 export function isWorthWaiting(carriers: readonly string[], availabilities: Availabilities, now: Date): boolean {
   return carriers.some((one) => {
     const { state, since } = availabilities.get(one) ?? { state: 'down' };

@@ -2,25 +2,23 @@ import type { MessageDocument } from '../../messages/document/message.ts';
 import type { Daytime } from '../../messages/document/routing.ts';
 import { countryOf } from './country.ts';
 
-/** What of a message decides when it may leave. */
 export type Held = Pick<MessageDocument, 'to' | 'lane' | 'inReplyTo'>;
 
 /** One-time passwords (messages/document/routing.ts). */
 const URGENT_LANE = 0;
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1_440;
-/** Daytimes of several zones or settings that have nothing in common for so long never have. */
+/** Daytimes of several zones that have no common opening in so many days never have one. */
 const LOOK_DAYS = 3;
-/** The end of time in ECMAScript. */
 export const NEVER = new Date(8.64e15);
 
-/** Of the account, and of the route that the message goes by. */
+/** Of the account, and of the message's route. */
 export type Daytimes = readonly (Daytime | undefined)[];
 
 /**
- * Says of messages when they may leave: undefined for at once, else the next time at which all of these daytimes are open in all
- * zones of the recipient's country; `NEVER` if there is none. Urgent messages (`otp`) and answers to a customer are not held, nor are
- * recipients whose country is not known. A country is looked at once, in some 10 µs for each zone.
+ * A function that tells when a message may leave. Undefined: at once. Else the next time at which all daytimes are open
+ * in all zones of the recipient's country; `NEVER` if there is none. Urgent messages (`otp`), answers to a customer,
+ * and recipients of an unknown country are not held. Each country is computed once, in some 10 µs per zone.
  */
 export function daytimeOpenings(now: Date): (daytimes: Daytimes, message: Held) => Date | undefined {
   const known = new Map<string, Date | undefined>();
@@ -57,20 +55,20 @@ interface ZoneWindow {
   readonly until: number;
 }
 
-/** `at` itself while the window is open, else its next opening. */
+/** `at` itself if the window is open then, else its next opening. */
 function openingIn({ zone, from, until }: ZoneWindow, at: number): number {
   const minute = localMinute(zone, at);
   const open = from < until ? minute >= from && minute < until : minute >= from || minute < until;
   if (open) return at;
   const ahead = (from - minute + DAY_MINUTES) % DAY_MINUTES;
   const opening = Math.floor(at / MINUTE_MS) * MINUTE_MS + ahead * MINUTE_MS;
-  // The clocks may be changed before the opening. Where `from` is skipped by that, the window opens when they are.
+  // The clocks may change before the opening. If they skip `from`, the window opens at the change.
   const late = ((localMinute(zone, opening) - from + DAY_MINUTES * 1.5) % DAY_MINUTES) - DAY_MINUTES / 2;
   const changed = opening - late * MINUTE_MS;
   return localMinute(zone, changed) === from && changed > at ? changed : opening;
 }
 
-/** The minute of the day for `09:30`. */
+/** `09:30` as minutes. */
 function minuteOf(time: string): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number);
   return hours * 60 + minutes;
@@ -87,14 +85,14 @@ function localMinute(zone: string, at: number): number {
   return minuteOf(format.format(at));
 }
 
-/** Without zones in CLDR: what tzdata's zone1970.tab has for them; Kosovo, which has no code there, keeps Belgrade's time. */
+/** Regions without zones in CLDR get those of tzdata's zone1970.tab; Kosovo, which has no code there, Belgrade's. */
 const zones = new Map<string, readonly string[]>([
   ['AC', ['Atlantic/St_Helena']],
   ['TA', ['Atlantic/St_Helena']],
   ['XK', ['Europe/Belgrade']],
 ]);
 
-/** By the data of Node's ICU (CLDR and tz), so they are as new as Node is. Of zones whose clocks agree for a year, one. */
+/** From Node's ICU (CLDR and tz), so as current as Node. Of zones whose clocks agree for a year, only one. */
 function zonesOf(country: string, now: Date): readonly string[] {
   let known = zones.get(country);
   if (known === undefined) {
@@ -109,14 +107,14 @@ function zonesOf(country: string, now: Date): readonly string[] {
   return known;
 }
 
-/** What the zone's clocks show on each third day of the year from now on. */
+/** The zone's clock on each third day of a year from now on, to compare zones. */
 function clockOf(zone: string, now: Date): string {
   return Array.from({ length: 122 }, (_, i) =>
     localMinute(zone, now.getTime() + i * 3 * DAY_MINUTES * MINUTE_MS),
   ).join();
 }
 
-/** `09:00 to 21:00`, for people. */
+/** `09:00 to 21:00`. */
 export function daytimeWords(daytimes: Daytimes): string {
   const all = daytimes.flatMap((one) => (one === undefined ? [] : [`${one.from} to ${one.to}`]));
   return [...new Set(all)].join(' and ');

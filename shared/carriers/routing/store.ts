@@ -5,26 +5,24 @@ import { listCarriers } from '../carrier-store.ts';
 import type { RouteDocument } from './route.ts';
 import { RouteTable } from './table.ts';
 
-/** Stores a route. All processes follow it within two seconds. */
+/** All processes follow it within two seconds. */
 export async function addRoute(db: Db, clock: Clock, route: Omit<RouteDocument, 'createdAt'>): Promise<RouteDocument> {
   const document = { ...route, createdAt: clock.now() };
   await routes(db).insertOne(document);
   return document;
 }
 
-/** Replaces a route. False when there is none with this name. */
 export async function replaceRoute(db: Db, route: RouteDocument): Promise<boolean> {
   const { matchedCount } = await routes(db).replaceOne({ _id: route._id }, route);
   return matchedCount === 1;
 }
 
-/** Removes a route. False when there is none with this name. */
 export async function removeRoute(db: Db, name: string): Promise<boolean> {
   const { deletedCount } = await routes(db).deleteOne({ _id: name });
   return deletedCount === 1;
 }
 
-/** All routes by name. There are at most hundreds, and every process keeps them in memory. */
+/** By name. At most hundreds: every process keeps them in memory. */
 export async function listRoutes(db: Db): Promise<readonly RouteDocument[]> {
   return routes(db).find({}, { batchSize: 1_000 }).sort({ _id: 1 }).toArray();
 }
@@ -33,13 +31,10 @@ function routes(db: Db): Collection<RouteDocument> {
   return db.collection('routes');
 }
 
-/** A process reads the routes again after this time, so it follows a change within two seconds. */
+/** The age at which a process reads the routes again. */
 const FRESH_MS = 1_000;
 
-/**
- * The current routes, for a process that accepts messages or puts them into the queue. Costs two small reads a second, whatever
- * the number of messages. While it is asked all the time, no caller waits for these reads.
- */
+/** The current routes, by two small reads a second at most. Steady callers never wait for these reads. */
 export class Routes {
   readonly #tables: FreshCache<'all', RouteTable>;
 
@@ -52,7 +47,6 @@ export class Routes {
     });
   }
 
-  /** The routes, ready to be asked. Rejects with the store's error. */
   async table(): Promise<RouteTable> {
     return (await this.#tables.get('all')) ?? new RouteTable([], []);
   }

@@ -15,24 +15,16 @@ import {
   type WeightedCarrier,
 } from './route.ts';
 
-/** The fields of a message that routes look at. */
 export type Routable = Pick<MessageDocument, 'account' | 'to' | 'sender' | 'route' | 'lane'>;
 
-/**
- * `no_route`: no carrier will ever take the message. `route`: the route that matched. It is absent when no route is configured,
- * or when none matched.
- */
+/** `no_route`: no carrier will ever take the message. `route`: the one that matched, if any. */
 type Resolution =
   | { readonly kind: 'path'; readonly path: string; readonly route?: RouteDocument }
   | { readonly kind: 'no_route'; readonly why: string; readonly route?: RouteDocument };
 
-/** A route as it is found under one of its destinations. */
 interface Entry {
   readonly route: RouteDocument;
-  /**
-   * How many digits of the recipient it matches. A country counts a little more than its calling code, because several countries
-   * may share the code.
-   */
+  /** Digits that it matches. A country counts a little more than its calling code, which it may share. */
   readonly length: number;
 }
 
@@ -40,9 +32,9 @@ const MOST_DIGITS = 15;
 const COUNTRY_BONUS = 0.5;
 
 /**
- * All routes, ready to be asked. If several routes match a message, one counts: the one with the highest `order`; then one for
- * the account before one for all accounts; then the longest prefix; then one for the sender, for the kind of sender, for the
- * priority, for the routing group; then the first by name. Pure.
+ * All routes, indexed by destination. If several match a message, one counts: the highest `order`; then one for the
+ * account; then the longest prefix; then one for the sender, for the kind of sender, for the priority, for the routing
+ * group; then the first by name.
  */
 export class RouteTable {
   readonly routes: readonly RouteDocument[];
@@ -74,30 +66,30 @@ export class RouteTable {
     return { kind: 'path', path: pathFor(best, message.to), route: best };
   }
 
-  /** All routes that match. The one that counts is first. */
+  /** The one that counts is first. */
   matches(message: Routable): readonly RouteDocument[] {
     const found = this.#entriesFor(message.to).filter(({ route }) => isMatch(route, message));
     return found.sort(byRank).map(({ route }) => route);
   }
 
-  /** The daytime of the route that decided the message's path. */
+  /** Of the route that decided the message's path. */
   daytimeOf({ routed }: Pick<MessageDocument, 'routed'>): Daytime | undefined {
     return routed && this.routes.find(({ _id }) => _id === routed.route)?.daytime;
   }
 
-  /** The path of the other carriers after `carrier` has refused a message of `path`. Undefined if there are none. */
+  /** The path of the remaining carriers after `carrier` refused a message of `path`. Undefined if none is left. */
   after(path: string, carrier: string): string | undefined {
     const { waitSeconds, carriers } = listOfPath(path) ?? this.#groupAsList(path, carrier);
     const others = carriers.filter((other) => other !== carrier);
     return others.length === 0 ? undefined : pathOfList({ waitSeconds, carriers: others });
   }
 
-  /** `path` without the carriers in `tried`, which have refused the message. Undefined if none is left. */
+  /** `path` without the carriers in `tried`, which refused the message. Undefined if none is left. */
   without(path: string, tried: readonly string[]): string | undefined {
     return tried.reduce<string | undefined>((left, one) => left && this.after(left, one), path);
   }
 
-  /** Every path on which a message may wait now, with the carriers that may take from it, in their order. */
+  /** By path on which a message may wait now: the carriers that may take from it, in order. */
   get served(): ReadonlyMap<string, readonly string[]> {
     this.#served ??= this.#findServed();
     return this.#served;
@@ -125,10 +117,7 @@ export class RouteTable {
     return this.#carriers.filter(({ paths }) => paths.includes(path)).map(({ _id }) => _id);
   }
 
-  /**
-   * The other carriers of a routing group, beginning after the one that refused, in a circle. So not all refused messages go to
-   * the same next carrier.
-   */
+  /** In a circle from the carrier that refused, so that not all refused messages go to the same one. */
   #groupAsList(path: string, carrier: string): { readonly waitSeconds: number; readonly carriers: readonly string[] } {
     const all = this.#ofGroup(path);
     const at = all.indexOf(carrier);
@@ -184,15 +173,15 @@ function byRank(one: Entry, other: Entry): number {
 }
 
 /**
- * The path of messages of this route to this recipient. Which carrier of a group is first depends only on the recipient's number, so
- * that all messages of a conversation use the same carrier. The number is hashed to a point between 0 and 1, and the weights divide
- * that line. The other carriers of the group follow in a circle, as spares; those of weight 0 are the last.
+ * Which carrier of a group is first depends only on the recipient's number, so that a conversation keeps its carrier.
+ * The number is hashed to a point between 0 and 1; the weights divide that line. The group's other carriers follow in a
+ * circle, those of weight 0 last.
  */
 function pathFor(route: RouteDocument, to: string): string {
   return pathAt(route, pointOf(to));
 }
 
-/** Every path that a route can give. There is one for each piece of the line between two borders of any group. */
+/** Every path that the route can give: one for each piece of the line between two borders of any group. */
 function pathsOf(route: RouteDocument): readonly string[] {
   const starts = new Set([0, ...route.groups.flatMap(borders)]);
   return [...new Set([...starts].filter((start) => start < 1).map((start) => pathAt(route, start)))];
@@ -210,7 +199,7 @@ function inOrder(group: readonly WeightedCarrier[], point: number): readonly str
   return circle.sort((a, b) => Number(a.weight === 0) - Number(b.weight === 0)).map(({ carrier }) => carrier);
 }
 
-/** The point of the line at which each carrier's piece ends. */
+/** Where on the line each carrier's piece ends. */
 function borders(group: readonly WeightedCarrier[]): readonly number[] {
   const total = group.reduce((sum, { weight }) => sum + weight, 0);
   let sum = 0;
@@ -229,16 +218,10 @@ function pointOf(to: string): number {
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }
 
-/**
- * The path of messages that no carrier may take, because the routes have changed since they were accepted. They wait there until
- * they expire, and are refunded.
- */
+/** For messages that lost their route after accept: they wait here until they expire, and are refunded. */
 export const NOWHERE = pathOfList({ waitSeconds: 0, carriers: [] });
 
-/**
- * The path that the current routes give to a message that was paid for earlier. Without routes it stays in its routing group. A
- * carrier that has refused it is not asked again.
- */
+/** The current path of a message that was paid for earlier. A carrier that refused it is not asked again. */
 export function placementOf(
   table: RouteTable,
   message: Routable & Pick<MessageDocument, 'path'> & { readonly attempts?: readonly Pick<Attempt, 'carrier'>[] },
@@ -250,7 +233,6 @@ export function placementOf(
   return { path: left ?? NOWHERE, ...(route === undefined ? {} : { routed: routedOf(route) }) };
 }
 
-/** The fields of the route that a message stores. */
 export function routedOf({ _id, price, costs, receiptFailoverSeconds }: RouteDocument): Routed {
   return { route: _id, ...defined({ price, costs, receiptFailoverSeconds }) };
 }
@@ -260,12 +242,12 @@ interface Place {
   readonly route?: RouteDocument;
 }
 
-/** Without a path where no carrier will ever take the message. */
+/** No path if no carrier will ever take the message. */
 function placeOf(resolution: ReturnType<RouteTable['resolve']>): Place {
   return resolution.kind === 'path' ? resolution : {};
 }
 
-/** Back to its routing group, if its list of carriers was made by routes that no longer exist. */
+/** A message whose list was made by routes that no longer exist returns to its routing group. */
 function inGroup({ path, route }: Pick<MessageDocument, 'path' | 'route'>): Place {
   return { path: listOfPath(path) === undefined ? path : pathOf(route) };
 }

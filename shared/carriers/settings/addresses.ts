@@ -1,6 +1,6 @@
 import { ascii, listOf, matching, type Shape, setting, type Values } from './setting.ts';
 
-/** How an address is written: its type of number, its numbering plan (SMPP 3.4 §5.2.5, §5.2.6), and the form of its digits. */
+/** How an address is written: type of number, numbering plan (SMPP 3.4 §5.2.5, §5.2.6), and digits. */
 export interface AddressForm {
   readonly ton: number;
   readonly npi: number;
@@ -8,7 +8,6 @@ export interface AddressForm {
   readonly digits: 'plain' | 'plus' | 'national';
 }
 
-/** If an address begins with `prefix`, that is replaced by `replacement`. */
 export interface RewriteRule {
   readonly prefix: string;
   readonly replacement: string;

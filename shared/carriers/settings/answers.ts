@@ -5,17 +5,14 @@ export const REFUSAL_WORDS = ['retry', 'throttle', 'fail', 'failover', 'bind'] a
 
 export interface Meaning<Word extends string> {
   readonly means: Word;
-  /**
-   * With `retry`: the pause before the first retry. With `throttle`: the pause of all submits. With `failover`: the pause of this
-   * carrier, as long as others can take its messages.
-   */
+  /** The pause before the first `retry`, of all submits (`throttle`), or of this carrier (`failover`). */
   readonly pauseSeconds?: number;
 }
 
 const PAUSING: readonly string[] = ['retry', 'throttle', 'failover'];
 const LONGEST_PAUSE_SECONDS = 86_400;
 
-/** `retry:60`: one of the words, perhaps with a pause in seconds. */
+/** `retry:60`: a word, perhaps with a pause in seconds. */
 export function readMeaning<Word extends string>(words: readonly Word[], text: string): Meaning<Word> | undefined {
   const [, word = '', pause] = /^([a-z]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
   const means = words.find((one) => one === word);
@@ -52,7 +49,6 @@ const statusMeaning: Shape<StatusMeaning> = {
 
 const MAX_MEANINGS = 100;
 
-/** How to read the carrier's answers to submits. */
 export const ANSWERS = {
   statusClass: setting(
     listOf(statusMeaning, MAX_MEANINGS),

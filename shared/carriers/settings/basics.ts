@@ -3,9 +3,8 @@ import { ascii, matching, oneOf, setting, someOf, whole, yesNo } from './setting
 const WEEK_MS = 604_800_000;
 const IS_MS = 'in milliseconds';
 
-/** The settings that every carrier must have. They have no default. */
 export const REQUIRED = {
-  /** A name or an IPv4 address has no colon, which would begin a port; an IPv6 address has two at least. */
+  /** A name or an IPv4 address has no colon, which would begin a port; an IPv6 address has at least two. */
   host: matching(
     'HARKARA_HOST',
     'a host name or an address, without a port',
@@ -16,7 +15,7 @@ export const REQUIRED = {
   systemId: ascii('ID', 1, 64),
 };
 
-/** Settings that are fields of the carrier's document itself. They are older than the groups. */
+/** These are fields of the carrier's document itself: they are older than the groups. */
 export const BASICS = {
   kind: setting(
     oneOf(['smpp', 'http']),

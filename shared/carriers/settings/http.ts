@@ -2,9 +2,9 @@ import { type Meaning, REFUSAL_WORDS, readMeaning, showMeaning } from './answers
 import { listOf, matching, oneOf, type Shape, setting, type Values } from './setting.ts';
 
 /**
- * What a template may ask for. `to` and `sender` are written as the settings of addresses say; `basic` is `user:password` in Base64;
- * `callback` is where receipts come in; `unicode` is 1 for a text beyond the GSM alphabet, else 0; `template` and `entity` are the ids of
- * India's DLT. A field of the body that asks for something that a message has not is left out.
+ * What a template may contain in braces. `to` and `sender`: written as the address settings say; `basic`:
+ * `user:password` in Base64; `callback`: the URL for receipts; `unicode`: 1 for a text beyond the GSM alphabet, else 0;
+ * `template`, `entity`: ids of India's DLT. A body field whose value a message lacks is left out.
  */
 const PLACEHOLDERS = [
   'to',
@@ -21,7 +21,7 @@ const PLACEHOLDERS = [
 ] as const;
 export type Placeholder = (typeof PLACEHOLDERS)[number];
 
-/** Those that never have a character that a path or a header does not take. */
+/** Their values never have characters that a path or a header forbids. */
 const OF_CARRIER: readonly Placeholder[] = ['user', 'password', 'basic'];
 
 function asksOnly(text: string, known: readonly string[]): boolean {
@@ -29,7 +29,7 @@ function asksOnly(text: string, known: readonly string[]): boolean {
   return asked.every((name) => known.includes(name)) && !/[{}]/.test(text.replaceAll(/\{[a-z]+\}/g, ''));
 }
 
-/** `NAME=TEMPLATE`: a header, or a field of a form or of a query. */
+/** A header, or a field of a form or query. */
 export interface NamedTemplate {
   readonly name: string;
   readonly template: string;
@@ -65,7 +65,7 @@ const field = namedTemplate(
 
 const MAX_JSON = 4_000;
 
-/** A JSON text whose strings are templates. It is stored as it was written. */
+/** A JSON text whose strings are templates. Stored as written. */
 const jsonTemplate: Shape<string> = {
   value: 'JSON',
   form: `empty, or a JSON object of at most ${MAX_JSON} characters whose strings may have {to}, {text} and so on`,
@@ -94,7 +94,7 @@ const path: Shape<string> = {
   show: (text) => text,
 };
 
-/** Members by dots, places of lists as numbers from 0. */
+/** Names separated by dots; places in lists are numbers from 0. */
 const PLACE = 'members by dots like messages.0.messageId; text stands for a whole answer that is no JSON';
 const place = matching('PLACE', PLACE, /^[\w-]{1,64}(\.[\w-]{1,64}){0,9}$/);
 const places = listOf(place, 4);

@@ -20,7 +20,7 @@ const hostAndPort: Shape<HostAndPort> = {
 
 const MAX_HOSTS = 10;
 
-/** The carrier's other addresses, and how soon it may be connected to again. */
+/** The carrier's other addresses, and how soon to reconnect. */
 export const LINKS = {
   otherHosts: setting(
     listOf(hostAndPort, MAX_HOSTS),
@@ -39,7 +39,7 @@ export const LINKS = {
   ),
 };
 
-/** A PEM text that is read from a file. `off` removes it. Only what `told` returns is ever shown of it. */
+/** A PEM text, read from a file. `off` removes it. Only what `told` returns is ever shown. */
 function pem(what: string, isRight: (text: string) => void, told: (text: string) => string): Shape<string> {
   const valid = (text: string): boolean => {
     if (text === '') return true;
@@ -68,7 +68,6 @@ function certificates(text: string): X509Certificate[] {
   return found;
 }
 
-/** When the first of these certificates ends. */
 export function certificatesEnd(text: string): Date {
   return new Date(Math.min(...certificates(text).map(({ validTo }) => Date.parse(validTo))));
 }
@@ -79,10 +78,7 @@ function toldCertificates(text: string): string {
     .join('; ');
 }
 
-/**
- * With --tls yes: which authorities we trust, and which certificate is ours. Certificates are stored unchanged, the key is
- * encrypted (carrier-secrets.ts).
- */
+/** With --tls yes. The key is stored encrypted (carrier-secrets.ts). */
 export const TRUST = {
   tlsCa: setting(
     pem('the certificates that sign the carrier’s', certificates, toldCertificates),

@@ -1,46 +1,43 @@
 /**
- * One setting of a carrier. It is declared once; the checks, the options and output of `ops carrier`, and the list in
- * docs/carriers.md follow from this entry. Every value can be written as one text. An option takes that text, and `carrier show`
- * prints it.
+ * One setting of a carrier. The checks, the options and output of `ops carrier`, and the list in docs/carriers.md
+ * follow from this entry. Every value can be written as one text, which an option takes and `carrier show` prints.
  */
 export interface Setting<Value> extends Shape<Value> {
   readonly about: string;
   readonly standard: Value;
 }
 
-/** How a value is written, and its limits. `parse` refuses values beyond them. */
+/** How a value is written, and its limits; `parse` refuses values beyond them. */
 export interface Shape<Value> {
-  /** The placeholder for the value in the help: `N`, `gsm|latin1`. */
+  /** The placeholder in the help: `N`, `gsm|latin1`. */
   readonly value: string;
   /** Describes a valid value, in words that follow "must be". */
   readonly form: string;
-  /** True: the option's text is the name of a file that contains the value. */
+  /** The option's text names a file that contains the value. */
   readonly file?: true;
   parse(text: string): Value | undefined;
   show(value: Value): string;
-  /** Whether a value is valid. Absent: it is valid if its own text can be parsed again. */
+  /** Absent: a value is valid if its own text can be parsed again. */
   valid?(value: Value): boolean;
 }
 
-/** Settings by the names of their fields. */
+/** By field name. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
 type ValueOf<S> = S extends Setting<infer Value> ? Value : never;
 
-/** The values of a group of settings, without gaps. */
 export type Values<T> = { readonly [Name in keyof T]: ValueOf<T[Name]> };
 
 export function setting<Value>(shape: Shape<Value>, standard: NoInfer<Value>, about: string): Setting<Value> {
   return { ...shape, standard, about };
 }
 
-/** The values of a group: the stored ones, and the defaults of the others. */
 export function withDefaults<T>(group: T, stored: Partial<Values<T>> = {}): Values<T> {
   const entries = Object.entries(group as Settings).map(([name, { standard }]) => [name, standard]);
   return { ...Object.fromEntries(entries), ...stored }; // every name of the group has its default
 }
 
-/** Describes each wrong value by one sentence, after the name of its field. */
+/** One sentence per wrong value, after the name of its field. */
 export function faultsOf(group: object, values: Readonly<Record<string, unknown>>, prefix = ''): string[] {
   return Object.entries(group as Settings).flatMap(([name, shape]) => {
     const value = values[name];
@@ -51,8 +48,6 @@ export function faultsOf(group: object, values: Readonly<Record<string, unknown>
 function isValid<Value>({ parse, show, valid }: Shape<Value>, value: Value): boolean {
   return valid === undefined ? parse(show(value)) !== undefined : valid(value);
 }
-
-/** The ways in which values of settings are written. */
 
 export function whole(value: string, min: number, max: number, zero?: string): Shape<number> {
   return {
@@ -75,7 +70,6 @@ export function oneOf<const T extends string>(choices: readonly T[]): Shape<T> {
   };
 }
 
-/** Written as yes or no, stored as true or false. */
 export const yesNo: Shape<boolean> = {
   value: 'no|yes',
   form: 'no or yes',
@@ -83,7 +77,7 @@ export const yesNo: Shape<boolean> = {
   show: (value) => (value ? 'yes' : 'no'),
 };
 
-/** ASCII of `min` to `max` characters, for a C-octet string of a PDU (SMPP 3.4 §3.1). */
+/** For a C-octet string of a PDU (SMPP 3.4 §3.1). */
 export function ascii(value: string, min: number, max: number): Shape<string> {
   const pattern = new RegExp(`^[\\x20-\\x7e]{${min},${max}}$`);
   return {
@@ -98,7 +92,7 @@ export function matching(value: string, form: string, pattern: RegExp): Shape<st
   return { value, form, parse: (text) => (pattern.test(text) ? text : undefined), show: (text) => text };
 }
 
-/** One or more of the choices, separated by commas, none twice. */
+/** Separated by commas, none twice. */
 export function someOf<const T extends string>(value: string, choices: readonly T[]): Shape<readonly T[]> {
   return {
     value,
@@ -112,7 +106,7 @@ export function someOf<const T extends string>(value: string, choices: readonly 
   };
 }
 
-/** Entries separated by commas. `none` stands for an empty list. */
+/** Separated by commas. `none` stands for an empty list. */
 export function listOf<T>(entry: Shape<T>, most: number): Shape<readonly T[]> {
   return {
     value: `${entry.value},…`,

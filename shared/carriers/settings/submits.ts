@@ -1,13 +1,12 @@
 import { ascii, listOf, oneOf, type Shape, setting, type Values, whole } from './setting.ts';
 
-/** A TLV that is put on every submit_sm without change. */
+/** Put on every submit_sm without change. */
 export interface StaticTlv {
   readonly tag: number;
   readonly type: 'int1' | 'int2' | 'int4' | 'string' | 'cstring' | 'hex';
   readonly value: string;
 }
 
-/** The form of a value of each type. */
 const TLV_VALUES: Readonly<Record<StaticTlv['type'], RegExp>> = {
   int1: /^\d{1,3}$/,
   int2: /^\d{1,5}$/,
@@ -17,7 +16,7 @@ const TLV_VALUES: Readonly<Record<StaticTlv['type'], RegExp>> = {
   hex: /^([0-9a-f]{2}){1,254}$/i,
 };
 const TLV_MOST: Readonly<Record<string, number>> = { int1: 0xff, int2: 0xffff, int4: 0xffff_ffff };
-/** Our own code sets these tags: sar_* and message_payload (SMPP 3.4 §5.3.2). */
+/** Set by our own code: sar_* and message_payload (SMPP 3.4 §5.3.2). */
 const OWN_TAGS: ReadonlySet<number> = new Set([0x020c, 0x020e, 0x020f, 0x0424]);
 
 const staticTlv: Shape<StaticTlv> = {
@@ -35,7 +34,7 @@ const staticTlv: Shape<StaticTlv> = {
 };
 
 const MAX_TLVS = 20;
-/** The number of lanes, from otp to promotional within its hours (shared/messages/document/message.ts). */
+/** From otp to promotional within its hours (shared/messages/document/message.ts). */
 const LANES = 5;
 
 const priorities: Shape<readonly number[]> = {
@@ -45,7 +44,7 @@ const priorities: Shape<readonly number[]> = {
   show: (values) => values.join(','),
 };
 
-/** The other fields of submit_sm, and the version of SMPP. The version decides which fields exist. */
+/** The other fields of submit_sm, and the version of SMPP, which decides which fields exist. */
 export const SUBMITS = {
   interfaceVersion: setting(
     oneOf(['3.3', '3.4', '5.0']),

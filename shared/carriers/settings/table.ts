@@ -9,9 +9,8 @@ import { SUBMITS } from './submits.ts';
 import { TEXTS } from './texts.ts';
 
 /**
- * The groups of a carrier's settings. Each is an optional field of the carrier's document, with those values that differ from the
- * defaults. A new setting is one entry in its group's file. A new group also needs a line here. No two settings have the same
- * name, because each is an option of `ops carrier`.
+ * The groups of a carrier's settings. Each is an optional field of the carrier's document and holds only the values
+ * that were set. No two settings have the same name, because each is an option of `ops carrier`.
  */
 export const GROUPS = {
   addresses: ADDRESSES,
@@ -26,7 +25,6 @@ export const GROUPS = {
 
 export const GROUP_NAMES = Object.keys(GROUPS) as readonly (keyof typeof GROUPS)[]; // its own keys
 
-/** The groups as a carrier's document stores them. */
 export type StoredGroups = { readonly [Group in keyof typeof GROUPS]?: Partial<Values<(typeof GROUPS)[Group]>> };
 
 type Name = keyof typeof BASICS | { [Group in keyof typeof GROUPS]: keyof (typeof GROUPS)[Group] }[keyof typeof GROUPS];
@@ -38,7 +36,7 @@ const SMPP_ONLY: readonly (Name | 'dlt' | 'dltForm' | 'dltChain')[] = [
   ...(Object.keys({ ...SUBMITS, ...ANSWERS }) as (keyof typeof SUBMITS | keyof typeof ANSWERS)[]), // their own keys
 ];
 
-/** Whether a carrier of the kind `http` has no use for the setting of this name. */
+/** Whether a carrier of the kind `http` has no use for this setting. */
 export function isSmppOnly(name: string): boolean {
   return SMPP_ONLY.some((one) => one === name);
 }

@@ -1,6 +1,6 @@
 import { oneOf, setting, type Values, whole, yesNo } from './setting.ts';
 
-/** How a text is written for a carrier. In each of these alphabets, segments are counted in GSM septets. */
+/** How a text is written for a carrier. Segments are counted in GSM septets, whatever the alphabet. */
 export const TEXTS = {
   alphabet: setting(
     oneOf(['gsm', 'gsm-packed', 'latin1', 'ascii']),

@@ -5,13 +5,13 @@ import { withDefaults } from '../settings/setting.ts';
 import { SUBMITS } from '../settings/submits.ts';
 import type { BindCommand, BindFields } from './pdu.ts';
 
-/** The bind requests that make up one bind of a carrier. Submits go over the session of the first one. */
+/** The bind requests that make up one bind. Submits go over the session of the first. */
 export const BIND_COMMANDS: Readonly<Record<CarrierDocument['bindKind'], readonly BindCommand[]>> = {
   transceiver: ['bind_transceiver'],
   pair: ['bind_transmitter', 'bind_receiver'],
 };
 
-/** Values of interface_version (SMPP 3.4 §5.2.4). Without it the codec would say 5.0, and some carriers refuse that. */
+/** interface_version (SMPP 3.4 §5.2.4). By default the codec would say 5.0, which some carriers refuse. */
 const VERSIONS = { '3.3': 0x33, '3.4': 0x34, '5.0': 0x50 } as const;
 
 export function bindFields(carrier: CarrierDocument, password: string): BindFields {
@@ -30,9 +30,9 @@ export function bindFields(carrier: CarrierDocument, password: string): BindFiel
 }
 
 /**
- * The host that a session of this kind connects to. `turn` counts the failed tries since the last bind that worked; each try uses
- * the next host. If a pair has two lists of hosts, each host of one list is tried with each host of the other, because any of
- * them may be down.
+ * The host that a session of this kind connects to. `turn` counts the failed tries since the last bind that worked;
+ * each try uses the next host. With two lists (a pair), each host of one is tried with each host of the other, because
+ * any may be down.
  */
 export function hostOf(carrier: CarrierDocument, command: BindCommand, turn: number): HostAndPort {
   const { usual, receivers } = hostsOf(carrier);
@@ -41,7 +41,7 @@ export function hostOf(carrier: CarrierDocument, command: BindCommand, turn: num
   return hosts[(isReceiver ? Math.floor(turn / usual.length) : turn) % hosts.length] ?? usual[0];
 }
 
-/** After this many tries each host was tried, or each combination of hosts for a pair. */
+/** After this many tries each host, or each combination for a pair, was tried. */
 export function turnsOf(carrier: CarrierDocument): number {
   const { usual, receivers } = hostsOf(carrier);
   return usual.length * Math.max(receivers.length, 1);

@@ -1,19 +1,19 @@
 import { COMMAND, HEADER_OCTETS, textIn } from './pdu.ts';
 
 /**
- * Reads deliver_sm and data_sm (SMPP 3.4 §4.6.1, §4.7.1) straight from the frame. A receipt is the PDU that we read most, and the
- * codec takes six times as long for it. The codec also reads a number from the octets behind its optional parameter when that is too
+ * Reads deliver_sm and data_sm (SMPP 3.4 §4.6.1, §4.7.1) straight from the frame. Receipts are the PDU that we read
+ * most, and the codec takes six times as long. The codec also reads beyond the end of an optional parameter that is too
  * short.
  */
 
-/** The three sar_ parameters (§5.3.2.22 to §5.3.2.24). They say which part of which message this is. */
+/** The sar_ parameters (§5.3.2.22 to §5.3.2.24): which part of which message this is. */
 export interface Sar {
   readonly reference: number;
   readonly total: number;
   readonly number: number;
 }
 
-/** The fields of a deliver_sm or data_sm, unchanged. If the frame ends early, the fields after its end are empty. */
+/** The fields of a deliver_sm or data_sm. If the frame ends early, the fields after its end are empty. */
 export interface Deliver {
   readonly from: string;
   /** Type of number of `from` (§5.2.5). 0 if the carrier sent none. */
@@ -21,27 +21,26 @@ export interface Deliver {
   readonly to: string;
   readonly esmClass: number;
   readonly dataCoding: number;
-  /** The short_message or the message_payload. Of both the longer: the other has a NUL, a placeholder or only the beginning. */
+  /** short_message or message_payload: the shorter holds a NUL, a placeholder or only the beginning. */
   readonly body: Buffer;
   readonly sar?: Sar | undefined;
   readonly receiptedMessageId?: string | undefined;
   readonly messageState?: number | undefined;
   /** One octet for the type of network, then two for the error code (§5.3.2.31). */
   readonly networkErrorCode?: Buffer | undefined;
-  /** The first of those that we do not read, a carrier's own (0x1400 to 0x3FFF) among them. */
+  /** The first TLVs that we do not read, a carrier's own (0x1400 to 0x3FFF) among them. */
   readonly otherTlvs?: readonly OtherTlv[] | undefined;
 }
 
 export interface OtherTlv {
   readonly tag: number;
-  /** At most `OTHER_OCTETS_MAX`. */
   readonly value: Buffer;
 }
 
 const OTHERS_MAX = 8;
 const OTHER_OCTETS_MAX = 64;
 
-/** Optional parameters that we read (§5.3.2). */
+/** Optional parameters (§5.3.2). */
 const TAG = {
   receiptedMessageId: 0x001e,
   sarReference: 0x020c,
@@ -112,7 +111,7 @@ class Tlvs {
   }
 }
 
-/** Reads one field after the other. Behind the end of the frame every field is absent. */
+/** Fields beyond the end of the frame are absent. */
 class Reader {
   readonly #frame: Buffer;
   #at = HEADER_OCTETS;
@@ -141,7 +140,7 @@ class Reader {
     return length === 0 ? EMPTY : this.#frame.subarray(begin, begin + length);
   }
 
-  /** What is left are optional parameters. Of two with the same tag the last one counts. */
+  /** The rest of the frame. Of two parameters with the same tag the last one counts. */
   tlvs(): Tlvs {
     const tlvs = new Tlvs();
     const frame = this.#frame;
@@ -150,7 +149,7 @@ class Reader {
       const begin = this.#at + TLV_HEADER_OCTETS;
       const end = begin + frame.readUInt16BE(this.#at + 2);
       this.#at = end;
-      // Many carriers leave its NUL out.
+      // Many carriers leave out the NUL.
       if (tag === TAG.receiptedMessageId) tlvs.receiptedMessageId = textIn(frame, begin, end);
       else if (tag === TAG.messageState) tlvs.messageState = stateIn(frame, begin, end);
       else if (tag === TAG.networkErrorCode) tlvs.networkErrorCode = frame.subarray(begin, end);
@@ -168,7 +167,7 @@ function octetIn(frame: Buffer, begin: number, end: number): number | undefined 
   return begin < end ? frame[begin] : undefined;
 }
 
-/** A state has one octet; some carriers write it in two or four, of either byte order. */
+/** A state has one octet, but some carriers write two or four, in either byte order. */
 function stateIn(frame: Buffer, begin: number, end: number): number | undefined {
   const octets = frame.subarray(begin, end);
   return octets.find((octet) => octet !== 0) ?? octets[0];

@@ -1,12 +1,8 @@
 import smpp from 'smpp';
 
-/**
- * Reads and writes PDUs (SMPP 3.4 §3.2, §4). Only this file imports the `smpp` package, and it uses only the codec. The package
- * also has a session layer and converts texts and times. We do not use those: with input that a peer chooses, its parser stops
- * for ever or throws.
- */
+/** Only this file imports the `smpp` package, and only its codec: the rest hangs or throws on hostile input. */
 
-/** Command ids (SMPP 3.4 §5.1.2.1). The id of a response is the request's id with the highest bit set. */
+/** SMPP 3.4 §5.1.2.1. A response has the request's id with the highest bit set. */
 export const COMMAND = {
   genericNack: 0x80000000,
   bindReceiver: 0x00000001,
@@ -22,7 +18,7 @@ export const COMMAND = {
 } as const;
 
 export const HEADER_OCTETS = 16;
-/** Our limit of a whole PDU. A message_payload may have up to 64 KiB (SMPP 3.4 §5.3.2.32). */
+/** A message_payload may have up to 64 KiB (SMPP 3.4 §5.3.2.32). */
 export const MAX_PDU_OCTETS = 70_000;
 
 export interface PduHeader {
@@ -33,7 +29,7 @@ export interface PduHeader {
 
 export type BindCommand = 'bind_transceiver' | 'bind_transmitter' | 'bind_receiver';
 
-/** The fields of a bind request, named as in SMPP 3.4 §4.1. */
+/** Named as in SMPP 3.4 §4.1. */
 export interface BindFields {
   readonly system_id: string;
   readonly password: string;
@@ -46,7 +42,7 @@ export interface BindFields {
 
 const codec = prepareCodec();
 
-/** Reads a PDU's header. Throws RangeError when the frame is shorter than a header. */
+/** Throws RangeError when the frame is shorter than a header. */
 export function readHeader(frame: Buffer): PduHeader {
   return { command: frame.readUInt32BE(4), status: frame.readUInt32BE(8), sequence: frame.readUInt32BE(12) };
 }
@@ -55,7 +51,6 @@ export function isResponse(command: number): boolean {
   return command >= COMMAND.genericNack;
 }
 
-/** The command id of the response to a request. */
 export function responseOf(command: number): number {
   return (command | COMMAND.genericNack) >>> 0;
 }
@@ -64,15 +59,12 @@ export function encodeBind(command: BindCommand, sequence: number, fields: BindF
   return new codec.PDU(command, { ...fields, sequence_number: sequence }).toBuffer();
 }
 
-/** Encodes a PDU without a body: enquire_link, unbind, their responses, or generic_nack. */
+/** For enquire_link, unbind, their responses, and generic_nack. */
 export function encodeHeaderOnly(header: PduHeader): Buffer {
   return encodeEmpty(header, 0);
 }
 
-/**
- * Encodes a deliver_sm_resp or data_sm_resp. Its body is an empty message_id (§4.6.2, §4.7.2), also with an error status. Only
- * submit_sm_resp has no body in that case (§4.4.2).
- */
+/** A deliver_sm_resp or data_sm_resp. Its body is an empty message_id (§4.6.2, §4.7.2), also with an error status. */
 export function encodeDeliverAnswer(request: PduHeader, status: number): Buffer {
   const answer = { command: responseOf(request.command), status, sequence: request.sequence };
   return encodeEmpty(answer, 1);
@@ -93,18 +85,15 @@ export function decodeMessageId(frame: Buffer): string {
   return textIn(frame, HEADER_OCTETS, frame.length);
 }
 
-/** The octets as ASCII, up to the first NUL. */
+/** As ASCII, up to the first NUL. */
 export function textIn(frame: Buffer, begin: number, end: number): string {
-  // In that order: ASCII has seven bits, so 0x80 is a NUL too.
+  // Decoded before the search: ASCII has seven bits, so 0x80 becomes a NUL too.
   const text = frame.toString('ascii', begin, end);
   const nul = text.indexOf('\0');
   return nul === -1 ? text : text.slice(0, nul);
 }
 
-/**
- * Lists every field and TLV of a PDU for people. The values may contain secrets and message texts. Throws when the codec cannot
- * read the PDU.
- */
+/** For people; may contain secrets and message texts. Throws when the codec cannot read the PDU. */
 export function decodeFields(frame: Buffer): Readonly<Record<string, unknown>> {
   const { command, command_length, command_id, command_status, sequence_number, ...fields } = new codec.PDU(frame);
   return fields;
@@ -117,7 +106,8 @@ function prepareCodec(): typeof smpp {
     for (const field of Object.values(command.params ?? {})) delete field.filter;
   }
   for (const tlv of Object.values(smpp.tlvs)) delete tlv.filter;
-  // The codec takes this for a C-string, but many carriers leave out its NUL. The codec would then read on into the next TLV.
+  // The codec takes this for a C-string, but many carriers leave out the NUL: the codec would read on into the next
+  // TLV.
   const receiptedMessageId = smpp.tlvs.receipted_message_id;
   if (receiptedMessageId !== undefined) receiptedMessageId.type = smpp.types.tlv.string;
   return smpp;

@@ -18,7 +18,7 @@ import { SmppSocket, type SocketOptions } from './socket.ts';
 import { setSequence } from './submit-sm.ts';
 import { type LostSubmits, UnansweredSubmits } from './unanswered-submits.ts';
 
-/** A submit_sm, together with whatever else the caller wants back with its answer. */
+/** A submit_sm, with whatever the caller wants back with its answer. */
 export interface Submit {
   readonly frame: Buffer;
 }
@@ -27,7 +27,6 @@ export interface SessionOptions<Context extends Submit> {
   readonly host: string;
   readonly port: number;
   readonly tls: SocketOptions['tls'];
-  /** The bind request. */
   readonly command: BindCommand;
   readonly fields: BindFields;
   readonly clock: Clock;
@@ -35,13 +34,13 @@ export interface SessionOptions<Context extends Submit> {
   readonly enquireLinkMs: number;
   readonly delivers: DeliverTaker;
   mayWrite(): boolean;
-  /** Called with every PDU of the session. `ops carrier test` shows them to a person. */
+  /** Called with every PDU of the session, for `ops carrier test`. */
   onFrame?(direction: 'in' | 'out', frame: Buffer): void;
   onOpen(): void;
   onAnswer(context: Context, answer: SubmitAnswer): void;
-  /** No answer came within the response timeout. For `LATE_MS` it may still come, and `onAnswer` is then called too. */
+  /** No answer came within the response timeout. For `LATE_MS` it may still come; `onAnswer` is then called too. */
   onTimeout(context: Context): void;
-  /** The peer asks to unbind. `confirm` sends the unbind_resp. */
+  /** `confirm` sends the unbind_resp. */
   onUnbind(confirm: () => void): void;
   onClose(reason: string, lost: LostSubmits<Context>): void;
 }
@@ -55,12 +54,11 @@ export interface SubmitAnswer {
 const MAX_SEQUENCE = 0x7fffffff;
 
 /**
- * One SMPP session: requests and their answers over one socket. An answer belongs to the request that has its sequence number AND
- * fits its command (SMPP 3.4 §2.4.1). Every submit ends in exactly one way: it is answered, it times out (and may still be
- * answered late), or it is lost when the connection ends. The caller is told which.
+ * One SMPP session over one socket. An answer belongs to the request with its sequence number AND its command (SMPP 3.4
+ * §2.4.1). Every submit ends in one of these ways, and the caller is told which: it is answered, it times out (and may
+ * still be answered late), or it is lost with the connection.
  */
 export class Session<Context extends Submit> {
-  /** See `DeliverSession`. */
   unboundMs: number | undefined;
   readonly #options: SessionOptions<Context>;
   readonly #socket: SmppSocket;
@@ -70,7 +68,7 @@ export class Session<Context extends Submit> {
   readonly #timer: NodeJS.Timeout;
   #sequence = 0;
   readonly #check: LinkCheck;
-  /** Until the bind is accepted, deliver_sm are refused, and we send no enquire_link. */
+  /** Until the bind is accepted, deliver_sm are refused and no enquire_link is sent. */
   #bound = false;
 
   constructor(options: SessionOptions<Context>) {
@@ -110,12 +108,11 @@ export class Session<Context extends Submit> {
     return this.#socket.congested;
   }
 
-  /** When the certificate of the carrier ends. Undefined without TLS. */
   get certificateUntil(): Date | undefined {
     return this.#socket.certificateUntil;
   }
 
-  /** Sends a submit_sm and sets its sequence number. The caller must not exceed the carrier's window. */
+  /** Sets the frame's sequence number. The caller must not exceed the carrier's window. */
   submit(context: Context): void {
     const sequence = this.#nextSequence();
     setSequence(context.frame, sequence);
@@ -123,17 +120,13 @@ export class Session<Context extends Submit> {
     this.#write(context.frame, sequence);
   }
 
-  /** Sends a bind request. Resolves to the command_status of the answer. */
   bind(timeoutMs: number): Promise<number | 'no_answer'> {
     const { command, fields } = this.#options;
     const sequence = this.#nextSequence();
     return this.#request(BIND_COMMAND_IDS[command], sequence, encodeBind(command, sequence, fields), timeoutMs);
   }
 
-  /**
-   * First answers what it has read, for at most `answersMs`: a carrier sends again what was not answered. What the peer sends
-   * meanwhile is left to the next session.
-   */
+  /** First answers deliver_sm for at most `answersMs`: unanswered ones are sent again. Reads no more. */
   async unbind(timeoutMs: number, answersMs: number): Promise<number | 'no_answer'> {
     await this.#reading.untilAnswered(answersMs);
     if (!this.open) return 'no_answer';
@@ -145,7 +138,7 @@ export class Session<Context extends Submit> {
     return answer;
   }
 
-  /** Reads nothing for this time. What the peer sends waits in the kernel, so the peer has to slow down. */
+  /** What the peer sends meanwhile waits in the kernel, so the peer has to slow down. */
   pauseReading(ms: number): void {
     this.#reading.pause(ms);
   }
@@ -186,7 +179,7 @@ export class Session<Context extends Submit> {
 
   #onResponse(header: PduHeader, frame: Buffer): void {
     const { command, sequence, status } = header;
-    // A generic_nack is always a refusal. With status 0 it would look like a success.
+    // A generic_nack is always a refusal, also with status 0.
     const refused = command === COMMAND.genericNack && status === 0 ? STATUS.systemError : status;
     if (this.#controls.answer(header, refused)) {
       // Set before the next PDU is read: the answer to the bind and the first receipts may come in one packet.
@@ -216,7 +209,7 @@ export class Session<Context extends Submit> {
         break;
       case COMMAND.alertNotification:
       case COMMAND.outbind:
-        break; // These requests have no answer (§4.12, §4.1.7).
+        break; // These have no answer (§4.12, §4.1.7).
       default:
         this.#nack(header, STATUS.invalidCommandId);
     }
@@ -245,10 +238,7 @@ export class Session<Context extends Submit> {
     this.#send(encodeHeaderOnly(nack), request.sequence);
   }
 
-  /**
-   * Sends an answer. It has the peer's sequence number, so it is negated here to differ from our own requests. If the connection
-   * ends, a lost answer must not look like a lost request.
-   */
+  /** Negates the peer's sequence number, so that a lost answer does not look like one of our requests. */
   #send(frame: Buffer, sequence: number): void {
     this.#write(frame, -sequence);
   }
@@ -264,7 +254,7 @@ export class Session<Context extends Submit> {
     const nowMs = clock.monotonicMs();
     this.#controls.age(nowMs);
     const overdueSinceMs = this.#submits.overdueSinceMs(nowMs, responseTimeoutMs);
-    // A slot that a timeout frees on a dead link would cost a message.
+    // On a dead link, a submit sent in the slot that a timeout frees would be lost.
     if (this.#bound && this.#check.tick(nowMs, overdueSinceMs) === 'asking') return;
     this.#submits.age(nowMs, responseTimeoutMs, (context) => this.#options.onTimeout(context));
   }
@@ -290,7 +280,7 @@ interface ControlRequest {
   readonly resolve: (status: number | 'no_answer') => void;
 }
 
-/** The bind, unbind and enquire_link requests of a session that wait for their answers, by sequence number. */
+/** The bind, unbind and enquire_link requests that wait for their answers, by sequence number. */
 class ControlRequests {
   readonly #open = new Map<number, ControlRequest>();
 
@@ -301,7 +291,7 @@ class ControlRequests {
     });
   }
 
-  /** Gives a response to its request. False when it answers none of these requests. */
+  /** False when the response answers none of these requests. */
   answer({ sequence, command }: PduHeader, status: number): boolean {
     const request = this.#open.get(sequence);
     if (request === undefined || (command !== request.response && command !== COMMAND.genericNack)) return false;
@@ -310,7 +300,6 @@ class ControlRequests {
     return true;
   }
 
-  /** Ends the requests whose deadline has passed. */
   age(nowMs: number): void {
     for (const [sequence, request] of this.#open) {
       if (nowMs < request.deadlineMs) continue;
@@ -319,7 +308,7 @@ class ControlRequests {
     }
   }
 
-  /** Ends all requests, because the connection has ended and no answer can come. */
+  /** The connection has ended, so no answer can come. */
   lose(): void {
     for (const request of this.#open.values()) request.resolve('no_answer');
     this.#open.clear();
@@ -327,10 +316,9 @@ class ControlRequests {
 }
 
 interface LinkCheckOptions {
-  /** When nothing was read for this time, enquire_link asks whether the peer is there. */
+  /** After this time without any PDU, enquire_link is sent. */
   readonly everyMs: number;
   readonly nowMs: number;
-  /** Sends enquire_link. Resolves to the answer's command_status. */
   enquire(timeoutMs: number): Promise<number | 'no_answer'>;
   onDead(): void;
 }
@@ -339,7 +327,7 @@ const ANSWER_MS = 10_000;
 /** The link counts as dead after this many unanswered enquire_link in a row. */
 const MISSES = 2;
 
-/** Detects a dead link: after a while without any PDU it sends enquire_link (SMPP 3.4 §4.11). */
+/** Detects a dead link by enquire_link (SMPP 3.4 §4.11). */
 class LinkCheck {
   readonly #options: LinkCheckOptions;
   #heardMs: number;
@@ -351,21 +339,18 @@ class LinkCheck {
     this.#heardMs = options.nowMs;
   }
 
-  /** When the peer last sent something. */
   get heardMs(): number {
     return this.#heardMs;
   }
 
-  /** Call it for every PDU that the peer sends. */
   heard(nowMs: number): void {
     this.#heardMs = nowMs;
     this.#misses = 0;
   }
 
   /**
-   * `asking`: an enquire_link is out, and nobody knows whether the peer is there. What is sent to a dead link is lost.
-   * `overdueSinceMs`: when the oldest request was sent that should have been answered by now. If nothing was heard since, the peer
-   * is asked at once.
+   * `asking`: an enquire_link is unanswered, so whatever is sent now may be lost. `overdueSinceMs`: when the oldest
+   * overdue request was sent; if nothing was heard since, the peer is asked at once.
    */
   tick(nowMs: number, overdueSinceMs: number | undefined): 'asking' | 'alive' {
     const silent = nowMs - this.#heardMs >= this.#options.everyMs || (overdueSinceMs ?? -1) >= this.#heardMs;
@@ -386,21 +371,17 @@ class LinkCheck {
   }
 }
 
-/** The most deliver_sm that wait for our answer. At this limit reading stops, until half of them are answered. */
+/** Most deliver_sm that wait for our answer. At this limit reading stops, until half of them are answered. */
 const MAX_UNANSWERED_DELIVERS = 2_000;
-/** After a pause in reading, no request times out for this long. Its answer may have waited in the kernel. */
+/** For this long after a pause in reading, no request times out: its answer may have waited in the kernel. */
 const AFTER_PAUSE_MS = 2_000;
 
-/**
- * Decides when a session reads. It stops during a pause that the caller asked for, and while too many deliver_sm wait for our
- * answer.
- */
+/** Stops reading while the caller wants a pause, and while too many deliver_sm wait for our answer. */
 class Reading {
   readonly #socket: SmppSocket;
   readonly #clock: Clock;
   #unansweredDelivers = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Until then a request must not time out (`deaf`). */
   #deafUntilMs = 0;
   #allAnswered: (() => void) | undefined;
 
@@ -409,7 +390,7 @@ class Reading {
     this.#clock = clock;
   }
 
-  /** Whether an answer may have arrived that was not read yet. Nothing may time out then. */
+  /** Whether an answer may have arrived that was not read yet, so that nothing may time out. */
   get deaf(): boolean {
     return this.#socket.paused || this.#clock.monotonicMs() < this.#deafUntilMs;
   }
@@ -420,7 +401,7 @@ class Reading {
     this.#timer = setTimeout(() => this.#resume(), ms);
   }
 
-  /** Reads nothing more until every deliver_sm that was read is answered, for `ms` at most. Resolves then. */
+  /** Stops reading until every deliver_sm that was read is answered, for at most `ms`. Resolves then. */
   async untilAnswered(ms: number): Promise<void> {
     if (this.#unansweredDelivers === 0) return;
     this.pause(ms);
@@ -456,7 +437,6 @@ class Reading {
   }
 }
 
-/** The state of a session that brought a deliver_sm. */
 export interface DeliverSession {
   readonly open: boolean;
   /** When the peer last sent something, by the monotonic clock. */
@@ -465,7 +445,6 @@ export interface DeliverSession {
   readonly unboundMs?: number | undefined;
 }
 
-/** The session and the PDU that a deliver_sm came in. */
 export interface DeliverVia {
   readonly session: DeliverSession;
   readonly sequence: number;
@@ -473,9 +452,6 @@ export interface DeliverVia {
 
 /** Takes what the carrier delivers (receipts/receive.ts). */
 export interface DeliverTaker {
-  /**
-   * Takes one deliver_sm or data_sm. Calls `answer` once, now or later; status 0 says that it was taken. `via` names this session
-   * and the PDU. Never rejects.
-   */
+  /** Takes one deliver_sm or data_sm. Calls `answer` once, now or later; status 0: taken. Never rejects. */
   take(deliver: Deliver, answer: (status: number) => void, via: DeliverVia): Promise<void>;
 }

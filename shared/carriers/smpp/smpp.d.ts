@@ -1,4 +1,4 @@
-/** The parts of the npm package `smpp` 0.5.1 that we use: its PDU codec and the codec's tables. The package has no types. */
+/** What we use of the npm package `smpp` 0.5.1, which has no types: its PDU codec and the codec's tables. */
 declare module 'smpp' {
   interface FieldType {
     readonly default: unknown;
@@ -10,9 +10,9 @@ declare module 'smpp' {
   }
 
   class PDU {
-    /** The codec decodes no PDU with a longer command_length. */
+    /** A PDU with a longer command_length is not decoded. */
     static maxLength: number;
-    /** Decodes one whole frame. If the body is malformed, it throws RangeError or TypeError, or cuts values off silently. */
+    /** Decodes one whole frame. A malformed body throws RangeError or TypeError, or is cut off silently. */
     constructor(frame: Buffer);
     constructor(command: string, fields: Readonly<Record<string, unknown>>);
     [field: string]: unknown;

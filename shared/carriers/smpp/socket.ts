@@ -8,45 +8,35 @@ import { HEADER_OCTETS, MAX_PDU_OCTETS } from './pdu.ts';
 export interface SocketOptions {
   readonly host: string;
   readonly port: number;
-  /** Which certificates to trust. Undefined for a connection without TLS. */
+  /** Undefined for a connection without TLS. */
   readonly tls: Partial<TrustSettings> | undefined;
-  /**
-   * Asked right before each write. If it returns false, nothing is written. Answers then wait until it returns true. A waiting
-   * submit_sm ends the connection, so that it is certain that it was never written.
-   */
+  /** Asked before each write. While false, answers wait; a submit_sm ends the connection, surely unwritten. */
   mayWrite(): boolean;
   /** The frame is a view of the read buffer. To keep it, copy it. */
   onFrame(frame: Buffer): void;
-  /**
-   * The connection has ended, for any reason; called once. `unwritten` are the sequence numbers of frames that were certainly
-   * never written.
-   */
+  /** Called once. `unwritten`: sequence numbers of frames that were certainly never written. */
   onClose(reason: string, unwritten: ReadonlySet<number>): void;
 }
 
-/** The command_id of submit_sm (SMPP 3.4 §5.1.2.1). */
+/** SMPP 3.4 §5.1.2.1. */
 const SUBMIT_SM = 0x4;
-/** Limit for the TCP connect and the TLS handshake together. */
+/** TCP connect and TLS handshake together. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** The rest of a frame must come within this time after its first octet. */
+/** Time for the rest of a frame after its first octet. */
 const FRAME_TIMEOUT_MS = 10_000;
-/** After our FIN, the peer must close its side within this time. */
+/** Time for the peer to close its side after our FIN. */
 const END_TIMEOUT_MS = 2_000;
 /** A read of this size means that more may be waiting. TLS reads 16 KiB at a time, TCP 64 KiB. */
 const FULL_READ_OCTETS = 16_384;
 /** While writing is not allowed: how often to ask again, and how many answers may wait. */
 const WITHHELD_MS = 100;
 const WITHHELD_MAX = 10_000;
-/**
- * If the peer leaves this much unread, the connection is cut off before our memory grows. A window of long messages is far
- * smaller.
- */
+/** Beyond this the connection is cut off, to save memory. A window of long messages is far smaller. */
 const MAX_UNREAD_OCTETS = 4 * 1024 * 1024;
 
 /**
- * One TCP or TLS connection to a carrier, cut into frames by command_length (SMPP 3.4 §3.2). Everything that is sent in one turn
- * of the event loop leaves in one write. Nagle's algorithm is off, because it delays a PDU by up to 40 ms until another one is
- * acknowledged. Without the gathering, each PDU would then be a packet of its own.
+ * One TCP or TLS connection to a carrier, cut into frames by command_length (SMPP 3.4 §3.2). Everything sent in one
+ * turn of the event loop leaves in one write, because Nagle's algorithm is off: it would delay a PDU by up to 40 ms.
  */
 export class SmppSocket {
   readonly #options: SocketOptions;
@@ -101,14 +91,13 @@ export class SmppSocket {
     return this.#opened && !this.#socket.destroyed && this.#socket.writable;
   }
 
-  /** When the certificate of the peer ends. Undefined without TLS. */
   get certificateUntil(): Date | undefined {
     if (!this.open || !(this.#socket instanceof TLSSocket)) return undefined;
     const { valid_to: until } = this.#socket.getPeerCertificate();
     return until === undefined ? undefined : new Date(until);
   }
 
-  /** Whether frames wait here because the peer does not read fast enough. */
+  /** Whether frames wait because the peer does not read fast enough. */
   get congested(): boolean {
     return this.#socket.writableNeedDrain;
   }
@@ -117,7 +106,7 @@ export class SmppSocket {
     return this.#paused;
   }
 
-  /** Writes the frame at the end of this turn of the event loop. */
+  /** Writes at the end of this turn of the event loop. */
   send(frame: Buffer, sequence: number): void {
     if (!this.open) return;
     this.#unsent.push({ frame, sequence });
@@ -126,10 +115,7 @@ export class SmppSocket {
     setImmediate(() => this.#flush());
   }
 
-  /**
-   * Stops or resumes reading. What the peer sends meanwhile waits in the kernel. While paused, we do not notice that the peer has
-   * closed the connection.
-   */
+  /** While paused, input waits in the kernel, and we do not notice that the peer has closed the connection. */
   setPaused(paused: boolean): void {
     this.#paused = paused;
     if (paused) this.#socket.pause();
@@ -137,7 +123,7 @@ export class SmppSocket {
     this.#waitForRest(false);
   }
 
-  /** Writes what is left and ends our side. The connection closes when the peer ends its side too, or after `END_TIMEOUT_MS`. */
+  /** Writes what is left and ends our side; closes with the peer's side, or after `END_TIMEOUT_MS`. */
   end(): void {
     this.#flush();
     this.#closeReason = 'ended';
@@ -180,14 +166,13 @@ export class SmppSocket {
   #read(chunk: Buffer): void {
     this.#rest.push(chunk);
     this.#restOctets += chunk.length;
-    // The pieces are joined only when a whole frame is here. So a peer that sends it in tiny pieces causes no copies.
+    // Joined only when a whole frame is here, so that a peer that sends tiny pieces causes no copies.
     if (this.#restOctets < 4 || this.#restOctets < this.#wanted()) {
       this.#waitForRest(false);
       return;
     }
     this.#cut();
-    // A read that filled the buffer may be followed by up to 31 others in this turn. Other connections should get their turn
-    // first.
+    // Up to 31 other reads may follow in this turn. Other connections should get their turn first.
     if (chunk.length >= FULL_READ_OCTETS) this.#pauseForTurn();
   }
 
@@ -223,7 +208,7 @@ export class SmppSocket {
     this.#waitForRest(whole > 0);
   }
 
-  /** Stops reading until the next turn of the event loop. Frames that were read already are handed on then. */
+  /** Stops reading until the next turn of the event loop, which first hands on the frames that were read already. */
   #pauseForTurn(): void {
     if (this.#pausedForTurn) return;
     this.#pausedForTurn = true;
@@ -236,7 +221,7 @@ export class SmppSocket {
     });
   }
 
-  /** Length of the frame that has begun. 0 if it is not known yet, or too large; `#cut` then decides. */
+  /** Length of the frame that has begun. 0 if unknown yet, or too large; `#cut` then decides. */
   #wanted(): number {
     const [first] = this.#rest;
     if (first === undefined || first.length < 4) return 0;
@@ -245,8 +230,8 @@ export class SmppSocket {
   }
 
   /**
-   * Limits the time until the frame is whole. The timer starts with the frame's first octets, and later pieces do not restart it.
-   * A pause of ours ends it, because the rest may wait in the kernel then. It starts anew when reading resumes.
+   * Limits the time until the frame is whole, from its first octets: later pieces do not restart the timer. Pausing
+   * ends it, because the rest may wait in the kernel; resuming starts it anew.
    */
   #waitForRest(begun: boolean): void {
     if (begun || this.#paused || this.#restOctets === 0) {
@@ -259,21 +244,14 @@ export class SmppSocket {
   }
 }
 
-/**
- * The most frames that one connection hands on in one turn of the event loop; as receipts they take about 10 ms. A packet of 64
- * KiB holds 2,000 receipts, and these took 68 ms in one turn. With many connections each gets fewer frames: eight connections
- * with this limit took 83 ms in one turn.
- */
+/** Per connection and turn of the event loop: as receipts some 10 ms. With many connections fewer for each. */
 const FRAMES = 256;
 const FRAMES_ALL = 512;
 const FRAMES_LEAST = 16;
-/**
- * The most octets in one turn, over all connections. The frame that reaches this limit is the last one. A frame of 64 KiB can
- * have 16,000 parameters and take 7 ms: eight binds with one such frame each took 60 ms in one turn.
- */
+/** Over all connections; the frame that reaches the limit is the last. One of 64 KiB can take 7 ms. */
 const OCTETS_ALL = 49_152;
 
-/** Limits what the connections of this process hand on in one turn of the event loop, so that other work gets its turn too. */
+/** Limits what all connections hand on in one turn of the event loop, so that other work gets its turn too. */
 class FrameBudget {
   #connections = 0;
   #octets = 0;
@@ -286,12 +264,10 @@ class FrameBudget {
     this.#connections -= 1;
   }
 
-  /** The most frames that one connection may hand on in one turn. */
   get frames(): number {
     return Math.max(FRAMES_LEAST, Math.min(FRAMES, Math.floor(FRAMES_ALL / this.#connections)));
   }
 
-  /** Whether the octets of this turn are used up. */
   get spent(): boolean {
     return this.#octets >= OCTETS_ALL;
   }
@@ -306,13 +282,9 @@ class FrameBudget {
   }
 }
 
-/** One budget for all connections of this process. */
 const budget = new FrameBudget();
 
-/**
- * Options of a TLS connection to a carrier of these settings. The certificate must always be signed by an authority that we trust. It
- * must also be for the host name, unless the settings turn that check off.
- */
+/** A trusted authority must sign the certificate; the settings may only turn off the check of the host name. */
 export function tlsOptions(host: string, stored: Partial<TrustSettings> = {}): ConnectionOptions {
   const { tlsCa, tlsCertificate, tlsKey, tlsHostName } = withDefaults(TRUST, stored);
   return {

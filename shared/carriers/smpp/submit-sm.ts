@@ -1,11 +1,8 @@
 import { COMMAND, HEADER_OCTETS } from './pdu.ts';
 
-/**
- * Writes submit_sm (SMPP 3.4 §4.4.1) straight into its frame. It is the PDU that we write most, and the codec takes ten times as
- * long for it.
- */
+/** Writes submit_sm (SMPP 3.4 §4.4.1), our most frequent PDU, ten times as fast as the codec. */
 
-/** The fields of submit_sm that we set, named as in SMPP 3.4 §4.4.1. All other fields are null or 0. */
+/** Named as in SMPP 3.4 §4.4.1. All other fields are null or 0. */
 export interface SubmitFields {
   readonly service_type?: string;
   readonly source_addr_ton: number;
@@ -16,26 +13,23 @@ export interface SubmitFields {
   readonly destination_addr: string;
   readonly esm_class: number;
   readonly priority_flag?: number;
-  /** A relative or an absolute time (§7.1.1). Empty for none. */
+  /** Relative or absolute (§7.1.1). Empty for none. */
   readonly validity_period: string;
   readonly registered_delivery: number;
   readonly data_coding: number;
-  /** The user data header and the text, at most 254 octets together. */
+  /** User data header and text, at most 254 octets together. */
   readonly short_message: Buffer;
-  /** Optional parameters. They follow the other fields in this order. */
+  /** Written after the other fields, in this order. */
   readonly tlvs?: readonly Tlv[];
 }
 
-/**
- * An optional parameter (§5.3.1). We write it ourselves, because the codec has only one name and type for each tag, and carriers
- * use the same tags differently.
- */
+/** §5.3.1. The codec has one name and type for each tag, but carriers use the same tags differently. */
 export interface Tlv {
   readonly tag: number;
   readonly value: Buffer;
 }
 
-/** The NULs of the five C-octet strings: service_type, two addresses, schedule_delivery_time (always empty), validity_period. */
+/** Of service_type, two addresses, schedule_delivery_time (always empty) and validity_period. */
 const NULS = 5;
 /** The fields of one octet: two types and plans, esm_class, protocol_id, priority_flag, registered_delivery, … */
 const SINGLE_OCTETS = 12;
@@ -43,10 +37,7 @@ const TLV_HEADER_OCTETS = 4;
 /** sm_length has one octet, and 255 is reserved (§5.2.21). */
 const MAX_SHORT_MESSAGE = 254;
 
-/**
- * Encodes a submit_sm with sequence number 0; `setSequence` sets the real one later. Throws RangeError when the short message has
- * more than 254 octets.
- */
+/** `setSequence` sets the sequence number. Throws RangeError when the short message is too long. */
 export function encodeSubmit(fields: SubmitFields): Buffer {
   const { service_type = '', short_message, tlvs = [] } = fields;
   if (short_message.length > MAX_SHORT_MESSAGE) {

@@ -8,12 +8,10 @@ import { Session, type Submit, type SubmitAnswer } from './session.ts';
 
 export interface TrialOptions {
   readonly carrier: CarrierDocument;
-  /** The password, decrypted. */
+  /** In clear. */
   readonly password: string;
   readonly clock: Clock;
-  /** Prints a line for the person who watches. */
   say(line: string): void;
-  /** Whether a deliver_sm is the receipt of the test message. */
   isOurs(deliver: Deliver): boolean;
 }
 
@@ -24,7 +22,7 @@ interface Waiting extends Submit {
 const BIND_TIMEOUT_MS = 10_000;
 const UNBIND_TIMEOUT_MS = 2_000;
 
-/** Sessions that try a bind, or send one test message. They are independent of the worker's sessions. */
+/** Sessions that try a bind, or send one test message, independent of the worker's sessions. */
 export class Trial {
   readonly #options: TrialOptions;
   readonly #startMs: number;
@@ -40,7 +38,7 @@ export class Trial {
     say(`${((clock.monotonicMs() - this.#startMs) / 1_000).toFixed(3).padStart(8)} s  ${line}`);
   }
 
-  /** Binds the sessions one after the other. `no_answer`: no answer came, or no connection could be made. */
+  /** One session after the other. `no_answer`: no answer came, or no connection could be made. */
   async bind(commands: readonly BindCommand[]): Promise<number | 'no_answer'> {
     for (const command of commands) {
       const session = await this.#open(command);
@@ -51,7 +49,7 @@ export class Trial {
     return STATUS.ok;
   }
 
-  /** Sends the segments one after the other, over the session that was bound first. Stops at the first refusal. */
+  /** One segment after the other, over the session that was bound first. Stops at the first refusal. */
   async submit(frames: readonly Buffer[]): Promise<(SubmitAnswer | 'no_answer')[]> {
     const answers: (SubmitAnswer | 'no_answer')[] = [];
     for (const frame of frames) {
@@ -107,16 +105,12 @@ export class Trial {
     });
   }
 
-  /**
-   * Accepts the receipt of the test message. Every other deliver_sm belongs to the worker: it is refused, so that the carrier
-   * keeps it and sends it again.
-   */
+  /** Refuses every deliver_sm but the test message's receipt: the carrier sends it again, to the worker. */
   #take(deliver: Deliver, answer: (status: number) => void): void {
     answer(this.#options.isOurs(deliver) ? STATUS.ok : STATUS.queueFull);
   }
 }
 
-/** What a step of a test found, in words. */
 export interface Step {
   readonly ok: boolean;
   readonly words: string;
@@ -125,10 +119,7 @@ export interface Step {
 /** Refusals that may only mean that the worker uses all binds that the carrier allows. */
 const NO_FURTHER: ReadonlySet<number> = new Set([STATUS.alreadyBound, STATUS.bindFailed, STATUS.incorrectBindStatus]);
 
-/**
- * Binds as the worker would. `isBeside`: the worker is bound, so this is a transmitter only, or receipts would come here that the worker
- * waits for.
- */
+/** `isBeside`: the worker is bound, so only a transmitter: a receiver would take the worker's receipts. */
 export async function bindStep(trial: Trial, { bindKind }: CarrierDocument, isBeside: boolean): Promise<Step> {
   const status = await trial.bind(isBeside ? ['bind_transmitter'] : BIND_COMMANDS[bindKind]);
   if (status === 'no_answer') {
@@ -150,7 +141,7 @@ const NAMES: ReadonlyMap<number, string> = new Map(
 /** The password of a bind is never shown. */
 const SECRET = 'password';
 
-/** Describes a PDU in one line: its name, its status in words, and its fields as they were sent. Octets are in hexadecimal. */
+/** One line: the PDU's name, its status in words, and its fields as sent. Octets are in hexadecimal. */
 function pduWords(frame: Buffer): string {
   const { command, status, sequence } = readHeader(frame);
   const answer = isResponse(command) && command !== COMMAND.genericNack;
@@ -174,7 +165,7 @@ function fieldWords(frame: Buffer): string {
   return words.length === 0 ? '' : ` ${words.join(' ')}`;
 }
 
-/** The name of a field. The codec names a TLV that it does not know by its tag in decimal; here the tag is shown in hexadecimal. */
+/** The codec names an unknown TLV by its tag in decimal; shown in hexadecimal. */
 function label(name: string): string {
   return /^\d+$/.test(name) ? `0x${Number(name).toString(16).padStart(4, '0')}` : name;
 }

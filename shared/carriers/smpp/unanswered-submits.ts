@@ -1,8 +1,7 @@
-/** The submits that had no answer when the connection ended. */
 export interface LostSubmits<Context> {
-  /** Submits that were written, so the carrier may have them. */
+  /** Written, so the carrier may have them. */
   readonly unanswered: readonly Context[];
-  /** Submits that never reached the socket, so the carrier cannot have them. */
+  /** Never written, so the carrier cannot have them. */
   readonly unwritten: readonly Context[];
 }
 
@@ -15,7 +14,7 @@ interface Submit<Context> {
 const LATE_MS = 600_000;
 const MAX_LATE = 10_000;
 
-/** The submits of a session that wait for their answers, by sequence number. They are in time or late. */
+/** The submits of a session that wait for their answers, by sequence number. */
 export class UnansweredSubmits<Context> {
   readonly #timely = new Map<number, Submit<Context>>();
   readonly #late = new Map<number, Submit<Context>>();
@@ -28,7 +27,7 @@ export class UnansweredSubmits<Context> {
     this.#timely.set(sequence, { context, sentMs });
   }
 
-  /** Takes out the submit that is answered. Undefined for a second answer, and for an answer that came later than `LATE_MS`. */
+  /** Undefined for a second answer, and for one that came later than `LATE_MS`. */
   take(sequence: number): { readonly context: Context } | undefined {
     const submit = this.#timely.get(sequence) ?? this.#late.get(sequence);
     this.#timely.delete(sequence);
@@ -42,10 +41,7 @@ export class UnansweredSubmits<Context> {
     return oldest !== undefined && nowMs - oldest.sentMs >= timeoutMs ? oldest.sentMs : undefined;
   }
 
-  /**
-   * Makes submits late that have waited for `timeoutMs`, and calls `onTimeout` for each. Forgets those that have been late for
-   * too long.
-   */
+  /** Submits that waited `timeoutMs` are late from then on. Forgets those that have been late too long. */
   age(nowMs: number, timeoutMs: number, onTimeout: (context: Context) => void): void {
     for (const [sequence, submit] of this.#timely) {
       if (nowMs - submit.sentMs < timeoutMs) break; // The submits are in the order of sending.
@@ -59,7 +55,7 @@ export class UnansweredSubmits<Context> {
     }
   }
 
-  /** Empties the lists when the connection has ended, because no answer can come any more. */
+  /** The connection has ended, so no answer can come any more. */
   lose(unwritten: ReadonlySet<number>): LostSubmits<Context> {
     const lost = { unanswered: [] as Context[], unwritten: [] as Context[] };
     for (const [sequence, { context }] of this.#timely) {
