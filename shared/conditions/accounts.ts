@@ -13,35 +13,29 @@ import type { AccountDocument } from '../money/accounts/account.ts';
 import type { AccountId } from '../platform/runtime/ids.ts';
 import { type Condition, type Finding, readCarrierConditions, type Subject } from './condition.ts';
 
-/** What may be wrong with an account: why it cannot send, what ends soon, what it is not told. */
-
-/** What its finders look at. */
 export interface AccountSeen {
   readonly now: Date;
   readonly account: Pick<
     AccountDocument,
     '_id' | 'balance' | 'dlt' | 'expiryDate' | 'held' | 'lowBalance' | 'name' | 'senders' | 'status'
   >;
-  /** Prefixes that look like fraud, and those that were released. */
   readonly holds: readonly Pick<HoldDocument, '_id' | 'prefix' | 'state' | 'since' | 'seen'>[];
-  /** It has a sender that is approved, or needs none. */
+  /** An approved sender exists, or none is needed. */
   readonly hasSender: boolean;
-  /** Some carrier may take its SMS. */
   readonly hasRoute: boolean;
-  /** Since when every carrier of its SMS refuses them or cannot be reached. Absent: one may take them, or none is set up. */
+  /** Since when no carrier takes its SMS. Absent: one may take them, or none is set up. */
   readonly stoppedSince?: Date | undefined;
   readonly webhooks: readonly Pick<EndpointDocument, '_id' | 'url' | 'status' | 'disabledReason' | 'failingSince'>[];
-  /** Its numbers on the chat-app channel. */
   readonly providers: readonly ProviderDocument[];
-  /** For how many days the balance lasts at the rate of the last week. Absent: nothing was used, or nobody has counted. */
+  /** How long the balance lasts at last week's rate. Absent: nothing was used, or nobody has counted. */
   readonly lastsDays?: number | undefined;
 }
 
 const DAY_MS = 86_400_000;
-/** An account is told so many days before its credits expire. */
+/** How long before its credits expire an account is told. */
 const EXPIRING_DAYS = 14;
 const NOTICE_MS = 3 * DAY_MS;
-/** Without a threshold of its own, a balance is low when it lasts for fewer days than these. */
+/** Without a threshold of its own, a balance is low when it lasts for fewer days. */
 const LOW_DAYS = 2;
 
 export const ACCOUNT_CONDITIONS = {
@@ -316,7 +310,7 @@ function endOf({ account }: Pick<AccountSeen, 'account'>): Date {
   return new Date(Date.parse(`${account.expiryDate}T00:00:00Z`) + DAY_MS);
 }
 
-/** Whole days until then, today not counted; negative when it is over. */
+/** Whole days until the credits expire, today not counted; negative afterwards. */
 export function daysLeft(seen: Pick<AccountSeen, 'account' | 'now'>): number {
   return Math.ceil((endOf(seen).getTime() - seen.now.getTime()) / DAY_MS) - 1;
 }
@@ -325,14 +319,13 @@ function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }
 
-/** The rate at which credits go is that of the last week: a day may be a Sunday. */
+/** The rate of spending is that of the last week, because a day may be a Sunday. */
 const RATE_DAYS = 7;
-/** Conditions of a carrier that takes no messages. */
 const STOPPING: readonly string[] = ['carrier.down', 'carrier.refusing', 'carrier.silent'];
 
 type Account = AccountSeen['account'];
 
-/** What the finders look at, of some accounts: seven reads for all of them. `perDay`: credits used a day, where that is known. */
+/** The facts about these accounts: seven reads for all. `perDay`: credits used a day, where known. */
 export async function gatherAccounts(
   db: Db,
   accounts: readonly Account[],
@@ -372,7 +365,7 @@ export async function gatherAccounts(
   }));
 }
 
-/** Since when carriers take nothing, as the watch has found it. */
+/** By carrier, as the watch has found it: since when it takes nothing. */
 async function readStoppedCarriers(db: Db): Promise<ReadonlyMap<string, Date>> {
   const found = await readCarrierConditions(db);
   const urgent = found.filter(
@@ -381,7 +374,7 @@ async function readStoppedCarriers(db: Db): Promise<ReadonlyMap<string, Date>> {
   return new Map(urgent.map(({ subject, since }) => [subject.id, since]));
 }
 
-/** The beginning of the latest, when all carriers that may take its SMS have stopped. */
+/** When the last of the carriers of its SMS stopped, if all have. */
 function stoppedSince(
   account: AccountId,
   carriers: readonly CarrierDocument[],
@@ -404,7 +397,7 @@ function stoppedSince(
   return Number.isFinite(since) ? new Date(since) : undefined;
 }
 
-/** Credits that an account used a day in the last week. */
+/** In the last week. */
 export async function readCreditsPerDay(db: Db, account: AccountId, now: Date): Promise<number> {
   return creditsPerDay(await readHours(db, account, new Date(now.getTime() - RATE_DAYS * DAY_MS)), now);
 }
@@ -414,7 +407,6 @@ export function lasting(balance: number, perDay: number | undefined): number | u
   return perDay === undefined || perDay === 0 ? undefined : Math.floor(balance / perDay);
 }
 
-/** The fields that are read of an account. */
 export const ACCOUNT_FIELDS: Readonly<Record<keyof Account, 1>> = {
   ...{ _id: 1, balance: 1, dlt: 1, expiryDate: 1, held: 1, lowBalance: 1, name: 1, senders: 1, status: 1 },
 };

@@ -2,9 +2,8 @@ import type { ListedCarrier } from '../carriers/carrier-condition.ts';
 import type { WaitingAtCarrier } from '../messages/settlement/unknowns.ts';
 import type { Condition, Finding } from './condition.ts';
 
-/** What may be wrong with carriers. Few tries are no alarm: each rule has a least number. */
+/** Few tries are no alarm: each rule has a least number. */
 
-/** What its finders look at: the watch gathers it. */
 export interface CarriersSeen {
   readonly now: Date;
   readonly carriers: readonly CarrierSeen[];
@@ -16,23 +15,22 @@ export interface CarrierSeen extends ListedCarrier {
   /** Answers to submits in the last quarter of an hour, and the newest of them (`newestAnswers`). */
   readonly quarter: Answers;
   readonly newest: Answers;
-  /** Refusals since something was accepted last, within the last hour. Absent: none. */
+  /** Refusals within the last hour since the last accepted submit. Absent: none. */
   readonly refusals?: { readonly count: number; readonly since: Date };
-  /** Submits of five minutes but the last one, and answers of any kind in the last five. */
+  /** Submits of the last five minutes but the last one; answers of any kind in the last five. */
   readonly submitted: number;
   readonly answered: number;
-  /** Binds that were made in the last half hour. */
+  /** In the last half hour. */
   readonly binds30: number;
-  /** What it accepted in the last hour but the last ten minutes, and receipts of the last 30 minutes. */
+  /** Submits accepted in the last hour but the last ten minutes; receipts of the last 30 minutes. */
   readonly accepted: number;
   readonly receipts: number;
-  /** Receipts of the last minutes that fit no message; those of the last hour with a word that no table has. */
+  /** Receipts of the last minutes that fit no message; receipts of the last hour with a word that no table has. */
   readonly orphans: number;
   readonly unknownWords: number;
-  /** Submits that were never answered and wait for an answer, a receipt or the policy; those of the last hour that the policy decided. */
+  /** Unanswered submits that wait; those that the policy decided in the last hour. */
   readonly unknown: WaitingAtCarrier;
   readonly decided: number;
-  /** Messages that it refused for now, and that wait for their next try. */
   readonly retrying: WaitingAtCarrier;
 }
 
@@ -43,7 +41,7 @@ export interface Answers {
   readonly throttled: number;
 }
 
-/** Of this hour and the one before, and of the week before that. */
+/** `recent`: this hour and the one before. `usual`: the week before that. */
 export interface TrafficSeen {
   readonly kind: 'carrier' | 'route';
   readonly id: string;
@@ -59,25 +57,25 @@ export interface Fates {
   readonly rejected: number;
 }
 
-/** Waiting messages are counted up to this. Beyond it "at least" is told: nobody acts differently, and the store counts no further. */
+/** Waiting messages are counted up to this, and shown as "at least" beyond it. */
 export const COUNTED_MAX = 1_000;
 
-/** A bind that is lost usually comes back at once. */
+/** A lost bind usually comes back at once. */
 const DOWN_MS = 30_000;
-/** So many refusals in a row, none accepted in between, over at least `ALL_MS`. */
+/** So many refusals in a row, over at least `ALL_MS`. */
 const ALL_TRIES = 10;
 const ALL_MS = 60_000;
 /** Minutes. */
 export const QUARTER = 15;
 /** So many refusals in a quarter of an hour, and so large a part of all answers. */
 const PART_TRIES = 20;
-/** So many refusals are one in 45 seconds: so many minutes with answers and without any are no accident. */
+/** From so many minutes on, any answer counts: `PART_TRIES` refusals in a quarter of an hour are one in 45 seconds. */
 const QUIET_MINUTES = 5;
 const PART = 0.2;
 const SILENT_TRIES = 5;
 const THROTTLED_TRIES = 100;
 const THROTTLED_PART = 0.1;
-/** So many messages must have ended in the last two hours, and so many in the week before, for a rate to mean something. */
+/** So many messages must have ended in the last two hours, and in the week before, for a rate to mean something. */
 const ENDED_MIN = 100;
 const USUAL_MIN = 1_000;
 /** Fewer delivered than this part, or so much less than in the week before. */
@@ -326,8 +324,8 @@ function refusing({ carrier, measured, newest, quarter, refusals }: CarrierSeen,
 }
 
 /**
- * How a carrier answers now: of as few minutes as have enough answers. So a carrier that has recovered stays so when its traffic
- * becomes quiet: no wider window brings the refusals back. `inMinutes` has the answers of so many last minutes.
+ * How a carrier answers now: by the fewest last minutes that have enough answers. So a carrier that has recovered stays
+ * recovered when its traffic becomes quiet: no wider window brings the refusals back.
  */
 export function newestAnswers(inMinutes: (minutes: number) => Answers): Answers {
   for (let minutes = 1; minutes < QUARTER; minutes += 1) {

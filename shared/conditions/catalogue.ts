@@ -3,10 +3,10 @@ import { CARRIER_CONDITIONS } from './carriers.ts';
 import type { Condition } from './condition.ts';
 import { INSTALLATION_CONDITIONS } from './installation.ts';
 
-/** What the watch looks for in the installation (workers/maintenance/watch.ts). */
+/** Found by the watch (workers/maintenance/watch.ts). */
 export const WATCHED = { ...INSTALLATION_CONDITIONS, ...CARRIER_CONDITIONS };
 
-/** What whoever reads the conditions looks for: the watch cannot tell that it is gone. */
+/** Found by whoever reads the conditions: the watch cannot tell that it is gone itself. */
 export const READ = {
   'watch.stopped': {
     title: 'Nobody looks for what is wrong',
@@ -18,7 +18,7 @@ export const READ = {
       },
     },
     find: ({ watchedAt, startedAt, now }) => {
-      // Since then one could have looked.
+      // The last moment at which somebody could have looked.
       const sinceMs = Math.max(watchedAt?.getTime() ?? 0, startedAt?.getTime() ?? 0);
       if (now.getTime() - sinceMs < WATCHED_MS) return [];
       const words = 'No process looks for what is wrong: what is shown may be out of date.';
@@ -30,9 +30,8 @@ export const READ = {
 } satisfies Readonly<Record<string, Condition<WatchSeen>>>;
 
 interface WatchSeen {
-  /** When some process looked last. Undefined: none did, as far as is known. */
+  /** When a process last looked. Undefined: none did, as far as is known. */
   readonly watchedAt: Date | undefined;
-  /** Since when the oldest process lives. */
   readonly startedAt: Date | undefined;
   readonly now: Date;
 }
@@ -40,7 +39,6 @@ interface WatchSeen {
 /** The watch looks every ten seconds. */
 const WATCHED_MS = 60_000;
 
-/** Every condition, by its name. */
 export const CONDITIONS = { ...WATCHED, ...READ, ...ACCOUNT_CONDITIONS };
 
 export type ConditionName = keyof typeof CONDITIONS;

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Collection, Db } from 'mongodb';
 import type { AccountId } from '../platform/runtime/ids.ts';
 
-/** `urgent`: messages do not leave, or callers get errors; somebody has to act now. `look`: somebody has to look today. */
+/** `urgent`: messages do not leave, or callers get errors; act now. `look`: somebody has to look today. */
 export const SEVERITIES = ['urgent', 'look'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** What a condition is about. `id` of its subject is the carrier, the route, the account, the webhook, the app, the path, … */
+/** A subject's `id` is the carrier, the route, the account, the webhook, the app, the path, … */
 export const SUBJECTS = [
   'account',
   'carrier',
@@ -25,55 +25,49 @@ export interface Subject {
 }
 
 /**
- * Something that may be wrong. It is declared once, in catalogue.ts; the operations page, `GET /v2/admin/status`, the customer's
- * overview, `/readyz?detail`, the metrics, the alerts of docs/monitoring and the notices follow from it.
+ * Something that may be wrong, declared once, in catalogue.ts. The operations page, `GET /v2/admin/status`, the
+ * customer's overview, `/readyz?detail`, the metrics, the alerts of docs/monitoring and the notices follow from it.
  */
 export interface Condition<Seen> {
-  /** In a few words, without the subject: the alert's summary. */
+  /** A few words without the subject: the alert's summary. */
   readonly title: string;
-  /** How it is found, with its limits. */
   readonly how: string;
-  /** Who is told of it, how urgent it is for them, and what they should do, in plain words. */
+  /** Who is told, how urgent it is for them, and what they should do. */
   readonly concerns: Concerns;
-  /** Where it holds now. Pure. */
   find(seen: Seen): readonly Finding[];
 }
 
-/** The operators, the account itself, or both. */
 export type Concerns = { readonly [Who in Audience]?: { readonly severity: Severity; readonly todo: string } };
 export type Audience = 'operator' | 'account';
 
 export interface Finding {
   readonly subject: Subject;
-  /** What is the case, in a sentence without current times and ages. */
+  /** A sentence without current times and ages. */
   readonly words: string;
-  /** Since when, where the facts say so. Absent: since it was first found. */
+  /** Absent: since it was first found. */
   readonly since?: Date | undefined;
   /** For operators. Absent: the declared one. */
   readonly severity?: Severity;
 }
 
-/** A condition that holds, or that ended lately. */
 export interface ConditionDocument {
-  /** `carrier.refusing:airtel`. The same condition of the same subject has the same id whenever it comes. */
+  /** `carrier.refusing:airtel`: the same whenever the condition of this subject comes again. */
   readonly _id: string;
   readonly name: string;
   readonly subject: Subject;
-  /** Whose it is. Absent: the installation's. */
+  /** Absent: it is the installation's. */
   readonly account?: AccountId;
   readonly words: string;
   readonly concerns: Concerns;
-  /** When it began this time. With `_id` it names one occurrence: what is derived from both is told once. */
+  /** When it began this time. With `_id` it names one occurrence, which is told once. */
   readonly since: Date;
-  /** When webhooks and users were told of it, in which words. Absent: not yet, or they are not told of such. */
+  /** When webhooks and users were told, in which words. Absent: not yet, or they are not told of such. */
   readonly told?: { readonly at: Date; readonly words: string };
   /** Absent: it holds now. */
   readonly endedAt?: Date;
-  /** An ended one is kept for some days. */
   readonly expiresAt?: Date;
 }
 
-/** A condition as somebody is told of it. */
 export type ToldCondition = ConditionDocument & { readonly severity: Severity; readonly todo: string };
 
 /** None when it does not concern them. */
@@ -82,7 +76,7 @@ export function toldTo(who: Audience, condition: ConditionDocument): readonly To
   return concern === undefined ? [] : [{ ...condition, ...concern }];
 }
 
-/** What concerns somebody, the most urgent first, then the oldest. */
+/** The most urgent first, then the oldest. */
 export function concerning(who: Audience, conditions: readonly ConditionDocument[]): readonly ToldCondition[] {
   return conditions
     .flatMap((one) => toldTo(who, one))
@@ -92,7 +86,7 @@ export function concerning(who: Audience, conditions: readonly ConditionDocument
     );
 }
 
-/** What the entries of a table find, as documents. `since` of what does not know its beginning is `now`. */
+/** All findings of the table. `now` stands for an unknown `since`. */
 export function findAll<Seen>(
   table: Readonly<Record<string, Condition<Seen>>>,
   seen: Seen,
@@ -112,13 +106,11 @@ export function findAll<Seen>(
   );
 }
 
-/** How long an ended condition is kept. */
 const KEPT_MS = 7 * 86_400_000;
 
-/** What holds now. null finds what is missing, along an index; `$exists: false` would look at every document. */
+/** Null finds missing fields along an index; `$exists: false` would look at every document. */
 export const PRESENT = { endedAt: null as never };
 
-/** Whose conditions: the installation's, or those of accounts. */
 const SCOPES = { installation: { account: null as never }, accounts: { account: { $exists: true } } };
 export type Scope = keyof typeof SCOPES;
 
@@ -126,30 +118,30 @@ export function conditionsOf(db: Db): Collection<ConditionDocument> {
   return db.collection('conditions');
 }
 
-/** The conditions of an account that hold now. The watch (workers/maintenance/watch.ts) stores them; they are as old as its last look. */
+/** Those that hold now, as old as the watch's last look (workers/maintenance/watch.ts). */
 export function readConditions(db: Db, account: AccountId): Promise<readonly ConditionDocument[]> {
   return conditionsOf(db)
     .find({ ...PRESENT, account })
     .toArray();
 }
 
-/** Those that are named `carrier.…`. Ids begin with the name. */
+/** Those named `carrier.…`: ids begin with the name. */
 export function readCarrierConditions(db: Db): Promise<readonly ConditionDocument[]> {
   return conditionsOf(db)
     .find({ ...PRESENT, _id: { $gte: 'carrier.', $lt: 'carrier/' } })
     .toArray();
 }
 
-/** Those that concern operators, the most urgent first, then the oldest. */
+/** The most urgent first, then the oldest. */
 export function readOperatorConditions(db: Db, limit: number): Promise<readonly ConditionDocument[]> {
   return conditionsOf(db)
     .find({ ...PRESENT, 'concerns.operator.severity': { $exists: true } })
-    .sort({ 'concerns.operator.severity': -1, since: 1 }) // `urgent` is behind `look` in the alphabet
+    .sort({ 'concerns.operator.severity': -1, since: 1 }) // `urgent` sorts after `look`
     .limit(limit)
     .toArray();
 }
 
-/** Those that ended lately, the newest first. */
+/** Newest first. */
 export function readEndedConditions(db: Db, since: Date, limit: number): Promise<ConditionDocument[]> {
   return conditionsOf(db)
     .find({ endedAt: { $gte: since } })
@@ -159,9 +151,9 @@ export function readEndedConditions(db: Db, since: Date, limit: number): Promise
 }
 
 /**
- * Stores what was found: all of a scope that hold now. What held already keeps its beginning; what holds no more is ended, unless
- * `mayEnd` is false, as in the first minutes of a watch that has seen little yet. Only the holder of the maintenance lease calls
- * it. Doing it twice writes the same. Returns what is told as present afterwards.
+ * Stores all conditions of a scope that hold now. Those that held already keep their beginning; others are ended,
+ * unless `mayEnd` is false, as in the first minutes of a watch. Only the holder of the maintenance lease calls it. May
+ * be repeated. Returns the conditions that then hold.
  */
 export async function storeConditions(
   db: Db,

@@ -4,34 +4,29 @@ import { isoDate } from '../platform/runtime/clock.ts';
 import type { CarriersSeen } from './carriers.ts';
 import type { Condition, Finding } from './condition.ts';
 
-/** What may be wrong with the installation itself: its processes, its machine, its queues. */
-
-/** What the finders of the installation and its carriers look at: the watch gathers it. */
+/** The facts about the installation and its carriers that the watch gathers. */
 export interface Installation extends CarriersSeen {
-  /** Apps of which no process lives. */
   readonly missing: readonly string[];
   /** Who sends X-Forwarded-For to a gateway that trusts no proxy. */
   readonly ignoredProxies: readonly string[];
   readonly queues: readonly WaitingLane[];
-  /** The last five minutes of the API: all requests and those that failed with 5xx; all single sends and those slower than a second. */
+  /** Of the last five minutes. `failed`: with 5xx; `sends`: single ones; `slow`: longer than a second. */
   readonly api: { readonly requests: number; readonly failed: number; readonly sends: number; readonly slow: number };
-  /** Posts to webhooks in the last quarter of an hour. */
+  /** In the last quarter of an hour. */
   readonly posts: { readonly all: number; readonly failed: number };
   readonly store: StoreSeen;
-  /** How far the clocks of processes are ahead of the store's, in milliseconds; by machine. */
+  /** How far the clocks of processes are ahead of the store's, by machine. */
   readonly clocks: readonly { readonly machine: string; readonly aheadMs: number }[];
-  /** Certificates that connections need, and when they end. */
   readonly certificates: readonly { readonly whose: string; readonly carrier?: string; readonly until: Date }[];
 }
 
 export interface StoreSeen {
   /** How long a write took until a majority had it: the fastest of the last three. */
   readonly writeMs: number;
-  /** Of the embedded store's disk. */
   readonly disk?: { readonly dir: string; readonly freeBytes: number; readonly bytes: number } | undefined;
 }
 
-/** A message of the most urgent lane should leave at once; promotional ones may wait for their hours. */
+/** Promotional messages may wait for their hours, urgent ones leave at once. */
 const WAIT_MINUTES: Readonly<Partial<Record<WaitingLane['lane'], number>>> = {
   otp: 1,
   transactional: 5,
@@ -223,7 +218,7 @@ export const INSTALLATION_CONDITIONS = {
 function waiting({ path, lane, waiting: count, more, oldest }: WaitingLane, now: Date): Finding[] {
   const limit = WAIT_MINUTES[lane];
   if (limit === undefined || now.getTime() - oldest.at.getTime() < limit * 60_000) return [];
-  const kind = path === CHAT_PATH ? 'chat-app' : lane; // The chat-app channel has one lane, the first.
+  const kind = path === CHAT_PATH ? 'chat-app' : lane; // the chat-app channel has one lane, the first
   const words = `${more ? 'At least ' : ''}${count} ${kind} ${count === 1 ? 'message waits' : 'messages wait'} on ${path}.`;
   const severity = lane === 'otp' || lane === 'transactional' ? 'urgent' : 'look';
   return [{ subject: { kind: 'queue', id: `${path} ${lane}` }, words, since: oldest.at, severity }];

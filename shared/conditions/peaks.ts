@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { HOUR_MS, type HourName, hourName, hourStart } from '../messages/statistics.ts';
 
-/** The highest that was seen of each carrier in one hour, for charts. A month of it is 720 small documents. */
+/** The highest values of each carrier in one hour, for charts. A month of it is 720 small documents. */
 export interface PeakDocument {
   readonly _id: HourName;
   /** By carrier. */
@@ -12,14 +12,14 @@ export interface PeakDocument {
 export interface Peaks {
   /** Messages that wait for it: in queues that it serves, and for their next try. */
   readonly waiting: number;
-  /** Milliseconds to the answer of a submit, of the last thousand. Absent: it has answered nothing. */
+  /** Milliseconds until a submit is answered, of the last thousand. Absent: it has answered nothing. */
   readonly p50?: number;
   readonly p99?: number;
 }
 
 const KEPT_MS = 32 * 24 * HOUR_MS;
 
-/** Raises the peaks of the hour. Doing it twice writes the same. */
+/** May be repeated. */
 export async function raisePeaks(db: Db, now: Date, peaks: ReadonlyMap<string, Peaks>): Promise<void> {
   const fields = [...peaks].flatMap(([carrier, all]) =>
     Object.entries(all).map(([name, value]) => [`carriers.${carrier}.${name}`, value] as const),
@@ -30,7 +30,7 @@ export async function raisePeaks(db: Db, now: Date, peaks: ReadonlyMap<string, P
   await peaksOf(db).updateOne({ _id }, { $max: { expiresAt, ...Object.fromEntries(fields) } }, { upsert: true });
 }
 
-/** The hours since `from`, oldest first. */
+/** Oldest first. */
 export function readPeaks(db: Db, from: Date): Promise<PeakDocument[]> {
   return peaksOf(db)
     .find({ _id: { $gte: hourName(from) } })
