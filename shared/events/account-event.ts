@@ -3,11 +3,10 @@ import type { Act, Told } from '../platform/runtime/act.ts';
 import { isoTimestamp } from '../platform/runtime/clock.ts';
 import type { AccountId } from '../platform/runtime/ids.ts';
 
-/** What people are told by e-mail. */
 export interface Notice<Name extends string = string> {
-  /** What it tells of, for whoever chooses among them. */
+  /** When it is sent, for whoever chooses among notices. */
   readonly when: string;
-  /** Who may be told; of these, who is told unless they say otherwise. `self`: only the user whom it is about. */
+  /** Who may be told, and who of them is told by default. `self`: only the user whom it is about. */
   readonly mayGet: readonly Role[] | 'self';
   readonly getsUnasked: readonly Role[];
   /** Of an account's event: operators get it too. */
@@ -19,34 +18,32 @@ export interface NoticeWords {
   readonly subject: string;
   /** What happened, and what to do: a paragraph each. */
   readonly text: readonly string[];
-  /** Where on the dashboard that is done: `/keys`. */
+  /** The dashboard's page to do it on: `/keys`. */
   readonly page: string;
-  /** For operators who are told of it too, where that is another page. */
   readonly operatorsPage?: string;
 }
 
 /** What happened to an account or one of its things. `Name`: the names of its members. */
 export interface AccountEventKind<Name extends string = string> extends Notice<Name> {
   readonly channels: readonly ['account'];
-  /** What its body tells besides its name and time: what each member is, and an example of it. */
+  /** The members of its body, besides name and time. */
   readonly members: Readonly<Record<Name, Member>>;
 }
 
-/** What an event tells: its shape in the API's document follows from it. */
+/** The API's document takes the member's shape from it. */
 export interface Member {
   readonly about: string;
-  /** It is an id of ours. */
   readonly id?: 'msg';
   readonly example: Told;
   readonly nullable?: true;
 }
 
-/** An entry of the catalogue: its words know its members. */
+/** Its `words` may use its members only. */
 export function accountEvent<Name extends string>(kind: Omit<AccountEventKind<Name>, 'channels'>): AccountEventKind {
   return { ...kind, channels: ['account'] };
 }
 
-/** Of a condition (shared/conditions/catalogue.ts) that an account, or the operators, are told of when it begins. `page`: as in `NoticeWords`. */
+/** A condition (shared/conditions/catalogue.ts) that an account, or the operators, are told of when it begins. */
 export function conditionEvent<Name extends string>(
   kind: Omit<AccountEventKind<Name | 'words' | 'what_to_do'>, 'channels' | 'words' | 'members'> & {
     readonly members: Readonly<Record<Name, Member>>;
@@ -63,7 +60,7 @@ export function conditionEvent<Name extends string>(
   return accountEvent<string>({ ...rest, members: { ...members, ...said }, words: conditionWords(page) });
 }
 
-/** The words of a condition, which bring their own. */
+/** A condition brings its own words. */
 export function conditionWords(page: (told: Readonly<Record<string, Told>>) => string): Notice['words'] {
   return (told) => ({
     subject: String(told.words).replace(/\.$/, ''),
@@ -72,10 +69,9 @@ export function conditionWords(page: (told: Readonly<Record<string, Told>>) => s
   });
 }
 
-/** An event of an account that is to be announced. */
 export interface AccountChange<Event extends string = string> extends Pick<Act<Event>, 'event' | 'at' | 'told'> {
   readonly account: AccountId;
-  /** What it happened to: a key, a user, a webhook. */
+  /** The key, user or webhook that it happened to. */
   readonly subject: string;
 }
 

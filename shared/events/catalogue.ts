@@ -18,11 +18,9 @@ import {
   type Notice,
 } from './account-event.ts';
 
-/** A message reached a state. */
 export interface StateChange {
-  /** The message as it is now. When a redo announces the change, the message may have moved on. */
+  /** The message as it is now: when a redo announces the change, it may have moved on. */
   readonly message: AnyMessage;
-  /** The history entry that the event reports. */
   readonly entry: HistoryEntry;
 }
 
@@ -31,16 +29,15 @@ export const EVENT_CHANNELS = ['sms', 'chatapp', 'account'] as const satisfies r
 export type EventChannel = (typeof EVENT_CHANNELS)[number];
 
 interface EventKind {
-  /** The channels whose webhooks may subscribe to it. */
   readonly channels: readonly EventChannel[];
-  /** When it happens, in words for customers; the API's document shows it under `webhooks`. */
+  /** When it happens, for customers; in the API's document under `webhooks`. */
   readonly when: string;
-  /** What its body tells besides its name, time and channel. Absent: its shape is in gateway/api/event-shapes.ts. */
+  /** Members of its body besides name, time and channel. Absent: see gateway/api/event-shapes.ts. */
   readonly members?: Readonly<Record<string, Member>>;
 }
 
 interface MessageEventKind extends EventKind {
-  /** The event happens when a message reaches this state, shown by a new entry of its history. */
+  /** A new history entry with this state is this event. */
   readonly state: HistoryEntry['state'];
   /** Whether the body says who the customer is, where the channel knows more than a number. */
   readonly tellsCustomer?: true;
@@ -50,7 +47,6 @@ interface MessageEventKind extends EventKind {
 
 const ALL = ['sms', 'chatapp'] as const satisfies readonly ChannelName[];
 
-/** `word`: the example. */
 function wordMembers(word: string) {
   return {
     message_id: {
@@ -65,9 +61,9 @@ function wordMembers(word: string) {
 }
 
 /**
- * The events of messages ("Event kinds"), in the order of lists. Only these tables decide name, channel, time and body of an
- * event. Subscriptions, the filter of GET /v2/events and the names accepted for webhooks follow from them; a test compares
- * the API's document with them. How to add one: docs/extending.md.
+ * The events of messages ("Event kinds"), in the order of lists. Subscriptions, the filter of GET /v2/events and the
+ * names accepted for webhooks follow from these tables; a test compares the API's document with them. How to add one:
+ * docs/extending.md.
  */
 const MESSAGE_EVENTS = {
   'message.received': {
@@ -125,7 +121,7 @@ const CUSTOMER = {
   customer: { about: 'A number, or the user id of a customer who shows none.', example: '919876543210' },
 } as const;
 
-/** What customers of the chat-app channel tell the provider. GET /v2/events does not list it, as it is about no message. */
+/** A chat-app customer's marketing wishes. GET /v2/events does not list them, as they are about no message. */
 const MARKETING_EVENTS = {
   'marketing.stopped': {
     channels: ['chatapp'],
@@ -149,13 +145,11 @@ const VERIFICATION_EVENTS = {
   'verification.expired': { channels: ALL, when: 'The time of a code was over before it was given back.' },
 } as const satisfies Readonly<Record<`verification.${VerificationOutcome}`, EventKind>>;
 
-/** Roles that change settings. */
 const SETTERS = ['owner', 'developer'] as const;
 const OWNERS = ['owner'] as const;
-/** Operators who do something about it. */
 const ON_CALL = ['operator', 'operator_support'] as const;
 
-/** The events of templates. GET /v2/events does not list them, because it reads the histories of messages. */
+/** GET /v2/events does not list them, because it reads the histories of messages. */
 const TEMPLATE_EVENTS = {
   'template.approved': {
     channels: [...ALL, 'account'],
@@ -242,7 +236,7 @@ function trafficWords(told: Readonly<Record<keyof typeof TRAFFIC_MEMBERS, Told>>
   return `Numbers that begin with ${told.prefix} got ${told.messages} messages in two hours, at most ${told.usual_messages} before, and ${arrived} % of them arrived, where ${usually} % do.${codes}`;
 }
 
-/** What happens to an account itself. An entry is all that such an event needs, besides where it happens. */
+/** An entry is all that an account's event needs, besides the place where it happens. */
 const ACCOUNT_EVENTS = {
   'key.created': accountEvent({
     when: 'An API key was made.',
@@ -460,7 +454,7 @@ const ACCOUNT_EVENTS = {
   }),
 } as const;
 
-/** What operators alone are told of. They have no account, so no webhooks. */
+/** For operators only. They have no account, so no webhooks. */
 const OPERATOR_NOTICES = {
   'approval.waiting': {
     when: 'An account asks for a sender, a CTA or a DLT template. Told at most once an hour.',
@@ -483,7 +477,6 @@ function carrierNotice(when: string): Notice {
   return { when, mayGet: OPERATOR_ROLES, getsUnasked: ON_CALL, words };
 }
 
-/** All events that customers can receive. */
 export const EVENTS = {
   ...MESSAGE_EVENTS,
   ...VERIFICATION_EVENTS,
@@ -491,7 +484,6 @@ export const EVENTS = {
   ...TEMPLATE_EVENTS,
   ...ACCOUNT_EVENTS,
 };
-/** What people can be told by e-mail, by name. */
 export const NOTICES = { ...TEMPLATE_EVENTS, ...ACCOUNT_EVENTS, ...OPERATOR_NOTICES };
 
 export type AccountEventName = keyof typeof ACCOUNT_EVENTS;
@@ -504,7 +496,7 @@ export type MessageEventName = keyof typeof MESSAGE_EVENTS;
 export const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[];
 export const MESSAGE_EVENT_NAMES = Object.keys(MESSAGE_EVENTS) as readonly MessageEventName[];
 export const ACCOUNT_EVENT_NAMES = Object.keys(ACCOUNT_EVENTS) as readonly AccountEventName[];
-/** Those of conditions, which `announceConditions` tells when they begin. */
+/** Told by `announceConditions` when they begin. */
 export const CONDITION_NOTICES = [
   ...(['balance.low', 'account.expiring', 'webhook.failing', 'webhook.disabled'] as const),
   ...(['provider.stopped', 'provider.notice'] as const),
@@ -512,20 +504,17 @@ export const CONDITION_NOTICES = [
 ] satisfies readonly NoticeName[];
 export const NOTICE_NAMES = Object.keys(NOTICES) as readonly NoticeName[];
 
-/** The events of one channel. */
 export function eventsOf(channel: EventChannel): readonly EventName[] {
   const kinds: Readonly<Record<EventName, EventKind>> = EVENTS;
   return EVENT_NAMES.filter((name) => kinds[name].channels.includes(channel));
 }
 
-/** The event for a new entry of a message's history. */
 export function eventName({ state }: HistoryEntry): MessageEventName {
   const name = BY_STATE.get(state);
   if (name === undefined) throw new Error(`no event tells of the state ${state}`);
   return name;
 }
 
-/** The state that an event of this name reports. */
 export function stateOf(name: MessageEventName): HistoryEntry['state'] {
   return MESSAGE_EVENTS[name].state;
 }
@@ -558,10 +547,9 @@ export function tlvMembers({ receiptedMessageId, messageState, networkErrorCode,
   };
 }
 
-/** Who the customers of messages are, by the messages. */
 export type Customers = ReadonlyMap<MessageId, object>;
 
-/** Reads who the customers are, of those messages whose events say so. One read for each account, seldom two. */
+/** The customers of those messages whose events say who they are. One read per account, seldom two. */
 export async function customersOf(db: Db, changes: readonly StateChange[]): Promise<Customers> {
   const byAccount = new Map<AccountId, AnyMessage[]>();
   for (const { message, entry } of changes) {
@@ -581,19 +569,19 @@ export async function customersOf(db: Db, changes: readonly StateChange[]): Prom
   return found;
 }
 
-/** The event that tells of a template's change, and the exact JSON that is signed and posted. */
+/** The event of a template's change, and the exact JSON that is signed and posted. */
 export function templateEvent(change: TemplateChange): { readonly event: EventName; readonly body: string } {
   const event = `template.${change.event}` as const;
   return { event, body: JSON.stringify(templateBody(event, change)) };
 }
 
-/** The event that tells of a customer's wish, and the exact JSON that is signed and posted. */
+/** The event of a customer's wish, and the exact JSON that is signed and posted. */
 export function marketingEvent(change: MarketingChange): { readonly event: EventName; readonly body: string } {
   const event = `marketing.${change.wish}` as const;
   return { event, body: JSON.stringify(marketingBody(event, change)) };
 }
 
-/** The event that tells how a code ended, and the exact JSON that is signed and posted. */
+/** The event of a code's end, and the exact JSON that is signed and posted. */
 export function verificationEvent(end: VerificationEnd): { readonly event: EventName; readonly body: string } {
   const event = `verification.${end.outcome}` as const;
   return { event, body: JSON.stringify(verificationBody(event, end)) };
@@ -612,7 +600,6 @@ function kindOf(name: MessageEventName): MessageEventKind {
   return MESSAGE_EVENTS[name];
 }
 
-/** Members that only some events have, each in its place. */
 interface OwnMembers {
   readonly operator?: string;
   readonly deliveredAt?: string;
@@ -623,7 +610,7 @@ function sentBody(event: string, change: StateChange): object {
   return outboundBody(event, change, {});
 }
 
-/** `operator` is never null here: a message that arrived was delivered by somebody. */
+/** `operator` is never null here: a message that was read was delivered by somebody. */
 function readBody(event: string, change: StateChange, customer?: object): object {
   return { ...outboundBody(event, change, { operator: deliveredBy(change) }), customer };
 }
@@ -643,21 +630,20 @@ function errorBody(event: string, change: StateChange): object {
 }
 
 /**
- * The payload of "message.received". A text has exactly these six members. Other types add their own members under the type's
- * name, and an answer to a message adds its `context`. On the chat-app channel the business's number is left out, because an
- * account has only one. An SMS also has `to` and `channel`; `opt_out` if it is an opt-out word or close to one; and `missing_parts`
- * or `data_coding` if it could not be read completely.
+ * The payload of "message.received". A text has exactly these six members. Other types add theirs under the type's
+ * name; an answer to a message adds its `context`. An SMS also has `to` and `channel`; `opt_out` if it is an opt-out
+ * word or close to one; and `missing_parts` or `data_coding` if it could not be read completely.
  */
 function receivedBody(event: string, { message, entry }: StateChange, customer?: object): object {
   assert('inbound' in message, 'only what a customer wrote is received');
   const { _id, from, inbound } = message;
   const { type, body, more } = inbound;
   const members = { event, from, message_id: _id, type, body, timestamp: isoTimestamp(entry.at) };
-  // Our members are written again after the provider's, so that none of the provider's members can replace them.
+  // Our members are written again after the provider's, which may replace none of them.
   return { ...members, ...more, ...members, ...channelOf(message).eventMembers(message), customer };
 }
 
-/** `message_id` is the customer's message. `number` is the number that it was sent to. The whole text was the opt-out word. */
+/** `message_id` is the customer's message, `number` the number that it was sent to. */
 function optOutBody(event: string, { message, entry }: StateChange): object {
   assert('inbound' in message, 'only a customer opts out or in');
   const { _id, from, to, inbound } = message;
@@ -666,8 +652,9 @@ function optOutBody(event: string, { message, entry }: StateChange): object {
 }
 
 /**
- * A flat object, in the specification's order ("Payload of message.delivered"). Spec gap: the other events have the same members
- * without `delivered_at`. `operator` is null while unknown. `reference` is present when the sender gave one.
+ * A flat object, in the specification's order ("Payload of message.delivered"). Spec gap: the other events have the
+ * same members without `delivered_at`. `operator` is null while unknown; `reference` is present when the sender gave
+ * one.
  */
 function outboundBody(event: string, { message, entry }: StateChange, own: OwnMembers): object {
   return {
@@ -684,7 +671,7 @@ function outboundBody(event: string, { message, entry }: StateChange, own: OwnMe
   };
 }
 
-/** `fallback_message_id` is that of the SMS, which has events of its own. Null if it could not go: then the error says why. */
+/** `fallback_message_id` is the SMS, which has events of its own. Null if it could not go: then the error says why. */
 function fallbackBody(event: string, { message, entry }: StateChange): object {
   assert('fallback' in message && message.fallback !== undefined, 'only a message with a fallback falls back');
   const { decided, ended } = message.fallback;
@@ -706,7 +693,6 @@ function deliveredBy({ message }: StateChange): string {
   return channelOf(message).deliveredBy(message);
 }
 
-/** A code was given back, or cannot be any more. */
 export interface VerificationEnd {
   readonly verification: VerificationDocument;
   readonly outcome: VerificationOutcome;
@@ -722,10 +708,9 @@ function verificationBody(event: string, { verification, outcome, at }: Verifica
   };
 }
 
-/** A customer of the chat-app channel told the provider to get no marketing of the account any more, or to get it again. */
+/** A chat-app customer told the provider to get no more marketing from the account, or to get it again. */
 export interface MarketingChange {
   readonly account: AccountId;
-  /** A number, or a user id. */
   readonly customer: string;
   readonly wish: 'stopped' | 'resumed';
   readonly at: Date;
@@ -735,32 +720,26 @@ function marketingBody(event: string, { customer, at }: MarketingChange): object
   return { event, customer, timestamp: isoTimestamp(at), channel: 'chatapp' };
 }
 
-/** A change of a template that is announced: `stopped` is an approved one that cannot be sent any more. */
+/** `stopped`: an approved template that cannot be sent any more. */
 type TemplateOutcome = 'approved' | 'rejected' | 'stopped';
 
-/**
- * A change that is decided and not announced yet, kept in the template's document: the update that decides adds it, and maintenance
- * announces and removes it (workers/maintenance/announce.ts).
- */
+/** Kept in the template's document until maintenance has announced it (workers/maintenance/announce.ts). */
 export interface UnannouncedTemplateEvent {
   readonly event: TemplateOutcome;
-  /** The template's status after the change: of `stopped` it says why. */
+  /** The status after the change; for `stopped` it says why. */
   readonly status: string;
   readonly reason?: string;
   readonly at: Date;
 }
 
-/** A template reached a state. */
 export interface TemplateChange extends UnannouncedTemplateEvent {
   readonly account: AccountId;
   readonly channel: ChannelName;
-  /** `_id` of the template's document. */
   readonly template: string;
-  /** Members that name it: of an SMS template its id and name, of a chat-app template its name, language and category. */
+  /** Members that name the template: of SMS its id and name, of chat-app its name, language and category. */
   readonly named: Readonly<Record<string, string>>;
 }
 
-/** `reason` is null when nobody gave one. */
 function templateBody(event: string, { named, status, reason, at, channel }: TemplateChange): object {
   return { event, ...named, status, reason: reason ?? null, timestamp: isoTimestamp(at), channel };
 }

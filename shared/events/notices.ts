@@ -5,7 +5,6 @@ import { NOTICE_NAMES, NOTICES, type NoticeName } from './catalogue.ts';
 
 type Wishes = Pick<UserDocument, 'role' | 'notices'>;
 
-/** The notices that somebody of this role may get. */
 export function noticesFor({ role }: Pick<UserDocument, 'role'>): readonly NoticeName[] {
   return NOTICE_NAMES.filter((name) => {
     const { mayGet }: Notice = NOTICES[name];
@@ -13,7 +12,7 @@ export function noticesFor({ role }: Pick<UserDocument, 'role'>): readonly Notic
   });
 }
 
-/** Whether the user is told of it by mail: by choice, or because the role usually is. */
+/** By the user's choice, or because the role gets it by default. */
 export function getsNotice({ role, notices }: Wishes, name: NoticeName): boolean {
   const { mayGet, getsUnasked }: Notice = NOTICES[name];
   if (mayGet !== 'self' && !mayGet.includes(role)) return false;
@@ -21,7 +20,7 @@ export function getsNotice({ role, notices }: Wishes, name: NoticeName): boolean
   return getsUnasked.includes(role) || notices?.on.includes(name) === true;
 }
 
-/** What is stored so that somebody of this role gets exactly these. */
+/** The stored wishes with which somebody of this role gets exactly these notices. */
 export function wishesOf(
   role: UserDocument['role'],
   wanted: readonly NoticeName[],
@@ -33,7 +32,7 @@ export function wishesOf(
   };
 }
 
-/** What a mail says; undefined of one that tells of no notice, but has a link. */
+/** Undefined for a mail that tells of no notice, but has a link. */
 export function noticeWords({ kind, told }: Pick<MailDocument, 'kind' | 'told'>): NoticeWords | undefined {
   if (!Object.hasOwn(NOTICES, kind)) return undefined;
   const notice: Notice = NOTICES[kind as NoticeName]; // as the line above found

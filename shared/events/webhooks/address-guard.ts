@@ -8,9 +8,9 @@ import { createHostResolver, type ResolveHost } from '../../platform/runtime/res
 
 export interface GuardOptions {
   readonly allowHttp: boolean;
-  /** Subnets that are reachable although they are not public, in the form of HARKARA_WEBHOOK_ALLOW_SUBNETS. */
+  /** Reachable although not public, in the form of HARKARA_WEBHOOK_ALLOW_SUBNETS. */
   readonly allowSubnets: readonly string[];
-  /** Absent: `createHostResolver`. Tests give their own. */
+  /** Absent: `createHostResolver`. */
   readonly resolve?: ResolveHost;
 }
 
@@ -18,7 +18,6 @@ export function guardOptions(config: Pick<Config, 'webhookAllowHttp' | 'webhookA
   return { allowHttp: config.webhookAllowHttp === 'yes', allowSubnets: config.webhookAllowSubnets };
 }
 
-/** At least one address of the host must not be connected to. */
 export class RefusedAddress extends Error {
   readonly code = 'refused_address';
 }
@@ -30,10 +29,10 @@ export type UrlVerdict =
 const URL_LENGTH_MAX = 2_048;
 
 /**
- * Keeps customers' webhooks away from private networks (server-side request forgery). The same guard checks a url at registration
- * and again at every connection. Names are resolved once, all addresses are checked, and the connection uses one of the checked
- * addresses. So a name that changes in between (DNS rebinding) gains nothing. What an operator has opened may be for a port or an
- * account only (docs/decisions/0029).
+ * Keeps customers' webhooks away from private networks (server-side request forgery). A url is checked at registration
+ * and again at every connection: names are resolved once, all addresses are checked, and one of the checked addresses
+ * is used, so a name that changes in between (DNS rebinding) gains nothing. An operator may open subnets for one port
+ * or account only (docs/decisions/0029).
  */
 export class AddressGuard {
   readonly #allowHttp: boolean;
@@ -59,7 +58,7 @@ export class AddressGuard {
     );
   }
 
-  /** The guard of an account's addresses. Accounts for which nothing is opened share this one. */
+  /** Accounts for which nothing is opened share this one. */
   for(account: AccountId): AddressGuard {
     return this.#own.get(account) ?? this;
   }
@@ -76,8 +75,8 @@ export class AddressGuard {
   }
 
   /**
-   * The addresses of a host, all of them checked. `host` is a name or a literal address, IPv6 with or without brackets. Rejects
-   * with `RefusedAddress` when any address is not allowed at that port, and with the resolver's error when there is none.
+   * All addresses of a host, checked. `host`: a name or a literal address, IPv6 with or without brackets. Rejects with
+   * `RefusedAddress` when any address is not allowed at that port, and with the resolver's error when there is none.
    */
   async addressesOf(host: string, port: number): Promise<readonly string[]> {
     const literal = literalAddress(host);
@@ -87,7 +86,7 @@ export class AddressGuard {
     return addresses;
   }
 
-  /** Whether a url may be an endpoint's: every rule that needs no DNS lookup. */
+  /** Every rule for an endpoint's url that needs no DNS lookup. */
   checkForm(text: string): UrlVerdict {
     if (text.length > URL_LENGTH_MAX) return refuse(`The url must have at most ${URL_LENGTH_MAX} characters.`);
     // The URL parser drops these at the ends, and line breaks anywhere; others might read the url as another address.
@@ -119,9 +118,8 @@ export class AddressGuard {
   }
 }
 
-/** A subnet of the allow-list. */
 interface Allowed {
-  /** As it is written, without the account. */
+  /** As written, without the account. */
   readonly form: string;
   readonly subnet: Subnet;
   /** Absent: every port. */
@@ -145,12 +143,11 @@ function parseAllowed(text: string): Allowed {
   return { form, subnet, ...(port === undefined ? {} : { port }), ...(account === undefined ? {} : { account }) };
 }
 
-/** The port that a connection to the url uses. */
 export function portOf({ port, protocol }: URL): number {
   return port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port);
 }
 
-/** The address that a url's host spells out; undefined when it is a name. */
+/** Undefined when the host is a name. */
 export function literalAddress(host: string): string | undefined {
   const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
   return isIP(bare) === 0 ? undefined : bare;

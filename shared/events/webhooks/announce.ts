@@ -38,42 +38,40 @@ import { changeSpans } from './trace.ts';
 type AnyChange = StateChange | VerificationEnd | MarketingChange | TemplateChange | AccountChange<AccountEventName>;
 
 /**
- * How changes are announced, by what the caller knows of them.
+ * How changes are announced.
  *
- * - `each`: one delivery for each change and endpoint. Ids are derived (`<event id>:<endpoint id>`), so announcing the same changes
- *   again, after a crash or by another process, adds nothing.
- * - `grouped`: states of messages that nobody has announced. Those for one endpoint are one document (`DeliveryGroup`). To repeat a
- *   call that failed, give the same array: it stores the same documents.
- * - `again`: these changes may be old, and may have been announced in either way. Adds those that are missing. An endpoint that was
- *   registered, enabled or given further events since gets none of them.
+ * - `each`: one delivery for each change and endpoint. Ids are derived (`<event id>:<endpoint id>`), so announcing
+ * the same changes again, after a crash or by another process, adds nothing.
+ * - `grouped`: states of messages that nobody has announced. Those for one endpoint are one document (`DeliveryGroup`).
+ * To repeat a failed call, give the same array: it stores the same documents.
+ * - `again`: old changes, perhaps announced in either way. Adds missing ones, but none for endpoints registered,
+ * enabled or given further events since.
  */
 export type Announcing = 'each' | 'grouped' | 'again';
 
 /** Part of a settle's follow-up: turns state changes into deliveries. */
 export interface Announcer {
   /**
-   * Stores one delivery for each change and each matching endpoint: active, of the change's account and channel, subscribed to the
-   * event, and with a filter that it fits. All in one unordered insert. Throws the driver's error when the store fails. Some may be
-   * stored then; the caller repeats the call.
+   * Stores one delivery for each change and each matching endpoint: active, of the change's account and channel,
+   * subscribed to the event, and with a filter that the change fits. All in one unordered insert. Throws the driver's
+   * error; some may be stored then, and the caller repeats the call.
    */
   announce(changes: readonly AnyChange[], how?: Announcing): Promise<void>;
 }
 
-/** The most events of one group. After a crash those of a group are posted again that were not completed. */
+/** Most events of one group. After a crash, the events of unfinished groups are posted again. */
 export const GROUP_MAX = 100;
-/** The most characters of its bodies: a hundred usual events have 35,000. One larger event is alone. */
+/** Most characters of its bodies: a hundred usual events have 35,000. A larger event is alone. */
 const GROUP_CHARACTERS_MAX = 64_000;
-/** How far the clocks of two machines may differ. Rather an event from before its subscription than none from after it. */
+/** How far clocks of machines may differ: better an event too early than none after a subscription. */
 const CLOCKS_APART_MS = 15_000;
 
-/** What a delivery is made of. */
 interface Announced {
   readonly account: AccountId;
   readonly channels: readonly EventChannel[];
   readonly event: EventName;
   readonly eventId: EventId;
   readonly message?: MessageId;
-  /** The change of a message that it is about. */
   readonly change?: StateChange;
   readonly at: Date;
   /** Made only when an endpoint is subscribed. */
@@ -87,10 +85,10 @@ interface AnnouncerDeps {
   readonly tracer?: Tracer | undefined;
 }
 
-/** Create one per process: it caches the endpoints of accounts for half a second. */
+/** One per process: it caches the endpoints of accounts for half a second. */
 export function createAnnouncer({ db, clock, tracer }: AnnouncerDeps): Announcer {
   const subscriptions = createSubscriptions(db, clock);
-  /** What was made of changes, for a repeat. */
+  /** For a repeat of `grouped`: what was made of the changes. */
   const made = new WeakMap<readonly AnyChange[], readonly Stored[]>();
   const make = async (changes: readonly AnyChange[], how: Announcing): Promise<readonly Stored[]> => {
     const all = changes.map(announced);
@@ -139,7 +137,7 @@ export function createAnnouncer({ db, clock, tracer }: AnnouncerDeps): Announcer
   };
 }
 
-/** Deliveries to one endpoint in groups. One that is alone stays as it is. */
+/** Groups the deliveries of one endpoint. A single one stays as it is. */
 function grouped(deliveries: readonly DeliveryDocument[]): readonly Stored[] {
   const inOrder = deliveries.toSorted((a, b) => Number(a.due) - Number(b.due));
   const groups: DeliveryDocument[][] = [];
@@ -173,7 +171,7 @@ function groupOf(deliveries: readonly DeliveryDocument[]): Stored {
   };
 }
 
-/** The deliveries that are not in a group already. One that has a document of its own is not inserted again anyway. */
+/** The deliveries that are in no group yet. Those with a document of their own are not inserted again anyway. */
 async function withoutGrouped(db: Db, documents: readonly Stored[]): Promise<readonly Stored[]> {
   const deliveries = documents.flatMap(deliveriesIn);
   const known = await findDeliveries(
@@ -212,7 +210,7 @@ function ofMessage(change: StateChange): Announced {
   };
 }
 
-/** Its id is like those of the message that had the code, so it is erased with them. */
+/** The id is like those of the message that had the code, so it is erased with them. */
 function ofVerification(end: VerificationEnd): Announced {
   const { verification, outcome, at } = end;
   const { account, channel, message } = verification;
@@ -264,22 +262,19 @@ function deliveryOf(
   };
 }
 
-/** The fields of an active endpoint that announcing needs. */
 export type Subscription = Pick<
   EndpointDocument,
   '_id' | 'channel' | 'events' | 'filter' | 'raw' | 'createdAt' | 'subscribedSince'
 >;
 
 /**
- * How long a process uses what it read: a new or changed endpoint gets its events after this time at the latest. The API answers
- * a registration or a change only after that (gateway/endpoints/webhooks/), so it is
- * short. It is long enough that a busy account costs two reads a second, not one per group of events.
+ * How long a process uses what it read. Short, because the API answers a registration or change only after that
+ * (gateway/endpoints/webhooks/); long enough that a busy account costs two reads a second, not one per group of events.
  */
 export const SUBSCRIPTIONS_FRESH_MS = 500;
-/** Most accounts; each has few endpoints (endpoint-store.ts). */
+/** Each has few endpoints (endpoint-store.ts). */
 const ACCOUNTS_MAX = 10_000;
 
-/** The active endpoints of accounts; an account without any has an empty list. */
 function createSubscriptions(db: Db, clock: Clock): FreshCache<AccountId, readonly Subscription[]> {
   return new FreshCache({
     clock,

@@ -8,30 +8,28 @@ export interface GuardedGet {
   readonly guard: AddressGuard;
   /** Limit of the body. Head and chunk sizes have limits of their own. */
   readonly bytesMax: number;
-  /** In addition to what every request has. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
 
-/** An answer whose head has come. */
 export interface Opened {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Ends with an error when the connection breaks, the length is wrong, there are too many bytes or the signal comes. */
+  /** Fails when the connection breaks, the length is wrong, there are too many bytes or the signal aborts. */
   readonly body: Readable;
   /** Closes the connection, also if the body was not read to its end. */
   close(): Promise<void>;
 }
 
 const HEAD_BYTES_MAX = 16_384;
-/** Chunk sizes count too, because everything that comes over the connection is counted. */
+/** All bytes of the connection are counted, chunk sizes too. */
 const FRAMING_BYTES_MAX = 262_144;
 const CONNECT_MS = 10_000;
 
 /**
- * Begins to read from an address that others gave: a connection of its own to an address that the guard has just checked, no
- * redirects, no proxy of the environment, no decompression. The caller has checked the url's form, and sets the time limits by
- * the signal. Rejects when no head comes.
+ * Begins to read from an address that others gave: a connection of its own to an address that the guard has just
+ * checked, no redirects, no proxy of the environment, no decompression. The caller has checked the url's form, and
+ * limits the time by the signal. Rejects when no head comes.
  */
 export async function openGet(url: string, { guard, bytesMax, headers, signal }: GuardedGet): Promise<Opened> {
   const answerBytesMax = bytesMax + HEAD_BYTES_MAX + FRAMING_BYTES_MAX;
@@ -56,11 +54,10 @@ export async function openGet(url: string, { guard, bytesMax, headers, signal }:
 export interface ConnectorOptions {
   readonly guard: AddressGuard;
   readonly timeoutMs: number;
-  /** Limit of one answer, counting all bytes that come over the connection. */
   readonly answerBytesMax: number;
 }
 
-/** Connections to any origin, each made by the connector of its port. */
+/** Each connection is made by the connector of its port. */
 export function guardedAgent(connector: ConnectorOptions, options: Agent.Options): Agent {
   return new Agent({
     ...options,
@@ -69,10 +66,7 @@ export function guardedAgent(connector: ConnectorOptions, options: Agent.Options
   });
 }
 
-/**
- * Connects only to addresses that the guard has just checked. Names are checked by its look-up, literal addresses
- * before the socket is made. Limits what is received.
- */
+/** Names are checked at the look-up, literal addresses before the socket is made. Limits what is received. */
 function guardedConnector(
   { guard, timeoutMs, answerBytesMax }: ConnectorOptions,
   port: number,

@@ -15,12 +15,13 @@ import {
 import type { EventName } from '../catalogue.ts';
 
 /**
- * One event for one endpoint, and its log. `_id` is `<event id>:<endpoint id>`, so a second insert is a duplicate key. Events of one
- * settle are in one document at first (`DeliveryGroup`).
+ * One event for one endpoint, and its log. `_id` is `<event id>:<endpoint id>`, so a second insert is a duplicate key.
+ * Events of one settle are in one document at first (`DeliveryGroup`).
  *
- * `due` (`due` set) → `done` | `exhausted` | `discarded`, or `waiting` (`retryAt` set) and back to `due` at that time. Waiting
- * ones have a field and an index of their own. So thousands of later retries of a dead endpoint do not slow down the search for
- * what is due now. The price is one more write per retry, and none per delivery that succeeds.
+ * `due` → `done`
+ * `exhausted`
+ * `discarded`, or `waiting` and back to `due` at `retryAt`. Waiting ones have a field and index of their own, so that
+ * thousands of later retries of a dead endpoint do not slow down the search for what is due now.
  */
 export interface DeliveryDocument {
   readonly _id: DeliveryId;
@@ -29,44 +30,42 @@ export interface DeliveryDocument {
   /** Sent as `webhook-id`, the same on every try. */
   readonly eventId: EventId;
   readonly event: EventName;
-  /** Absent when the event is not about a message. */
   readonly message?: MessageId;
   /** The exact JSON that is posted and signed. */
   readonly body: string;
-  /** To be posted now, ordered by this time per endpoint. Set in state `due` only. */
+  /** To be posted now, in this order per endpoint. Set in state `due` only. */
   readonly due?: Date;
   /** Set in state `waiting` only. */
   readonly retryAt?: Date;
   readonly state: DeliveryState;
-  /** All tries ever made, oldest first. */
   readonly attempts: readonly DeliveryAttempt[];
   /** Time of the last replay. Earlier attempts do not count in the retry schedule. */
   readonly replayedAt?: Date;
   readonly createdAt: Date;
 }
 
-/** `exhausted`: the schedule's tries all failed. `discarded`: the endpoint was disabled. Both can be replayed. */
+/** `exhausted`: all tries of the schedule failed. `discarded`: the endpoint was disabled. Both can be replayed. */
 export type DeliveryState = 'due' | 'waiting' | 'done' | 'exhausted' | 'discarded';
 
 export type DeliveryId = `${EventId}:${EndpointId}`;
 
 /**
- * Several events of one settle for one endpoint: one insert, and one update when all were posted. Its `_id` is that of the first
- * event's delivery, and how many there are.
+ * Several events of one settle for one endpoint: one insert, and one update when all were posted. `_id`: that of the
+ * first event's delivery, and the number of events.
  *
- * `due` → `done`. An event that was not acknowledged gets a delivery of its own before the group is done, and so does one that is
- * replayed. That delivery, where there is one, is what counts; the group's item is then only its origin.
+ * `due` → `done`. Before it is done, each event that was not acknowledged gets a delivery of its own; so does one
+ * that is replayed. From then on only that delivery counts.
  */
 export interface DeliveryGroup {
   readonly _id: GroupedId;
   readonly account: AccountId;
   readonly endpoint: EndpointId;
-  /** Events of messages, in the order in which they are posted. */
+  /** Events of messages, in the order of posting. */
   readonly items: readonly GroupItem[];
   /** Set in state `due` only: the time of the first event. */
   readonly due?: Date;
   readonly state: 'due' | 'done';
-  /** Empty until it is done. Then the post of each item, in their order; null for one that was not posted. */
+  /** Empty until it is done. Then the post of each item; null for one that was not posted. */
   readonly attempts: readonly (DeliveryAttempt | null)[];
   readonly createdAt: Date;
 }
@@ -75,10 +74,8 @@ export type GroupItem = Pick<DeliveryDocument, 'eventId' | 'event' | 'body'>;
 
 export type GroupedId = `${DeliveryId}:${number}`;
 
-/** What is stored in `deliveries`. */
 export type Stored = DeliveryDocument | DeliveryGroup;
 
-/** A document's events, each as the delivery that it is. */
 export function deliveriesIn(stored: Stored): readonly DeliveryDocument[] {
   if (!('items' in stored)) return [stored];
   const { account, endpoint, state, due, createdAt } = stored;
@@ -105,29 +102,27 @@ export interface DeliveryAttempt {
   /** HTTP status, or our own code when there was no answer (`timeout`, `refused_address`, `connect_failed`, …). */
   readonly result: number | string;
   readonly durationMs: number;
-  /** The first bytes of the answer's body, when it was not a success. */
+  /** The beginning of the answer's body, when it was not a success. */
   readonly excerpt?: string;
 }
 
-/** Tries of the current run of the retry schedule. */
+/** In the current run of the retry schedule. */
 export function triesMade({ attempts, replayedAt }: Pick<DeliveryDocument, 'attempts' | 'replayedAt'>): number {
   if (replayedAt === undefined) return attempts.length;
   return attempts.filter((attempt) => attempt.at >= replayedAt).length;
 }
 
-/** The result that ends a delivery's state `due`. `discarded` may happen without a try. */
+/** Ends the state `due`. `discarded` may happen without a try. */
 export type Outcome = { readonly id: DeliveryId; readonly attempt?: DeliveryAttempt } & (
   | { readonly state: 'done' | 'exhausted' | 'discarded' }
   | { readonly state: 'waiting'; readonly retryAt: Date }
 );
 
-/** What ends the state `due` of a document. */
 export type Completion = Outcome | GroupCompletion;
 
 /** All items of a group are posted, or never will be as a part of it. */
 export interface GroupCompletion extends Pick<DeliveryGroup, 'attempts'> {
   readonly id: GroupedId;
-  /** Deliveries of what was not acknowledged. */
   readonly apart: readonly DeliveryDocument[];
 }
 
@@ -135,16 +130,13 @@ export function deliveriesOf(db: Db): Collection<DeliveryDocument> {
   return db.collection<DeliveryDocument>('deliveries');
 }
 
-/** A range of endpoint ids, both ends exclusive. */
+/** Both ends exclusive. */
 export interface EndpointRange {
   readonly after: string;
   readonly before?: string | undefined;
 }
 
-/**
- * What is due for the endpoints in a range, endpoint by endpoint, oldest first: a plain walk along the index `due`. Without the groups
- * `inHand`.
- */
+/** By endpoint, oldest first: a plain walk along the index `due`. Without the groups `inHand`. */
 export function findDueInRange(
   db: Db,
   range: EndpointRange,
@@ -158,7 +150,7 @@ export function findDueInRange(
   return findDue(db, endpoint, limit, inHand);
 }
 
-/** What is due for these endpoints, endpoint by endpoint, oldest first. Without the groups `inHand`. */
+/** Like `findDueInRange`, for these endpoints. */
 export function findDueOf(
   db: Db,
   endpoints: readonly EndpointId[],
@@ -174,10 +166,7 @@ function findDue(db: Db, endpoint: object, limit: number, inHand: readonly Group
   return findAtOnce<Stored>(db, 'deliveries', { filter, sort: { endpoint: 1, due: 1 }, limit });
 }
 
-/**
- * One update each, in one command; before it those deliveries that come out of groups. May be repeated: it only completes what is
- * `due`.
- */
+/** First inserts deliveries that come out of groups. May be repeated: it only completes what is `due`. */
 export async function complete(db: Db, completions: readonly Completion[]): Promise<void> {
   const apart = completions.flatMap((completion) => ('apart' in completion ? completion.apart : []));
   if (apart.length > 0) {
@@ -204,10 +193,7 @@ function updateOf(completion: Outcome): UpdateFilter<DeliveryDocument> {
   };
 }
 
-/**
- * The deliveries that match, also as items of groups, in the order of their ids. With their bodies only if `bodies` is true. Two
- * reads by index.
- */
+/** The deliveries with these ids, also those in groups, in the order of their ids. Two reads by index. */
 export async function findDeliveries(
   db: Db,
   ids: readonly DeliveryId[],
@@ -229,10 +215,7 @@ export async function findDeliveries(
   return [...single, ...others].sort((a, b) => (a._id < b._id ? -1 : 1));
 }
 
-/**
- * Moves up to `limit` waiting deliveries whose time has come to `due`. Returns how many it processed. May run in several
- * processes at once.
- */
+/** Waiting deliveries whose time has come. Returns how many it processed. May run in parallel. */
 export async function promoteRetries(db: Db, now: Date, limit: number): Promise<number> {
   const ripe = await deliveriesOf(db)
     .find({ retryAt: { $lte: now } })
@@ -244,15 +227,12 @@ export async function promoteRetries(db: Db, now: Date, limit: number): Promise<
   return ripe.length;
 }
 
-/** States that allow a replay. A delivery in `due` or `waiting` is posted anyway. */
+/** A delivery in `due` or `waiting` is posted anyway. */
 const REPLAYABLE = ['done', 'exhausted', 'discarded'] as const;
-/** Keeps the log of one delivery well below the largest document; a replay adds the tries of one schedule, 13 at most. */
+/** Keeps the log of one delivery well below the largest document; a replay adds 13 tries at most. */
 const ATTEMPTS_MAX = 200;
 
-/**
- * Posts one delivery again, whatever its result was. One that was acknowledged in a group gets a document of its own. False when no
- * such delivery can be replayed.
- */
+/** Whatever its result was. One acknowledged in a group gets its own document. False when not possible. */
 export async function replayDelivery(db: Db, id: DeliveryId, now: Date): Promise<boolean> {
   const again = { state: 'due', due: now, replayedAt: now } as const;
   const { matchedCount } = await deliveriesOf(db).updateOne(
@@ -272,21 +252,19 @@ export async function replayDelivery(db: Db, id: DeliveryId, now: Date): Promise
 }
 
 const REPLAY_PAGE = 500;
-/** States of what an endpoint did not get. */
 const LOST = ['exhausted', 'discarded'] as const satisfies readonly FailedState[];
 
-/** Everything since a time that an endpoint did not get. */
 interface LostDeliveries {
   readonly endpoint: EndpointId;
   readonly since: Date;
 }
 
 /**
- * Posts again what was lost since then among the newest 500 lost deliveries before `before`. `next` is where to go on; undefined at
- * the end. The same call again changes nothing more.
+ * Posts again what was lost since then among the newest 500 lost deliveries before `before`. `next`: where to go on;
+ * undefined at the end. May be repeated.
  *
- * Ids carry the time of the message, and an event can come long after it (a message is read, a receipt is late). So no id is too
- * old: the walk has no other end than that of the index, which has the lost ones alone.
+ * The walk ends only with the index: ids carry the time of the message, and an event can come long after it (a late
+ * receipt), so no id is too old.
  */
 export async function replayPage(
   db: Db,
@@ -305,7 +283,7 @@ export async function replayPage(
   return { replayed, next: page.length < REPLAY_PAGE ? undefined : page.at(-1)?._id };
 }
 
-/** A page of an endpoint's deliveries in one state, those of the newest messages first: a walk along an index. */
+/** Those of the newest messages first: a walk along an index. */
 function newestOf(
   db: Db,
   endpoint: EndpointId,

@@ -14,22 +14,20 @@ const OLD_SECRET_MS = 24 * 3_600_000;
 export interface NewEndpoint {
   readonly account: AccountId;
   readonly channel: EventChannel;
-  /** The caller has checked it with the account's `AddressGuard`. */
+  /** Checked by the caller with the account's `AddressGuard`. */
   readonly url: string;
   readonly events: readonly EventName[];
   readonly options?: GivenOptions;
-  /** Stored with a new endpoint. */
   readonly registration?: string;
 }
 
-/** A header as its account gives it. A secret one without a value keeps the value that it has. */
+/** A secret header without a value keeps the value that it has. */
 export interface GivenHeader {
   readonly name: string;
   readonly value?: string;
   readonly secret: boolean;
 }
 
-/** What is absent stays as it is. */
 export interface GivenOptions extends Omit<EndpointOptions, 'headers'> {
   readonly headers?: readonly GivenHeader[];
 }
@@ -43,9 +41,9 @@ export interface CreatedEndpoint {
 }
 
 /**
- * Registers a url. If the account already has it, it keeps id and secret, takes the new events and is active again. The id of a
- * new one derives from account, channel and url, so two simultaneous requests make one endpoint. `id`: what `findEndpointId` gave,
- * if it was asked already. Throws `AllPlacesTaken`.
+ * Registers a url. If the account already has it, it keeps id and secret, takes the new events and is active again. The
+ * id of a new one derives from account, channel and url, so two simultaneous requests make one endpoint. `id`: from
+ * `findEndpointId`, if known. Throws `AllPlacesTaken`.
  */
 export async function createEndpoint(
   db: Db,
@@ -96,21 +94,20 @@ export async function createEndpoint(
   }
 }
 
-/** An existing endpoint with the secret `fresh` was created by this call: the answer to its insert was lost. */
+/** If the stored secret is `fresh`, this call created the endpoint: the answer to its insert was lost. */
 function secretOf({ _id, secrets }: EndpointDocument, box: SecretBox, fresh: string) {
   const [first] = secrets;
   if (first === undefined) throw new Error(`endpoint ${_id} has no secret`);
   return { secret: box.open(first.sealed, ['endpoints', _id, 'secrets.sealed']), created: first.sealed === fresh };
 }
 
-/** The endpoints of an account, oldest first. */
+/** Oldest first. */
 export async function listEndpoints(db: Db, account: AccountId): Promise<EndpointDocument[]> {
   // At most ten, so they are sorted here and need no index.
   const endpoints = await db.collection<EndpointDocument>('endpoints').find({ account }).toArray();
   return endpoints.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
 }
 
-/** The endpoints among `ids` that exist, in no order. */
 export function findEndpoints(db: Db, ids: readonly EndpointId[]): Promise<EndpointDocument[]> {
   return db
     .collection<EndpointDocument>('endpoints')
@@ -118,7 +115,6 @@ export function findEndpoints(db: Db, ids: readonly EndpointId[]): Promise<Endpo
     .toArray();
 }
 
-/** The accounts of endpoints that want raw receipts. */
 export async function readRawAccounts(db: Db): Promise<ReadonlySet<AccountId>> {
   const found = await db
     .collection<EndpointDocument>('endpoints')
@@ -127,18 +123,16 @@ export async function readRawAccounts(db: Db): Promise<ReadonlySet<AccountId>> {
   return new Set(found.map(({ account }) => account));
 }
 
-/** An endpoint of the account. */
 export async function findOwnEndpoint(db: Db, account: AccountId, id: string): Promise<EndpointDocument | undefined> {
   const _id = id as EndpointId; // only compared with
   return (await db.collection<EndpointDocument>('endpoints').findOne({ _id, account })) ?? undefined;
 }
 
-/** From now on these events are posted to it. */
 export async function setEvents(db: Db, clock: Clock, id: EndpointId, events: readonly EventName[]): Promise<void> {
   await subscribe(db, clock, id, has(events), { $set: { events: [...events] } });
 }
 
-/** How it wants its events from now on. `endpoint`: as it was read, for the values of its secret headers. */
+/** `endpoint`: as it was read, for the values of its secret headers. */
 export async function setOptions(
   db: Db,
   box: SecretBox,
@@ -164,17 +158,16 @@ function storedOptions(
   return { ...options, headers: stored };
 }
 
-/** The secret header of this name: names are the same in capital and small letters. */
+/** Header names ignore case. */
 export function keptHeader(headers: readonly EndpointHeader[], name: string): EndpointHeader | undefined {
   return headers.find((one) => 'sealed' in one && one.name.toLowerCase() === name.toLowerCase());
 }
 
-/** Where the value of a secret header is sealed for. */
 export function headerPlace(id: EndpointId) {
   return ['endpoints', id, 'headers.sealed'] as const;
 }
 
-/** Disables an endpoint; the worker discards its due deliveries. Returns whether it was active until now. */
+/** The worker discards its due deliveries. Returns whether it was active until now. */
 export async function disableEndpoint(db: Db, id: EndpointId, reason: string): Promise<boolean> {
   const { matchedCount } = await db
     .collection<EndpointDocument>('endpoints')
@@ -194,7 +187,7 @@ function has(events: readonly EventName[]): Filter<EndpointDocument> {
   return { $and: events.map((event) => ({ events: event })) };
 }
 
-/** Updates an endpoint. It is subscribed from now on, unless `already` says that it was. Returns it, or null when there is none. */
+/** Updates an endpoint. It counts as subscribed from now on, unless it matches `already`. Null when there is none. */
 async function subscribe(
   db: Db,
   clock: Clock,
@@ -211,22 +204,19 @@ async function subscribe(
   );
 }
 
-/**
- * Removes an endpoint; the worker discards its due deliveries. Registering the same address again makes a new endpoint with a new
- * secret. Returns whether there was one.
- */
+/** The worker discards its due deliveries. The same address, registered again, gets a new secret. */
 export async function removeEndpoint(db: Db, id: EndpointId): Promise<boolean> {
   const { deletedCount } = await db.collection<EndpointDocument>('endpoints').deleteOne({ _id: id });
   return deletedCount === 1;
 }
 
-/** Most secrets that sign at a time, because the signature header has one entry for each. */
+/** The signature header has one entry for each secret. */
 const SECRETS_MAX = 10;
 
 /**
- * Adds a new secret that signs from now on. The old one signs too for 24 hours, so that a receiver can switch at any time
- * (docs/specification/decisions.md, Webhooks). Two simultaneous calls add two. Returns the endpoint, or undefined when there is
- * none.
+ * The new secret signs from now on; the old one signs too for 24 hours, so that a receiver can switch at any time
+ * (docs/specification/decisions.md, Webhooks). Two simultaneous calls add two. Undefined when there is no such
+ * endpoint.
  */
 export async function rotateSecret(
   db: Db,
@@ -258,10 +248,7 @@ export async function rotateSecret(
   }
 }
 
-/**
- * Records since when every post to an endpoint fails; undefined: a post succeeded. Written only when that changes, by the worker
- * that holds the endpoint: it alone posts to it.
- */
+/** Since when every post fails; undefined: one succeeded. Only by the worker that holds the endpoint. */
 export async function noteHealth(db: Db, id: EndpointId, failingSince: Date | undefined): Promise<void> {
   const endpoints = db.collection<EndpointDocument>('endpoints');
   if (failingSince === undefined) await endpoints.updateOne({ _id: id }, { $unset: { failingSince: '' } });
@@ -270,8 +257,8 @@ export async function noteHealth(db: Db, id: EndpointId, failingSince: Date | un
 }
 
 /**
- * The id of the endpoint with this address, however it is written (`https://x.example` and `https://x.example/` are one), or the id
- * that a new one gets. Earlier versions made ids of what was typed: those that are stored stay as they are.
+ * The id of the endpoint with this address, however it is written (`https://x.example` and `https://x.example/` are
+ * one), or else of a new one. Earlier versions made ids of what was typed: stored ones stay.
  */
 export async function findEndpointId(
   db: Db,
@@ -284,10 +271,7 @@ export async function findEndpointId(
   return known?._id ?? endpointId(account, channel, href);
 }
 
-/**
- * The id of an endpoint. One url may receive events of several channels, each as an endpoint of its own. SMS was once the only
- * channel, so ids of SMS endpoints contain no channel.
- */
+/** One url may have an endpoint per channel. Ids of SMS endpoints are older than channels. */
 function endpointId(account: AccountId, channel: EventChannel, url: string): EndpointId {
   const named = channel === 'sms' ? `${account} ${url}` : `${account} ${channel} ${url}`;
   return `whk_${createHash('sha256').update(named).digest('hex').slice(0, 26)}`;
@@ -297,7 +281,6 @@ export const SECRET_PREFIX = 'whsec_';
 /** The standard allows 24 to 64. */
 const SECRET_BYTES = 32;
 
-/** A new secret, `whsec_` and base64. */
 export function newSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }

@@ -5,14 +5,11 @@ import type { AccountId } from '../../platform/runtime/ids.ts';
 import { type AddressGuard, RefusedAddress } from './address-guard.ts';
 import { guardedAgent } from './connect.ts';
 
-/**
- * The HTTP client of the webhooks: undici without its interceptors, so without redirects, proxies from the
- * environment, cookies or decompression. connect.ts makes the connections.
- */
+/** Posted by undici without its interceptors: no redirects, proxies from the environment, cookies or decompression. */
 export interface Post {
-  /** Whose address it is: it may lead where others' may not. Absent: nobody's. */
+  /** The account's address guard applies. Absent: the general one. */
   readonly account?: AccountId | undefined;
-  /** The scheme, host and port, as in `https://host:port`. */
+  /** `https://host:port` */
   readonly origin: string;
   readonly path: string;
   /** Names and values in turn. */
@@ -24,7 +21,6 @@ export interface PostResult {
   /** The HTTP status, or our own code when no status line came in time (`failureCode`). */
   readonly result: number | string;
   readonly durationMs: number;
-  /** The beginning of the answer's body. */
   readonly excerpt?: string;
   readonly retryAfter?: string;
 }
@@ -32,22 +28,19 @@ export interface PostResult {
 export interface PosterOptions {
   readonly guard: AddressGuard;
   readonly clock: Clock;
-  /** Limit of one post as a whole, from the look-up of the name to the end of the answer. */
+  /** For one post as a whole, from the look-up of the name to the end of the answer. */
   readonly timeoutMs: number;
 }
 
 type ExcerptOf = 'failures' | 'all';
 
-/** Enough of an error page to see what went wrong. Only failures are stored with it (docs/decisions/0025). */
+/** Enough of an error page to see what went wrong. Stored for failures only (docs/decisions/0025). */
 const EXCERPT_BYTES = 2_048;
-/**
- * The most bytes of one answer, including its head, its interim answers and its chunk sizes. A longer answer is cut
- * off, and its connection is closed.
- */
+/** Of one answer, with head, interim answers and chunk sizes. A longer one is cut off. */
 const ANSWER_BYTES_MAX = 16_384;
-/** The most interim answers (1xx). Nothing that we send asks for any (RFC 9110 §15.2). */
+/** Interim answers (1xx). Nothing that we send asks for any (RFC 9110 §15.2). */
 const INTERIM_ANSWERS_MAX = 8;
-/** How long an idle connection is kept if the server does not say how long it keeps it. */
+/** How long an idle connection is kept if the server does not say. */
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 60_000;
 
@@ -60,7 +53,7 @@ export class Poster {
     this.#options = options;
   }
 
-  /** Never rejects. A failure is a result too. `excerptOf`: the answers whose beginning is kept. */
+  /** Never rejects: a failure is a result too. `excerptOf`: the answers whose beginning is kept. */
   post({ account, ...post }: Post, excerptOf: ExcerptOf = 'failures'): Promise<PostResult> {
     const { clock, timeoutMs } = this.#options;
     return new Promise((resolve) => {
@@ -73,7 +66,7 @@ export class Poster {
     });
   }
 
-  /** Closes all connections, busy ones included. */
+  /** Busy ones included. */
   async close(): Promise<void> {
     await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()));
   }
@@ -88,8 +81,8 @@ export class Poster {
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
-      // No answer reaches this limit, because its connection is cut off at the same number of bytes. For every header beyond it
-      // undici would raise an error, up to a thousand per packet.
+      // Never reached, because the connection is cut off at the same number of bytes. For every header beyond it undici
+      // would raise an error, up to a thousand per packet.
       maxHeaderSize: ANSWER_BYTES_MAX,
       // One timer per post covers all phases.
       headersTimeout: 0,
@@ -100,7 +93,6 @@ export class Poster {
   }
 }
 
-/** One request and its answer, as undici reports them. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #clock: Clock;
   readonly #resolve: (result: PostResult) => void;
@@ -124,7 +116,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // The time was over before there was a connection, so nothing of the request was written.
+    // The time was over before there was a connection, so nothing was written.
     if (this.#settled) controller.abort(new Error('timeout'));
   }
 
@@ -186,7 +178,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The delivery log's word for a post without an HTTP status, by the error's code. */
+/** The delivery log's word for a post without an HTTP status. */
 const CODES: readonly (readonly [RegExp, string])[] = [
   [/^(ENOTFOUND|ENODATA|EAI_|ESERVFAIL|EREFUSED|ETIMEOUT|EBADRESP|ECANCELLED|EBADNAME)/, 'dns_failed'],
   [/^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/, 'connect_timeout'],
@@ -203,7 +195,7 @@ export function failureCode(error: unknown): string {
   return CODES.find(([pattern]) => pattern.test(code))?.[1] ?? 'failed';
 }
 
-/** Results of a post that brought no HTTP status, in words for customers (`failureCode`). */
+/** Results without an HTTP status, in words for customers. */
 const WORDS: Readonly<Record<string, string>> = {
   timeout: 'Your server did not answer in time. Answer 2xx first, then process the event.',
   dns_failed: 'The host name of the address could not be resolved. Check its DNS records.',
@@ -220,15 +212,11 @@ const WORDS: Readonly<Record<string, string>> = {
   no_secret: 'The secret of the webhook cannot be read. Rotate it: only the new one signs then.',
 };
 
-/**
- * The specification says: "A receiving handler answers with HTTP 200 to acknowledge" (Events). Every 2xx counts as success, a
- * redirect does not.
- */
+/** Specification, Events: "answers with HTTP 200 to acknowledge". Every 2xx counts, a redirect does not. */
 export function isAcknowledged(result: number | string): boolean {
   return typeof result === 'number' && result >= 200 && result < 300;
 }
 
-/** Whether a post was acknowledged, and else why not. */
 export function resultWords(result: number | string): string {
   if (typeof result === 'string') return WORDS[result] ?? 'The post failed.';
   if (isAcknowledged(result)) return 'Your server acknowledged the event.';

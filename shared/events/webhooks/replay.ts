@@ -4,8 +4,8 @@ import type { AccountId, EndpointId, ReplayId } from '../../platform/runtime/ids
 import type { DeliveryId } from './delivery.ts';
 
 /**
- * "Post again what this endpoint did not get since that time", as an account asks for it. The webhook worker works it off page by
- * page, newest first, and notes here how far it has come.
+ * An account asks to post again what an endpoint did not get since a time. The webhook worker does so page by page,
+ * newest first, and notes here how far it has come.
  *
  * `running` → `done`, or `stopped` when the endpoint was disabled or removed meanwhile.
  */
@@ -17,26 +17,24 @@ export interface ReplayDocument {
   readonly state: 'running' | 'done' | 'stopped';
   readonly startedAt: Date;
   readonly endedAt?: Date;
-  /** The delivery that the last page ended with. Absent before the first page. */
+  /** The last delivery of the last page. Absent before the first page. */
   readonly before?: DeliveryId;
-  /** Deliveries that are posted again. A page that was repeated after a crash is counted once, or not at all. */
+  /** Deliveries posted again. A page that was repeated after a crash is counted once, or not at all. */
   readonly replayed: number;
   readonly expiresAt: Date;
 }
 
-/** How long people can look at what became of it. */
 const KEPT_MS = 30 * 86_400_000;
-/** Of one account; older ones go earlier. A replay of nothing ends at once, so a loop would make a million a day. */
+/** Per account. A replay of nothing ends at once, so a loop could make a million a day. */
 const KEPT_MAX = 500;
 
 type NewReplay = Pick<ReplayDocument, '_id' | 'account' | 'endpoint' | 'since'>;
 
-/** An endpoint has one replay at a time. */
 export class ReplayRunning extends Error {
   readonly code = 'replay_running';
 }
 
-/** Rejects with `ReplayRunning` when one of the endpoint is running: the unique index decides. */
+/** Rejects with `ReplayRunning` when the endpoint has a running one: the unique index decides. */
 export async function startReplay(db: Db, replay: NewReplay, now: Date): Promise<ReplayDocument> {
   const expiresAt = new Date(now.getTime() + KEPT_MS);
   const document: ReplayDocument = { ...replay, state: 'running', startedAt: now, replayed: 0, expiresAt };
@@ -65,7 +63,7 @@ export async function findReplay(db: Db, account: AccountId, id: string): Promis
   return (await replays(db).findOne({ _id, account })) ?? undefined;
 }
 
-/** The replays of an endpoint, newest first, older than `before`. */
+/** Newest first, older than `before`. */
 export function listReplays(db: Db, endpoint: EndpointId, limit: number, before?: ReplayId): Promise<ReplayDocument[]> {
   const place = before === undefined ? {} : { _id: { $lt: before } };
   return replays(db)
@@ -79,12 +77,11 @@ export function findRunningReplays(db: Db, limit: number): Promise<ReplayDocumen
   return replays(db).find({ state: 'running' }).limit(limit).toArray();
 }
 
-/** The account's newest replays, of all its endpoints. */
 export function listNewestReplays(db: Db, account: AccountId, limit: number): Promise<ReplayDocument[]> {
   return replays(db).find({ account }).sort({ _id: -1 }).limit(limit).toArray();
 }
 
-/** Notes a page of a replay: it goes on at `next`, or is done. */
+/** After a page: the replay goes on at `next`, or is done. */
 export async function noteReplayed(
   db: Db,
   { _id }: Pick<ReplayDocument, '_id'>,
@@ -95,7 +92,7 @@ export async function noteReplayed(
   await replays(db).updateOne({ _id, state: 'running' }, { $set: set, $inc: { replayed } });
 }
 
-/** Its endpoint gets nothing any more. */
+/** The endpoint was disabled or removed. */
 export async function stopReplay(db: Db, { _id }: Pick<ReplayDocument, '_id'>, now: Date): Promise<void> {
   await replays(db).updateOne({ _id, state: 'running' }, { $set: { state: 'stopped', endedAt: now } });
 }

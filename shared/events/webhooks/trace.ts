@@ -19,9 +19,7 @@ import { isAcknowledged } from './post.ts';
 const MESSAGE = 'message';
 const REQUEST = 'request';
 
-/** A request that made something, and how it was answered. */
 export interface TracedRequest {
-  /** The id of the message, batch or schedule. */
   readonly made: string;
   readonly method: string;
   /** The pattern of the path. */
@@ -30,14 +28,14 @@ export interface TracedRequest {
   readonly ms: number;
   readonly end: Date;
   readonly account: string | undefined;
-  /** The caller's span. A caller decides neither what is recorded nor in which trace, so ours has a link to it. */
+  /** The caller's span, which ours links to. A caller decides neither what is recorded nor in which trace. */
   readonly caller: SpanContext | undefined;
 }
 
 export function requestSpan({ made, method, route, status, ms, end, account, caller }: TracedRequest): Span {
   return {
     ...{ trace: made, key: REQUEST, name: `${method} ${route}`, kind: 'server' },
-    // What was refused has no other span.
+    // A refused request has no other span.
     ...(made.startsWith('msg_') && status === 200 && { parent: MESSAGE }),
     ...{ start: new Date(end.getTime() - ms), end, link: caller },
     attributes: {
@@ -48,7 +46,7 @@ export function requestSpan({ made, method, route, status, ms, end, account, cal
   };
 }
 
-/** What a change of a message's state tells of its way. Made again from the same change, they have the same ids. */
+/** The same change makes spans with the same ids. */
 export function changeSpans({ message, entry }: StateChange): readonly Span[] {
   const { _id: trace, account, channel, history } = message;
   const attributes = { 'harkara.account_id': account, 'harkara.id': trace, 'harkara.channel': channel };
@@ -86,19 +84,17 @@ const FAILURES: readonly string[] = ['failed', 'expired', 'rejected'];
 interface Submit {
   readonly at: Date;
   readonly carrier?: string;
-  /** Why another carrier was asked after it. */
   readonly code?: string;
 }
 
-/** The carriers that were asked, in their order. */
+/** The carriers that were asked, in order. */
 function submitsOf({ attempts = [], claim, channel }: StateChange['message']): readonly Submit[] {
   const refused = attempts.filter(({ at }) => claim === undefined || at < claim.at);
-  // On the chat-app channel the holder of a claim is one of ours.
+  // On the chat-app channel the holder of a claim is a lease of ours, no carrier.
   const last = claim && { at: claim.at, ...(channel === 'sms' && { carrier: claim.carrier }) };
   return last === undefined ? refused : [...refused, last];
 }
 
-/** The key of the span of a delivery's next post. */
 export function postSpanKey({ _id, attempts }: Pick<DeliveryDocument, '_id' | 'attempts'>): string {
   return `post ${_id} ${attempts.length}`;
 }
