@@ -15,8 +15,8 @@ import { STATES } from './document/status.ts';
 import type { Encoding } from './sms-plan.ts';
 
 /**
- * One bulk request: one text, or one template with params, to many recipients. Its recipients wait in chunks until a worker
- * has made messages of them. When it was made is in its id.
+ * One bulk request: one text, or one template with params, to many recipients, who wait in chunks until a worker makes
+ * messages of them. Its id contains the time of the request.
  */
 export interface BatchDocument
   extends Pick<
@@ -27,59 +27,47 @@ export interface BatchDocument
   readonly state: BatchState;
   /** Set while work remains: pay or prune it, split it, stop it, or remove its chunks. */
   readonly open?: true;
-  /** Present while `unpaid`. */
   readonly unpaid?: {
-    /**
-     * By the store's time. After this no debit pays for the batch, and it is removed
-     * (workers/maintenance/prune-messages.ts).
-     */
+    /** By the store's time. Afterwards no debit pays for it, and it is removed (prune-messages.ts). */
     readonly payBy: Date;
-    /** Size of the batch with its recipients. */
     readonly bytes: number;
   };
   /** The debit that paid for it; present from `paid` on. */
   readonly group?: GroupId;
-  /** Recipients: each becomes one message. */
   readonly total: number;
-  /** What all of them cost. Absent: 1 for each. */
+  /** The price of all. Absent: 1 for each. */
   readonly credits?: number;
-  /** The account's price list when it was accepted: each message is made with its price. */
+  /** The account's price list at accept, by which each message is priced. */
   readonly prices?: PriceList;
-  /** Number of equal entries that were dropped because the caller asked for `dedupe`. */
+  /** Equal entries dropped because the caller asked for `dedupe`. */
   readonly duplicates?: number;
-  /** Number of recipients who had opted out and were left out because the caller asked for `skip_opted_out`. */
+  /** Recipients who had opted out and were left out because the caller asked for `skip_opted_out`. */
   readonly skipped?: number;
-  /** Recipients per chunk; the last chunk may have fewer. */
+  /** The last chunk may have fewer recipients. */
   readonly perChunk: number;
   readonly content: BatchContent;
-  /** Entries below this index have become messages. */
   readonly done: number;
   /**
-   * Entries below this index are messages or are about to become messages. It is raised before they are made, and only while
-   * `paid`. So the update that stops a batch decides for each entry whether it becomes a message.
+   * Entries below this index are messages or are about to be. Raised before they are made, and only while `paid`, so
+   * the update that stops a batch decides for each entry whether it becomes a message.
    */
   readonly reserved: number;
   /** Number of messages and entries that were stopped; present when `stopped`. */
   readonly stopped?: number;
-  /** Number of stop groups decided so far. The messages of one stop group are cancelled and refunded together. */
+  /** Number of stop groups decided so far. */
   readonly stopGroups?: number;
-  /** The newest stop group, until all its follow-up is known to be done. */
   readonly stopGroup?: StopGroup;
-  /**
-   * Present when all its messages ended long ago. From then on the messages may be removed
-   * (workers/maintenance/prune-messages.ts).
-   */
+  /** Present when all messages ended long ago: from then on they may be removed (prune-messages.ts). */
   readonly counts?: BatchCounts;
 }
 
-/** The states of a batch's entries, as the API shows them. */
 type EntryState = Exclude<(typeof STATES)[MessageState]['shown'], 'read' | 'received'>;
 
-/** How many entries of a batch are in each state; together `total`. */
+/** Together `total`. */
 export type BatchCounts = Readonly<Record<EntryState, number>>;
 
 export type BatchContent =
-  /** One text for all recipients; `dltId` when it was rendered from a template or matches one. */
+  /** `dltId`: the template that the text was rendered from or matches. */
   | {
       readonly kind: 'text';
       readonly text: string;
@@ -87,7 +75,7 @@ export type BatchContent =
       readonly segments: number;
       readonly dltId?: string;
     }
-  /** The template as approved when the batch was accepted. `params` serve the entries without params of their own. */
+  /** The template as approved at accept. `params` serve the entries without params of their own. */
   | {
       readonly kind: 'template';
       readonly dltId: string;
@@ -96,41 +84,36 @@ export type BatchContent =
     };
 
 /**
- * unpaid → paid → split; paid | split → stopping → stopped. A scheduled one: unpaid → booked → paid, or removed.
+ * unpaid → paid → split; paid
+ * split → stopping → stopped. A scheduled one: unpaid → booked → paid, or removed.
  *
  * - `unpaid`: stored, to be paid by the next debit or pruned.
- * - `booked`: paid for, and its schedule says when it becomes `paid` (schedule.ts); nobody has anything to do with it yet.
+ * - `booked`: paid for; its schedule says when it becomes `paid` (schedule.ts).
  * - `paid`: the account's debit carries it; a worker makes messages of its entries.
  * - `split`: every entry is a message.
- * - `stopping`: the customer stopped it: no further entry becomes a message; a worker cancels what has not left.
+ * - `stopping`: no further entry becomes a message; a worker cancels what has not left.
  * - `stopped`: that is done and refunded. `open` while messages are with a carrier and may come back.
  */
 export type BatchState = 'unpaid' | 'booked' | 'paid' | 'split' | 'stopping' | 'stopped';
 
-/**
- * Waiting messages that a stop found, all of the same version (`MessageDocument.v`). Follow-up: workers/batches/stop.ts.
- */
+/** Waiting messages that a stop cancels and refunds together, all of version `v` (workers/batches/stop.ts). */
 export interface StopGroup {
   readonly v: number;
-  /**
-   * Absent with `v: 0`: then it means every waiting message of version 0. No message returns to its first version, so no list is
-   * needed.
-   */
+  /** Absent with `v: 0`: every waiting message of version 0, to which no message returns. */
   readonly messages?: readonly MessageId[];
   readonly at: Date;
 }
 
-/** Some recipients of a batch. Removed when they have become messages, or when they never will. */
+/** Some recipients of a batch. Removed when they have become messages, or never will. */
 export interface BatchChunkDocument {
   readonly _id: BatchChunkId;
   readonly to: readonly string[];
-  /** Params by the same index; an empty list means the batch's own. Absent when no entry has its own. */
+  /** By the same index; an empty list means the batch's own params. Absent when no entry has its own. */
   readonly params?: readonly (readonly string[])[];
 }
 
 export type BatchChunkId = `${BatchId}:${string}`;
 
-/** One recipient as the caller gave it. */
 export interface BatchEntry {
   readonly to: string;
   readonly params?: readonly string[];
@@ -138,17 +121,13 @@ export interface BatchEntry {
 
 /** "Limits": Recipients per bulk request. */
 export const ENTRIES_MAX = 10_000;
-/**
- * 500 plain recipients are 11 KB. With ten params each they are up to 0.5 MB, which the driver takes about 10 ms to write as
- * BSON.
- */
+/** 500 plain recipients are 11 KB; with ten params each up to 0.5 MB, which take 10 ms to serialize. */
 export const ENTRIES_PER_CHUNK = 500;
 
 export function chunkId(batch: BatchId, number: number): BatchChunkId {
   return `${batch}:${String(number).padStart(3, '0')}`;
 }
 
-/** The chunks in which the entries of a new batch wait. */
 export function chunksOf(
   batch: BatchId,
   entries: readonly BatchEntry[],
@@ -175,14 +154,14 @@ export function chunkCollection(db: Db): Collection<BatchChunkDocument> {
   return db.collection('batch_chunks');
 }
 
-/** Stores the recipients of a batch. The batch must exist first: only the hourly walk finds chunks without a batch (prune.ts). */
+/** The batch must exist first: only the hourly walk finds chunks without a batch (prune.ts). */
 export async function insertChunks(db: Db, chunks: readonly BatchChunkDocument[]): Promise<void> {
-  // The driver serializes a command in one go: milliseconds for a chunk with params, much less for a plain one.
+  // The driver serializes a command in one go: milliseconds for a chunk with params.
   const groups = chunks.some(({ params }) => params !== undefined) ? chunks.map((chunk) => [chunk]) : [chunks];
   for (const group of groups) await chunkCollection(db).insertMany(group);
 }
 
-/** Follow-up of the debit `group`. Repeating it changes nothing, also long afterwards. */
+/** Follow-up of the debit `group`. May be repeated, also long afterwards. */
 export async function markPaid(db: Db, id: BatchId, group: GroupId): Promise<void> {
   await batchCollection(db).updateOne(
     { _id: id, state: 'unpaid' },
@@ -190,9 +169,7 @@ export async function markPaid(db: Db, id: BatchId, group: GroupId): Promise<voi
   );
 }
 
-/**
- * Follow-up of booking: the batches wait for their time and are not pruned. Repeating it changes nothing, also long afterwards.
- */
+/** Follow-up of booking: the batches wait for their time and are not pruned. May be repeated, also long afterwards. */
 export async function markBooked(db: Db, ids: readonly BatchId[]): Promise<void> {
   if (ids.length === 0) return;
   await batchCollection(db).updateMany(
@@ -201,7 +178,7 @@ export async function markBooked(db: Db, ids: readonly BatchId[]): Promise<void>
   );
 }
 
-/** Releases a booked batch as if it were paid now. Repeating it changes nothing, also long afterwards. */
+/** As if it were paid now. May be repeated, also long afterwards. */
 export async function releaseBooked(db: Db, id: BatchId, group: GroupId, validUntil: Date): Promise<void> {
   await batchCollection(db).updateOne(
     { _id: id, state: { $in: ['unpaid', 'booked'] } },
@@ -209,13 +186,12 @@ export async function releaseBooked(db: Db, id: BatchId, group: GroupId, validUn
   );
 }
 
-/** Removes a batch that was never released, with its recipients. The caller ensures that nobody releases it. Idempotent. */
+/** The caller ensures that nobody releases it. Idempotent. */
 export async function removeUnreleased(db: Db, id: BatchId): Promise<void> {
   await removeChunks(db, id);
   await batchCollection(db).deleteOne({ _id: id, state: { $in: ['unpaid', 'booked'] } });
 }
 
-/** A batch of the account in any state. */
 export async function readBatch(
   db: Db,
   account: AccountId,
@@ -225,15 +201,15 @@ export async function readBatch(
   return (await find(batchCollection(db), { _id: id, account })) ?? undefined;
 }
 
-/** The chunk that holds entry `index`; undefined when the batch's chunks are removed. */
+/** The chunk that holds entry `index`; undefined when the chunks are removed. */
 export async function readChunk(db: Db, batch: BatchDocument, index: number): Promise<BatchChunkDocument | undefined> {
   const id = chunkId(batch._id, Math.floor(index / batch.perChunk));
   return (await chunkCollection(db).findOne({ _id: id })) ?? undefined;
 }
 
 /**
- * Reserves the next entries: the batch as it is then. Call it when nothing reserved is left to be made. A compare-and-set: undefined
- * when another worker was faster, or the batch was stopped. So only who gets an answer may take it that nobody has tried to make them.
+ * Reserves the next entries, when all reserved ones are made. A compare-and-set: undefined when another worker was
+ * faster or the batch was stopped. So only who gets an answer knows that nobody has tried to make these entries.
  */
 export async function reserveNext(db: Db, batch: BatchDocument): Promise<BatchDocument | undefined> {
   const { _id, reserved: done, total, perChunk } = batch;
@@ -245,7 +221,7 @@ export async function reserveNext(db: Db, batch: BatchDocument): Promise<BatchDo
   return modifiedCount === 1 ? { ...batch, done, reserved } : undefined;
 }
 
-/** Records that all reserved entries were made. With the last ones the batch is split. May be repeated. */
+/** All reserved entries were made. With the last ones the batch is split. May be repeated. */
 export async function markMade(db: Db, { _id, reserved, total }: BatchDocument): Promise<void> {
   await batchCollection(db).updateOne(
     { _id, state: 'paid', reserved },
@@ -253,7 +229,6 @@ export async function markMade(db: Db, { _id, reserved, total }: BatchDocument):
   );
 }
 
-/** The batches among `ids` that are stopped or being stopped. */
 export async function findStopped(db: Db, ids: readonly BatchId[]): Promise<ReadonlySet<BatchId>> {
   const stopped = await batchCollection(db)
     .find({ _id: { $in: [...ids] }, state: { $in: ['stopping', 'stopped'] } }, { projection: { _id: 1 } })
@@ -261,7 +236,7 @@ export async function findStopped(db: Db, ids: readonly BatchId[]): Promise<Read
   return new Set(stopped.map(({ _id }) => _id));
 }
 
-/** Decides that no further message of a paid batch is sent. Idempotent. */
+/** No further message of a paid batch is sent from now on. Idempotent. */
 export async function beginStop(db: Db, id: BatchId): Promise<void> {
   await batchCollection(db).updateOne(
     { _id: id, state: { $in: ['paid', 'split'] } },
@@ -269,7 +244,6 @@ export async function beginStop(db: Db, id: BatchId): Promise<void> {
   );
 }
 
-/** The batches among `ids` that have no message counts yet. */
 export async function findUncounted(db: Db, ids: readonly BatchId[]): Promise<readonly BatchId[]> {
   if (ids.length === 0) return [];
   const uncounted = await batchCollection(db)
@@ -278,7 +252,7 @@ export async function findUncounted(db: Db, ids: readonly BatchId[]): Promise<re
   return uncounted.map(({ _id }) => _id);
 }
 
-/** Stores the counts of a batch whose messages have ended and whose work is done. Idempotent. */
+/** For a batch whose messages have ended and whose work is done. Idempotent. */
 export async function keepCounts(db: Db, id: BatchId, counts: BatchCounts): Promise<void> {
   await batchCollection(db).updateOne(
     { _id: id, state: { $in: ['split', 'stopped'] }, open: { $exists: false }, counts: { $exists: false } },
@@ -286,10 +260,7 @@ export async function keepCounts(db: Db, id: BatchId, counts: BatchCounts): Prom
   );
 }
 
-/**
- * Decides the next stop group: messages that are cancelled and refunded together. Call it when all follow-up of the `groups`
- * before it is done. A compare-and-set: false when another process has decided a group since.
- */
+/** When all follow-up of the `groups` before is done. A compare-and-set: false when another was decided since. */
 export async function decideStopGroup(db: Db, id: BatchId, groups: number, group: StopGroup): Promise<boolean> {
   const { matchedCount } = await batchCollection(db).updateOne(
     { _id: id, ...decided(groups) },
@@ -298,10 +269,7 @@ export async function decideStopGroup(db: Db, id: BatchId, groups: number, group
   return matchedCount === 1;
 }
 
-/**
- * Ends a stop: everything that had not left is cancelled and refunded, in `groups` groups. Idempotent. False when another process
- * has decided a further group since.
- */
+/** All is cancelled and refunded, in `groups` groups. Idempotent. False: a further group was decided since. */
 export async function endStop(db: Db, id: BatchId, groups: number, stopped: number): Promise<boolean> {
   const { matchedCount } = await batchCollection(db).updateOne(
     { _id: id, state: { $in: ['stopping', 'stopped'] }, ...decided(groups) },
@@ -314,7 +282,7 @@ function decided(groups: number): Filter<BatchDocument> {
   return { stopGroups: groups === 0 ? { $exists: false } : groups };
 }
 
-/** Removes a batch's chunks, then its `open` mark: no work is left. Idempotent. */
+/** Removes the chunks, then the `open` mark: no work is left. Idempotent. */
 export async function close(db: Db, id: BatchId, state: 'split' | 'stopped'): Promise<void> {
   await removeChunks(db, id);
   await batchCollection(db).updateOne({ _id: id, state, stopGroup: { $exists: false } }, { $unset: { open: '' } });
@@ -326,10 +294,9 @@ export async function removeChunks(db: Db, id: BatchId): Promise<void> {
 }
 
 /**
- * Counts a batch's messages by one range of `_id`. Entries that are no messages yet, or only lines in the queue, count as queued;
- * those that never become messages count as rejected, as stopped messages do. So what is queued may still be sent, and nothing else.
- * The batch may move during the read, so a count may be a moment old. A batch that ended long ago has its counts in its document,
- * because its messages may be removed.
+ * Counts a batch's messages by one range of `_id`. Entries that are no messages yet, or only lines in the queue, count
+ * as queued; those that never become messages count as rejected, as stopped messages do. May be a moment old. Counts
+ * stored in the batch's document are used, because its messages may be removed.
  */
 export async function countBatch(db: Db, batch: BatchDocument): Promise<BatchCounts> {
   if (batch.counts !== undefined) return batch.counts;
@@ -355,10 +322,7 @@ export async function countBatch(db: Db, batch: BatchDocument): Promise<BatchCou
   return counts;
 }
 
-/**
- * Credits refunded for a batch and its messages, from the ledger. Change ids are derived, so the index on `change` serves it with
- * two ranges: the refunds of single messages, and those of the batch itself.
- */
+/** From the ledger, by two ranges of `change`: refunds of single messages, and of the batch itself. */
 export async function refundedCredits(db: Db, { _id, account }: BatchDocument): Promise<number> {
   const { $gte, $lte } = batchMessageRange(_id);
   const ranges = [

@@ -7,37 +7,33 @@ import type { AccountId } from '../platform/runtime/ids.ts';
 import type { BusinessNumber, Pricing } from './document/chat-message.ts';
 
 /**
- * The largest item: 4,096 values, or 64 KB with 2,048 values. Far above what providers send: a text has at most 4,096 characters,
- * a caption 1,024 (WhatsApp Cloud API, Messages reference). A shared address book of 257 contacts has about 100,000.
+ * The largest item: 4,096 values, or 64 KB with 2,048 values. Far more than providers send: a text has at most 4,096
+ * characters, a caption 1,024 (WhatsApp Cloud API, Messages reference).
  */
 export const ITEM_WEIGHT_MAX = 131_072;
 
 /**
- * One message, one status, one change of a template, or one wish of a customer that a provider posted to the callback. It is stored before the post is
- * answered. The chatapp worker processes it; after that it is kept without `due` until it expires. `_id` derives from the content,
- * so a repeated post adds nothing, even after the item was processed.
+ * One message, status, template change or customer's wish that a provider posted to the callback. Stored before the
+ * post is answered. After processing it stays without `due` until it expires. `_id` derives from the content, so a
+ * repeated post adds nothing, even after the item was processed.
  */
 export interface InboxItemDocument {
-  /** By `itemId`: of a message or a status with the provider's id of the message, of others with a hash of what is told. */
+  /** By `itemId`: with the provider's id of the message for messages and statuses, else with a hash of the content. */
   readonly _id: string;
   readonly account: AccountId;
   readonly at: Date;
-  /** When to process it (again). Unset once it is processed; it is then kept only so that a repeated post is recognized. */
+  /** When to process it (again). Unset once processed; the item then only serves to recognize a repeated post. */
   readonly due?: Date;
   readonly tries: number;
   readonly what: InboundItem | StatusItem | TemplateItem | PreferenceItem;
-  /**
-   * Its size, at most `ITEM_WEIGHT_MAX`: its characters, plus 32 for each value. It limits what is read or written at once.
-   */
+  /** At most `ITEM_WEIGHT_MAX`: its characters, plus 32 for each value. Limits what is read or written at once. */
   readonly weight: number;
-  /** When the store removes it. Set only once it is processed, so that nothing we answered with 200 is lost unread. */
+  /** Set only once it is processed, so that nothing we answered with 200 is lost unread. */
   readonly expiresAt?: Date;
 }
 
-/** A customer's message. */
 export interface InboundItem {
   readonly kind: 'message';
-  /** The account's number that the customer wrote to. */
   readonly number: BusinessNumber;
   readonly upstreamId: string;
   readonly from: string | null;
@@ -49,34 +45,29 @@ export interface InboundItem {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** What the provider tells of a template. */
 export interface TemplateItem {
   readonly kind: 'template';
-  /** The id of the business account that has it. */
   readonly business: string;
   readonly name: string;
   readonly language: string;
   /** Absent when the status did not change, or only the provider's list tells it. */
   readonly status?: string;
-  /** When the status changed, by the provider's clock, in whole seconds. Absent when it did not change, or nobody can tell. */
+  /** By the provider's clock, in whole seconds. Absent when the status did not change, or the time is unknown. */
   readonly toldAt?: Date;
   readonly reason?: string;
   readonly quality?: string;
   readonly category?: string;
 }
 
-/** A customer told the provider whether to get marketing. */
 export interface PreferenceItem {
   readonly kind: 'preference';
   readonly customer: string;
-  /** What else the provider tells of the customer. */
   readonly who?: Profile;
   readonly wish: 'stopped' | 'resumed';
   /** By the provider's clock, not in the future. */
   readonly toldAt: Date;
 }
 
-/** The status of a message that we sent. */
 export interface StatusItem {
   readonly kind: 'status';
   readonly upstreamId: string;
@@ -85,14 +76,13 @@ export interface StatusItem {
   readonly status: 'sent' | 'delivered' | 'read' | 'failed';
   /** The customer's number as the provider knows it, digits. Absent when it says none. */
   readonly recipient?: string;
-  /** What else the provider tells of the customer. */
   readonly who?: Profile;
   readonly at: Date;
   readonly error?: { readonly code: number; readonly title: string; readonly details?: string };
   readonly pricing?: Pricing;
 }
 
-/** The id of an item. It derives from the content, so a repeated post adds nothing. `id` is unique among items of this kind. */
+/** `id` is unique among items of this kind, and derives from the content, so a repeated post adds nothing. */
 export function itemId(
   account: AccountId,
   kind: 'in' | 'template' | 'preference' | StatusItem['status'],
@@ -103,18 +93,12 @@ export function itemId(
 
 /** Most items per command. A post of 3 MB can bring 26,000 items; it must not block this process or the store. */
 const SLICE = 250;
-/** Most weight per command: 16,000 values, which are written or read in a few milliseconds. */
+/** Most weight per command: 16,000 values, written or read in a few milliseconds. */
 const SLICE_WEIGHT = 524_288;
-/**
- * Processed items are kept longer than a provider repeats a post, which is up to seven days (WhatsApp Cloud API, Webhooks:
- * retries).
- */
+/** Longer than a provider repeats a post: up to seven days (WhatsApp Cloud API, Webhooks: retries). */
 const KEPT_MS = 8 * 86_400_000;
 
-/**
- * Stores what a provider posted. Items that exist stay as they are, processed or not, so a repeated post adds nothing. May be
- * repeated after a failure.
- */
+/** Items that exist stay as they are, processed or not. May be repeated after a failure. */
 export async function keepItems(db: Db, items: readonly InboxItemDocument[]): Promise<void> {
   for (let rest = items; rest.length > 0; ) {
     const slice = lightest(rest.slice(0, SLICE));
@@ -126,10 +110,7 @@ export async function keepItems(db: Db, items: readonly InboxItemDocument[]): Pr
 /** The fields that are read first, before the whole item. */
 type Head = Pick<InboxItemDocument, '_id' | 'account' | 'due' | 'weight'>;
 
-/**
- * Items of these accounts that are due. Sorted by account id, and within an account by due time. At most `limit`, and fewer when
- * they are heavy. `more`: others follow, perhaps of the last account too.
- */
+/** By account id, then due time; fewer than `limit` if heavy. `more`: others follow, even of the last account. */
 export async function dueItems(
   db: Db,
   accounts: readonly AccountId[],
@@ -155,14 +136,14 @@ export async function dueItems(
   return { items, more: taken.length < heads.length || heads.length === limit };
 }
 
-/** The items among `ids` that are still to be processed, whether due now or put off. */
+/** The items among `ids` that are still to be processed, due now or later. */
 export async function openItems(db: Db, ids: readonly string[]): Promise<readonly InboxItemDocument[]> {
   return inbox(db)
     .find({ _id: { $in: [...ids] }, due: { $exists: true } })
     .toArray();
 }
 
-/** The statuses among `ids` that say something of the price, whether they are processed or not. */
+/** The statuses among `ids` that say something of the price, processed or not. */
 export async function pricedStatuses(
   db: Db,
   ids: readonly string[],
@@ -179,7 +160,7 @@ export async function isBehind(db: Db, account: AccountId, by: Date): Promise<bo
   return (await inbox(db).findOne({ account, due: { $lte: by } }, { projection: { _id: 1 } })) !== null;
 }
 
-/** The first items until their weight is enough, but at least one. */
+/** The first items up to `SLICE_WEIGHT`, but at least one. */
 function lightest<T extends Pick<InboxItemDocument, 'weight'>>(items: readonly T[]): readonly T[] {
   let weight = 0;
   const end = items.findIndex((item, i) => {
@@ -189,10 +170,7 @@ function lightest<T extends Pick<InboxItemDocument, 'weight'>>(items: readonly T
   return end === -1 ? items : items.slice(0, end);
 }
 
-/**
- * Marks items as processed. They are kept as long as the provider may post them again, so that they are not processed twice.
- * Idempotent.
- */
+/** Marks items as processed. They are kept as long as the provider may post them again. Idempotent. */
 export async function finishItems(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await inbox(db).updateMany({ _id: { $in: [...ids] } }, [
@@ -201,7 +179,7 @@ export async function finishItems(db: Db, ids: readonly string[]): Promise<void>
   ]);
 }
 
-/** The item cannot be processed yet and is tried again at `due`. An item that is processed already is not changed. */
+/** Tries the item again at `due`. An item that is processed already is not changed. */
 export async function retryItem(db: Db, id: string, due: Date): Promise<void> {
   await inbox(db).updateOne({ _id: id, due: { $exists: true } }, { $set: { due }, $inc: { tries: 1 } });
 }

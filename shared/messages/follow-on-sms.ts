@@ -29,9 +29,9 @@ export type FollowOnOutcome =
   | { readonly kind: 'late' | 'entity_id_missing' | 'not_allowed' | 'no_route' };
 
 /**
- * Pays for an SMS that follows from another message without a request: the answer to a customer's STOP, or what goes in place of a
- * chat-app message. Its id derives from that message, so it may be repeated by any process. Its sender, its template and its
- * recipient's opt-outs are asked when it leaves. Rejects with the store's error: then repeat it.
+ * Pays for an SMS that follows from another message without a request: the answer to STOP, or what goes in place of a
+ * chat-app message. Its id derives from that message, so any process may repeat it. Sender, template and opt-outs are
+ * checked when it leaves. Rejects with the store's error: then repeat it.
  */
 export async function acceptFollowOn(
   { db, clock, routes, followUp }: FollowOnDeps,
@@ -41,7 +41,7 @@ export async function acceptFollowOn(
 ): Promise<FollowOnOutcome> {
   if (sms.validUntil <= clock.now()) return { kind: 'late' };
   const rules = (await readSendingRules(db, [account])).get(account);
-  // The account came under DLT after it was written.
+  // The account came under DLT after the SMS was written.
   if (rules?.dlt === 'on' && sms.entityId === undefined) return { kind: 'entity_id_missing' };
   if (rules !== undefined && isBeyond(rules, sms.to)) return { kind: 'not_allowed' };
   const resolution = (await routes.table()).resolve({ ...sms, account });
@@ -51,17 +51,17 @@ export async function acceptFollowOn(
   return acceptOnce({ db, clock, followUp }, account, draft, caps);
 }
 
-/** Whoever fakes traffic can make such messages too. So they go no farther than what the account sends itself. */
+/** Fake traffic can cause such messages too, so they go no farther than the account's own sends. */
 export function isBeyond({ countries, brake, heldPrefixes = [] }: SendingRules, to: string): boolean {
   if (countries !== undefined && !countries.includes(countryOf(to) ?? '')) return true;
   return brake === 'hold' && heldPrefixes.includes(prefixOf(to));
 }
 
 /**
- * Accepts a message whose id is derived. It can be accepted again by any process, after a crash or at the same time, and is still
- * paid for and stored only once: its debit's id derives from the message's id, and each try checks whether that debit was made,
- * is pending, or is in the ledger. It costs more commands than a first try by `accept.ts`, and shares them with no other
- * request. `caps`: of the keys that it counts for. Throws the store's error. The message may be accepted then; the next try finds out.
+ * Accepts a message whose id is derived. Any process may repeat it, after a crash or at the same time; it is paid for
+ * and stored once: the debit's id derives from the message's, and each try checks whether that debit was made, is
+ * pending, or is in the ledger. Costs more commands than `accept.ts`. `caps`: of the keys that it counts for. Throws
+ * the store's error: the message may be accepted then, and the next try finds out.
  */
 export async function acceptOnce(
   { db, clock, followUp }: { readonly db: Db; readonly clock: Clock; readonly followUp: FollowUp },

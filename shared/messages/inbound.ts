@@ -4,15 +4,15 @@ import { updateEach } from '../platform/mongo/update-each.ts';
 import type { InboundId } from '../platform/runtime/ids.ts';
 
 /**
- * A deliver_sm with a handset's message. It is stored before it is answered. It is a whole message, or one part of a longer one.
- * It is removed when it has become a message of an account and the carrier certainly has our answer. Until then it has `due`, and
- * the next holder of the carrier's lease repeats the remaining steps (docs/decisions/0014).
+ * A deliver_sm with a handset's message, whole or one part of a longer one. Stored before it is answered; removed when
+ * it has become a message of an account and the carrier certainly has our answer. Until then it has `due`, and the next
+ * holder of the carrier's lease repeats the remaining steps (docs/decisions/0014).
  */
 export interface InboundDocument {
   readonly _id: InboundId;
   readonly carrier: string;
   readonly at: Date;
-  /** The addresses as the carrier wrote them. `fromTon` is the sender's type of number (SMPP 3.4 §5.2.5). */
+  /** As the carrier wrote them. `fromTon`: the sender's type of number (SMPP 3.4 §5.2.5). */
   readonly from: string;
   readonly fromTon: number;
   readonly to: string;
@@ -22,30 +22,25 @@ export interface InboundDocument {
   /** The national language tables of its header (3GPP TS 23.038 §6.2.1.2.4). */
   readonly shift?: { readonly locking?: number; readonly single?: number };
   readonly part?: InboundPart;
-  /** Equal deliver_sm have equal fingerprints. */
+  /** The same for equal deliver_sm. */
   readonly fingerprint: string;
-  /**
-   * Set until it is finished. For a whole message: when it came. For a part: when the message is completed without its missing
-   * parts.
-   */
+  /** Set until it is finished. For a part: when the message is completed without its missing parts. */
   readonly due?: Date;
   /** Set when the message belongs to no account. The first part of a longer message has it for all parts. */
   readonly unassigned?: UnassignedText;
-  /** Only for messages that belong to no account: when the store removes the document. */
+  /** Only for messages that belong to no account. */
   readonly expiresAt?: Date;
 }
 
-/** Which part of which message this is. */
 export interface InboundPart {
-  /** The id of the message's first part that came. The message's id derives from it. */
+  /** The message's first part that came. The message's id derives from it. */
   readonly set: InboundId;
-  /** Equal for the parts of one message. It has their addresses, reference and total. */
+  /** Equal for the parts of one message: has their addresses, reference and total. */
   readonly key: string;
   readonly number: number;
   readonly total: number;
 }
 
-/** The content of a message that belongs to no account. */
 export interface UnassignedText {
   readonly from: string;
   readonly to: string;
@@ -53,17 +48,13 @@ export interface UnassignedText {
   readonly body: string;
 }
 
-/** The most documents in one command. */
 const SLICE = 1_000;
 
-/**
- * Stores received deliver_sm. Documents that exist already are not changed. Throws the driver's error; some may be stored then.
- */
+/** Documents that exist already are not changed. Throws the driver's error; some may be stored then. */
 export async function keepInbound(db: Db, documents: readonly InboundDocument[]): Promise<void> {
   await insertNew(db, 'inbound', documents);
 }
 
-/** The carrier's deliver_sm that are not finished, after the id `after`, oldest first. */
 export function findUnfinished(
   db: Db,
   carrier: string,
@@ -78,7 +69,7 @@ export function findUnfinished(
     .toArray();
 }
 
-/** Removes deliver_sm that have become messages, or parts of them. */
+/** They have become messages, or parts of them. */
 export async function removeInbound(db: Db, ids: readonly InboundId[]): Promise<void> {
   for (let first = 0; first < ids.length; first += SLICE) {
     // Messages that belong to no account stay for the operator.
@@ -86,7 +77,6 @@ export async function removeInbound(db: Db, ids: readonly InboundId[]): Promise<
   }
 }
 
-/** Keeps messages that belong to no account, for the operator. */
 export async function keepUnassigned(
   db: Db,
   unassigned: readonly { readonly id: InboundId; readonly text: UnassignedText }[],
@@ -103,13 +93,12 @@ export async function keepUnassigned(
   );
 }
 
-/** A place among the messages that belong to no account. */
 export interface UnassignedPlace {
   readonly expiresAt: Date;
   readonly id: InboundId;
 }
 
-/** The messages that belong to no account, newest first, behind `after`. Only these have `expiresAt`. */
+/** Newest first. Only these have `expiresAt`. */
 export function listUnassigned(db: Db, limit: number, after?: UnassignedPlace): Promise<InboundDocument[]> {
   const { expiresAt, id } = after ?? {};
   return inbound(db)

@@ -16,11 +16,9 @@ import {
   type TrafficSums,
 } from './statistics.ts';
 
-/** What the rows of a report agree in. */
 export type Dimension = 'day' | Exclude<keyof TrafficKind, 'half' | 'other'>;
 
 export interface Asked {
-  /** Absent: all accounts together. */
   readonly account?: AccountId;
   readonly zone: string;
   /** Both days are included. */
@@ -31,7 +29,7 @@ export interface Asked {
 }
 
 export interface Row extends TrafficSums {
-  /** Without what is unknown, or no property of the channel. */
+  /** Without values that are unknown, or no property of the channel. */
   readonly values: Readonly<Partial<Record<Dimension, string>>>;
   /** Of messages that were too different to be counted apart. */
   readonly other: boolean;
@@ -45,10 +43,9 @@ export interface Report {
   readonly unsorted: number;
 }
 
-/** Most rows. What comes on top is in rows that say `other`. */
+/** Further ones are added up in rows that say `other`. */
 const ROWS_MAX = 10_000;
 
-/** Adds up the counts of a period. */
 export async function readReport(db: Db, asked: Asked): Promise<Report> {
   const { account, zone, from, to, groupBy, filter } = asked;
   const dayOf = daysOf(zone);
@@ -97,7 +94,7 @@ function rowOf(
   return row;
 }
 
-/** Where a row stands in its report: no two have the same. */
+/** Unique within the report. */
 export function placeOf({ values, other }: Pick<Row, 'values' | 'other'>, groupBy: readonly Dimension[]): string {
   return [...groupBy.map((name) => values[name] ?? ''), other ? '1' : ''].join('\t');
 }
@@ -132,16 +129,16 @@ function messagesOf({ states }: TrafficRow): number {
   return Object.values(states).reduce((sum, count) => sum + count, 0);
 }
 
-/** Days of a time zone, as they are counted: traffic is counted by half hours, so each belongs to the day in which it begins. */
+/** Days of a time zone. Traffic is counted by half hours, each of which belongs to the day in which it begins. */
 
 const HALF_MS = 30 * 60_000;
 /** No zone is farther from UTC. */
 const FARTHEST_MS = 15 * 60 * 60_000;
 
-/** A day as `2026-11-21`. */
+/** `2026-11-21` */
 export type Day = string;
 
-/** Tells the day of a moment. Formatting takes some microseconds, and a report asks for the same half hours again and again. */
+/** Remembers the days of half hours, because formatting takes some microseconds. */
 export function daysOf(zone: string): (atMs: number) => Day {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone: zone,
@@ -158,7 +155,7 @@ export function daysOf(zone: string): (atMs: number) => Day {
   };
 }
 
-/** When a day begins: its first half hour. */
+/** Its first half hour. */
 export function beginOf(day: Day, dayOf: (atMs: number) => Day): Date {
   const midnight = Date.parse(`${day}T00:00:00Z`);
   for (let atMs = midnight - FARTHEST_MS; atMs <= midnight + FARTHEST_MS; atMs += HALF_MS) {

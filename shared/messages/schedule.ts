@@ -15,46 +15,41 @@ import { markBooked } from './batch.ts';
 import type { MessageDraft } from './document/message.ts';
 
 /**
- * A message or a stored batch that is paid for and waits for its time. The document decides; the alarm that wakes the schedules
- * worker only saves time. The id contains the time of booking.
+ * A message or a stored batch that is paid for and waits for its time. This document decides; the alarm that wakes the
+ * schedules worker only saves time. The id contains the time of booking.
  */
 export interface ScheduleDocument {
   readonly _id: ScheduleId;
   readonly account: AccountId;
-  /** The debit that paid for it. */
   readonly group: GroupId;
   readonly state: ScheduleState;
-  /** The time it is booked for, to the millisecond. */
+  /** To the millisecond. */
   readonly at: Date;
-  /** `at` as it was answered: ISO 8601 in the caller's offset, `2026-11-21T10:00:00+05:30`. */
+  /** `at` as answered: ISO 8601 in the caller's offset, `2026-11-21T10:00:00+05:30`. */
   readonly scheduledFor: string;
-  /** When the worker must process it: at its time, and again if that was not finished. Unset when nothing is left to do. */
+  /** When the worker must process it: at its time, and again if that was not finished. */
   readonly due?: Date;
-  /** Credits that were debited; a cancel refunds them. */
   readonly credits: number;
-  /** For a bulk request: the stored batch that it becomes. */
   readonly batch?: BatchId;
-  /**
-   * Unset once it is sent, so that the text is not stored twice. Once a cancelled one is refunded, a message is without its `text`.
-   */
+  /** Unset once it is sent, so that the text is not stored twice. A refunded cancelled message loses its `text`. */
   readonly content?: ScheduledContent;
   /** When it moved from `scheduled` to `sending`. A default validity counts from here, also in a redo. */
   readonly releasedAt?: Date;
-  /** The grouped claim that took it last. The claimer uses it to read again what it got. */
+  /** The grouped claim that took it last, by which the claimer reads again what it got. */
   readonly claim?: ClaimId;
 }
 
 /**
  * scheduled → sending → sent, or scheduled → cancelled.
  *
- * - `scheduled`: paid. One atomic update decides what becomes of it, release or cancel.
- * - `sending`: its message is being stored, or its batch handed on; whoever dies in between, another worker does it again (`due`).
- * - `sent`: that is done. What became of the message or the batch is theirs to tell.
+ * - `scheduled`: paid. One atomic update decides between release and cancel.
+ * - `sending`: its message is being stored, or its batch handed on; if the worker dies, another repeats it (`due`).
+ * - `sent`: that is done.
  * - `cancelled`: it never becomes a message; `due` until its credits are back.
  */
 export type ScheduleState = 'scheduled' | 'sending' | 'sent' | 'cancelled';
 
-/** Validity: an instant given by the caller, or a time from the release on. */
+/** An instant given by the caller, or a time from the release on. */
 export type Validity =
   | { readonly validUntil: Date; readonly validForMs?: never }
   | { readonly validUntil?: never; readonly validForMs: number };
@@ -65,28 +60,22 @@ export type ScheduledContent =
   | { readonly kind: 'message'; readonly message: ScheduledMessage }
   | ({
       readonly kind: 'batch';
-      /** Recipients. */
       readonly total: number;
-      /** The price. Absent: 1 for each. */
+      /** Absent: 1 for each. */
       readonly credits?: number;
       readonly validity: Validity;
     } & Pick<MessageDraft, 'sender' | 'route' | 'reference' | 'keys'>);
 
-/** A schedule as requested: checked, not paid yet. */
 export type Booking = Pick<ScheduleDocument, '_id' | 'at' | 'scheduledFor'> & { readonly content: ScheduledContent };
 
-/**
- * A release or refund that is not finished after this time is done again by the next worker that finds it. Far longer than it
- * takes. Repeating it writes the same, even side by side.
- */
+/** An unfinished release or refund is then repeated by the next worker; side by side they write the same. */
 export const REDO_MS = 10_000;
 
-/** What a booking costs. */
 export function priceOfBooking({ content }: Pick<Booking, 'content'>): number {
   return content.kind === 'batch' ? (content.credits ?? content.total) : creditsOf(content.message);
 }
 
-/** The document that a paid booking becomes. Pure: booking and a redo after a crash write the same. */
+/** Pure: booking and a redo after a crash write the same. */
 export function bookedSchedule(account: AccountId, group: GroupId, booking: Booking): ScheduleDocument {
   const { _id, at, scheduledFor, content } = booking;
   return {
@@ -103,17 +92,14 @@ export function bookedSchedule(account: AccountId, group: GroupId, booking: Book
   };
 }
 
-/** The end of validity of what is released at `releasedAt`. */
 export function endOfValidity({ validUntil, validForMs }: Validity, releasedAt: Date): Date {
   return validUntil ?? new Date(releasedAt.getTime() + validForMs);
 }
 
-/** The id of the batch that a bulk schedule becomes. */
 export function scheduledBatchId({ _id, at }: Pick<ScheduleDocument, '_id' | 'at'>): BatchId {
   return releasedId('bat', _id, at);
 }
 
-/** The id of the message that a schedule becomes. */
 export function scheduledMessageId({ _id, at }: Pick<ScheduleDocument, '_id' | 'at'>): MessageId {
   return releasedId('msg', _id, at);
 }
@@ -122,12 +108,11 @@ export function scheduleCollection(db: Db): Collection<ScheduleDocument> {
   return db.collection('schedules');
 }
 
-/** Inserts paid schedules. Existing ones stay as they are, because they may have moved on since. */
+/** Existing ones stay as they are, because they may have moved on since. */
 async function insertSchedules(db: Db, schedules: readonly ScheduleDocument[]): Promise<void> {
   await insertNew(db, 'schedules', schedules);
 }
 
-/** A schedule of the account in any state. */
 export async function readSchedule(
   db: Db,
   account: AccountId,
@@ -137,7 +122,6 @@ export async function readSchedule(
   return (await find(scheduleCollection(db), { _id: id, account })) ?? undefined;
 }
 
-/** The schedules that are not stored, in whatever state. */
 export async function withoutStored(
   db: Db,
   account: AccountId,
@@ -161,7 +145,6 @@ export async function nextDue(db: Db, after: Date, until: Date): Promise<Date | 
   return next?.due;
 }
 
-/** Whether any schedule is due by `upTo`, for any reason. */
 export async function isAnyDue(db: Db, upTo: Date): Promise<boolean> {
   const first = await scheduleCollection(db).findOne(
     { due: { $lte: upTo } },
@@ -170,7 +153,7 @@ export async function isAnyDue(db: Db, upTo: Date): Promise<boolean> {
   return first !== null;
 }
 
-/** Up to `limit` schedules that are due by `upTo`, for any reason, the longest due first. */
+/** Due by `upTo` for any reason, the longest due first. */
 export function findDue(db: Db, upTo: Date, limit: number): Promise<ScheduleDocument[]> {
   return scheduleCollection(db)
     .find({ due: { $lte: upTo } })
@@ -180,7 +163,7 @@ export function findDue(db: Db, upTo: Date, limit: number): Promise<ScheduleDocu
     .toArray();
 }
 
-/** The schedule that waits first, of the first account behind `behind` that has any. */
+/** The first waiting schedule of the first account after `behind` that has any. */
 export async function firstWaiting(
   db: Db,
   behind: AccountId | '',
@@ -192,7 +175,6 @@ export async function firstWaiting(
   return first ?? undefined;
 }
 
-/** The schedule of the account that waits first. */
 export async function firstWaitingOf(db: Db, account: AccountId): Promise<ScheduleId | undefined> {
   const first = await scheduleCollection(db).findOne(
     { state: 'scheduled', account },
@@ -201,7 +183,7 @@ export async function firstWaitingOf(db: Db, account: AccountId): Promise<Schedu
   return first?._id;
 }
 
-/** Up to `limit` waiting schedules of the account that are due by `upTo`, the longest due first. While one waits, it is due `at`. */
+/** The longest due first. While a schedule waits, it is due `at`. */
 export function findDueOf(db: Db, account: AccountId, upTo: Date, limit: number): Promise<ScheduleDocument[]> {
   return scheduleCollection(db)
     .find({ state: 'scheduled', account, at: { $lte: upTo } })
@@ -215,13 +197,13 @@ export interface ScheduleClaim {
   readonly id: ClaimId;
   readonly now: Date;
   readonly upTo: Date;
-  /** When another worker processes what this claim took, if it is not finished by then. */
+  /** When another worker may take over, if it is not finished by then. */
   readonly redoAt: Date;
 }
 
 /**
- * Takes the schedules that were found due, and decides that each waiting one is released now: `scheduled` → `sending`. For the
- * others it only takes over an unfinished release or refund. Returns the schedules that this claim took, as they are now.
+ * Takes schedules that were found due. Each waiting one is released now: `scheduled` → `sending`. For the others it
+ * only takes over an unfinished release or refund. Returns the schedules that this claim took, as they are now.
  */
 export async function claimDue(
   db: Db,
@@ -233,7 +215,8 @@ export async function claimDue(
   const taken = { claim, due: redoAt };
   const released = { ...taken, state: 'sending', releasedAt: now } as const;
   const schedules = scheduleCollection(db);
-  // Not by what was read: a cancel may have been rolled back since, and its credits would be given back beside the message.
+  // By the stored state: a cancel may have been rolled back since, and its credits would be given back beside the
+  // message.
   const updates = (['scheduled', 'sending', 'cancelled'] as const)
     .map((state) => ({
       updateMany: {
@@ -253,7 +236,7 @@ export async function claimDue(
     .toArray();
 }
 
-/** Their messages are stored; nothing is left to do. Repeating it changes nothing. */
+/** Their messages are stored; nothing is left to do. May be repeated. */
 export async function markSent(db: Db, ids: readonly ScheduleId[]): Promise<void> {
   await scheduleCollection(db).updateMany(
     { _id: { $in: ids }, state: 'sending' },
@@ -261,7 +244,7 @@ export async function markSent(db: Db, ids: readonly ScheduleId[]): Promise<void
   );
 }
 
-/** Decides that a waiting schedule is never released, and returns it; undefined when it does not wait (any more). */
+/** The schedule is never released. Undefined when it does not wait (any more). */
 export async function markCancelled(
   db: Db,
   account: AccountId,
@@ -276,7 +259,7 @@ export async function markCancelled(
   return cancelled ?? undefined;
 }
 
-/** The credits of the cancelled schedules are refunded; nothing is left to do. Repeating it changes nothing. */
+/** Their credits are refunded; nothing is left to do. May be repeated. */
 export async function markRefunded(db: Db, ids: readonly ScheduleId[]): Promise<void> {
   await scheduleCollection(db).updateMany(
     { _id: { $in: ids }, state: 'cancelled' },
@@ -284,10 +267,7 @@ export async function markRefunded(db: Db, ids: readonly ScheduleId[]): Promise<
   );
 }
 
-/**
- * Follow-up of the debit that paid for schedules: they are stored, and the batches of bulk ones become booked. Repeating it
- * changes nothing, also long afterwards.
- */
+/** Follow-up of the debit, for schedules and their batches. May be repeated, also long afterwards. */
 export async function storeBooked(db: Db, schedules: readonly ScheduleDocument[]): Promise<void> {
   await insertSchedules(db, schedules);
   await markBooked(

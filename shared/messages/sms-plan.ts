@@ -2,8 +2,8 @@
 export type Encoding = 'GSM7' | 'UCS2';
 
 /**
- * What one short message can hold, in units (septets, or UTF-16 code units): alone, and as one of several. Then a header takes 6
- * of its 140 octets with an 8-bit reference, or 7 with a 16-bit reference (3GPP TS 23.040 §9.2.3.24.1, §9.2.3.24.8).
+ * Units (septets, or UTF-16 code units) of one short message: alone, and as one of several, where a header takes 6 of
+ * its 140 octets with an 8-bit reference, or 7 with a 16-bit one (3GPP TS 23.040 §9.2.3.24.1, §9.2.3.24.8).
  */
 const CAPACITY = {
   GSM7: { alone: 160, joined: { 6: 153, 7: 152 } },
@@ -14,15 +14,11 @@ const CAPACITY = {
 export interface TextForm {
   /** Octets of each segment's header. `none`: a text of any length is one segment (message_payload). */
   readonly header: 6 | 7 | 'none';
-  /**
-   * The alphabet of texts that are not UCS-2. Carriers with Latin-1 or ASCII convert them to GSM. So such a text must fit the GSM
-   * alphabet too, because characters outside it would be lost, and its segments are filled by septets.
-   */
+  /** For texts that are not UCS-2. Whatever it is, they must fit the GSM alphabet and fill septets. */
   readonly alphabet: 'gsm' | 'latin1' | 'ascii';
 }
 
 export const USUAL: TextForm = { header: 6, alphabet: 'gsm' };
-/** The highest character code of each alphabet. */
 const HIGHEST = { gsm: 0xffff, latin1: 0xff, ascii: 0x7f } as const satisfies Record<TextForm['alphabet'], number>;
 
 export interface TextPlan {
@@ -33,22 +29,21 @@ export interface TextPlan {
 }
 
 /**
- * How a text will be sent, without encoding it: what the gateway needs to accept a message. An empty text is one segment.
- * Segments are filled greedily with whole characters. ESC + character and surrogate pairs are never split, so the end of a
- * segment may stay unused. A leading byte order mark is no character and counts nothing.
+ * What the gateway needs to know of a text, without encoding it. An empty text is one segment. Segments are filled
+ * greedily with whole characters: ESC + character and surrogate pairs are never split, so a segment's end may stay
+ * unused. A leading byte order mark counts nothing.
  */
 export function planText(text: string): TextPlan {
   const { encoding, units, ends } = planSegments(withoutMark(text), USUAL);
   return { encoding, units, segments: ends.length };
 }
 
-/** How many units fit into so many segments of that encoding. */
 export function roomOf({ encoding, segments }: Pick<TextPlan, 'encoding' | 'segments'>): number {
   const { alone, joined } = CAPACITY[encoding];
   return segments > 1 ? segments * joined[6] : alone;
 }
 
-/** A U+FEFF at the beginning only says how the text was encoded as a file, so it is removed. */
+/** A leading U+FEFF only says how the text was encoded as a file. */
 export function withoutMark(text: string): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
@@ -70,9 +65,7 @@ export function planSegments(
   return { encoding, units, ends };
 }
 
-/**
- * The number of septets. Undefined when a character is not in the GSM alphabet, or above the highest of the carrier's alphabet.
- */
+/** Undefined when a character is not in the GSM alphabet, or above the highest of the carrier's alphabet. */
 function countSeptets(text: string, highest: number): number | undefined {
   let total = 0;
   for (let i = 0; i < text.length; i++) {
@@ -107,7 +100,7 @@ function isLowSurrogate(codeUnit: number): boolean {
   return (codeUnit & 0xfc00) === 0xdc00;
 }
 
-/** The characters that are not in the GSM alphabet, each once, in their order: they make a text UCS-2. */
+/** The characters that make a text UCS-2, each once, in their order. */
 export function unicodeCharacters(text: string): readonly string[] {
   const found = new Set<string>();
   for (const character of withoutMark(text)) {
@@ -117,8 +110,8 @@ export function unicodeCharacters(text: string): readonly string[] {
 }
 
 /**
- * Characters that nobody sees, or that look like another: control and zero-width characters, spaces other than the usual one,
- * accents written apart from their letter, variation selectors. For showing a text. Marks of other scripts are seen.
+ * Characters that nobody sees, or that look like another: control and zero-width characters, unusual spaces, accents
+ * written apart from their letter, variation selectors. For showing a text. Marks of other scripts are seen.
  */
 export const UNSEEN = /\p{Cc}|\p{Cf}|[^\P{Z} ]|[\u0300-\u036f\ufe00-\ufe0f]/gu;
 
@@ -147,27 +140,24 @@ export const EXTENSION: Readonly<Record<string, number>> = {
 
 export const ESC = 0x1b;
 const NOT_GSM = 0xff;
-/** Marks an extension character in the table; the low seven bits are its second octet. */
+/** Marks an extension character; the low seven bits are its second octet. */
 export const EXTENDED = 0x80;
 
-/**
- * The code of each UTF-16 code unit, up to the highest character of the alphabet (€, U+20AC). The 8 KiB save a map look-up for
- * each character.
- */
+/** By UTF-16 code unit, up to € (U+20AC). A table saves a map look-up per character. */
 const CODES = new Uint8Array(0x20ad).fill(NOT_GSM);
 for (let code = 0; code < BASIC.length; code++) {
   if (code !== ESC) CODES[BASIC.charCodeAt(code)] = code;
 }
 for (const [character, code] of Object.entries(EXTENSION)) CODES[character.charCodeAt(0)] = EXTENDED | code;
 
-/** Septets of a UTF-16 code unit: 1, 2 (extension), or 0 when it is not in the alphabet. */
+/** 1, 2 (extension), or 0 when it is not in the alphabet. */
 function septetsOf(codeUnit: number): 0 | 1 | 2 {
   const code = CODES[codeUnit] ?? NOT_GSM;
   if (code === NOT_GSM) return 0;
   return code < EXTENDED ? 1 : 2;
 }
 
-/** The code of a UTF-16 code unit, with `EXTENDED` for an extension character, or `NOT_GSM`. */
+/** With `EXTENDED` for an extension character, or `NOT_GSM`. */
 export function gsmCode(codeUnit: number): number {
   return CODES[codeUnit] ?? NOT_GSM;
 }

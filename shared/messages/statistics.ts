@@ -6,24 +6,22 @@ import type { STATES } from './document/status.ts';
 export type ShownState = (typeof STATES)[keyof typeof STATES]['shown'];
 
 /**
- * What became of the messages that an account made in one hour, as they were at `countedAt`. The maintenance counts it from the
- * messages and replaces the whole document, so a count that is repeated, or begun by a process that died, does no harm
- * (docs/decisions/0033).
+ * What became of the messages that an account made in one hour, as of `countedAt`. Maintenance counts it from the
+ * messages and replaces the whole document, so a repeated or aborted count does no harm (docs/decisions/0033).
  */
 export interface HourDocument {
-  /** So that the hours of an account are a range of `_id`. */
+  /** The hours of an account are a range of `_id`. */
   readonly _id: `${Counter}:${HourName}`;
   readonly account: Counter;
   readonly countedAt: Date;
   readonly states: Readonly<Partial<Record<ChannelName, Readonly<Partial<Record<ShownState, number>>>>>>;
-  /** What they cost, without what was refunded. */
+  /** Without what was refunded. */
   readonly credits: number;
-  /** Conversations of the chat-app channel that were paid for. */
   readonly conversations: number;
   readonly operators: readonly OperatorCounts[];
   /** By `error_code`, the most frequent ones. */
   readonly errors: readonly ErrorCount[];
-  /** The sent ones by what reports group by. With all rows together they are the hour, each message in one of them. */
+  /** The sent messages by what reports group by; each message is in one row. */
   readonly traffic: readonly TrafficRow[];
   readonly expiresAt: Date;
 }
@@ -37,54 +35,53 @@ export interface ErrorCount {
   readonly messages: number;
 }
 
-/** Messages that agree in all that reports group by. What is absent is unknown, or not a property of their channel. */
+/** Messages that agree in all that reports group by. Absent: unknown, or not a property of their channel. */
 export interface TrafficRow extends TrafficKind, TrafficCounts {}
 
 export interface TrafficKind {
-  /** Of the hour: days begin at half an hour in India. */
+  /** Half of the hour: days begin at half an hour in India. */
   readonly half: 0 | 1;
   readonly channel: ChannelName;
   /** In `ALL` only. */
   readonly account?: AccountId;
-  /** The two that follow are not in `ALL`. */
-  /** Of the chat apps the number that it left from. */
+  /** The next two are not in `ALL`. */
+  /** For chat-app messages the number that they left from. */
   readonly sender?: string;
-  /** DLT id, or the name of a template of the chat apps. */
+  /** DLT id, or the name of a chat-app template. */
   readonly template?: string;
   readonly route?: Route;
   /** The operator's route (carriers/routing/) that chose the carrier. */
   readonly rule?: string;
-  /** Id of the carrier that had it last. */
+  /** The carrier that had the message last. */
   readonly carrier?: string;
   /** ISO 3166-1. */
   readonly country?: string;
-  /** What a chat-app provider says of its price: `marketing`, `service`. */
+  /** From the chat-app provider's price: `marketing`, `service`. */
   readonly category?: string;
-  /** The network or carrier that delivered. */
   readonly operator?: string;
-  /** Those that were too different to be counted apart: all the above but `half` and `channel` are left out. */
+  /** Too different to be counted apart: all the above but `half` and `channel` are left out. */
   readonly other?: true;
 }
 
 export interface TrafficCounts {
   readonly states: Readonly<Partial<Record<ShownState, number>>>;
   readonly segments: number;
-  /** What they cost, without what was refunded. */
+  /** Without what was refunded. */
   readonly credits: number;
   readonly refunded: number;
   /** By `error_code`, of those that have ended. Absent when there are none. */
   readonly errors?: readonly ErrorCount[];
   /**
-   * By currency, in millionths. Sales: the routes' `--price` of messages that were not refunded, and what conversations earn. Costs:
-   * the routes' `--costs` of segments that carriers took, and chat-app messages by the provider's price list.
+   * By currency, in millionths. Sales: the routes' `--price` of messages that were not refunded, and what conversations
+   * earn. Costs: the routes' `--costs` of segments that carriers took, and chat-app messages by the provider's price
+   * list.
    */
   readonly sales?: Amounts;
   readonly costs?: Amounts;
-  /** Chat-app messages that the provider takes money for, and nobody has said how much. Absent: none. */
+  /** Chat-app messages that the provider bills at an unknown price. Absent: none. */
   readonly unpriced?: number;
 }
 
-/** The same while they are added up. */
 export interface TrafficSums {
   readonly states: Map<ShownState, number>;
   readonly errors: Map<string, number>;
@@ -123,7 +120,7 @@ export interface Amount {
   readonly millionths: number;
 }
 
-/** `0.12 INR`. Exact, in millionths. A text that is no amount counts as nothing. */
+/** Reads `0.12 INR`, exactly. A text that is no amount counts as nothing. */
 export function amountOf(text: string): Amount {
   const [, whole = '0', rest = '', currency = 'none'] = /^(\d*)(?:\.(\d{0,6})\d*)?(?: ([A-Z]{3}))?$/.exec(text) ?? [];
   return { currency, millionths: Number(whole) * 1_000_000 + Number(rest.padEnd(6, '0')) };
@@ -133,27 +130,25 @@ export function amountOf(text: string): Amount {
 export interface OperatorCounts {
   readonly name: string;
   readonly channel: ChannelName;
-  /** How many messages have a known end. */
   readonly ended: number;
   readonly delivered: number;
-  /** How many were delivered within each of `SECONDS`, and in the last entry those that took longer. */
+  /** How many were delivered within each of `SECONDS`; the last entry: those that took longer. */
   readonly within: readonly number[];
 }
 
 /** Upper ends of the classes of the time from `sent` to `delivered`. */
 export const SECONDS = [1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 300, 900, 3_600, 14_400, 86_400] as const;
 
-/** When an hour was counted, for all accounts together. */
 export interface CountedHourDocument {
   readonly _id: HourName;
   readonly countedAt: Date;
-  /** What reading and counting took, without pauses. */
+  /** Reading and counting, without pauses. */
   readonly tookMs: number;
   readonly messages: number;
   readonly expiresAt: Date;
 }
 
-/** An hour in UTC: `2026-11-22T14`. */
+/** In UTC: `2026-11-22T14`. */
 export type HourName = `${number}-${number}-${number}T${number}`;
 
 export const HOUR_MS = 3_600_000;
@@ -166,27 +161,25 @@ export function hourStart(name: HourName): Date {
   return new Date(`${name}:00:00Z`);
 }
 
-/** The beginning of the hour that a document counts. */
 export function countedFrom({ _id, account }: Pick<HourDocument, '_id' | 'account'>): Date {
   return hourStart(_id.slice(account.length + 1) as HourName); // the id is the account's and the hour's name
 }
 
 const DAY_MS = 24 * HOUR_MS;
 
-/** Credits used a day in these hours, oldest first. */
 export function creditsPerDay(hours: readonly Omit<HourDocument, 'traffic'>[], now: Date): number {
   const [first] = hours;
   const used = hours.reduce((sum, { credits }) => sum + credits, 0);
   return perDay(used, first && countedFrom(first), now);
 }
 
-/** Credits used a day, from the first hour with messages on: the days before a new account's first message do not count. */
+/** From the first hour with messages on: the days before a new account's first message do not count. */
 export function perDay(credits: number, firstHour: Date | undefined, now: Date): number {
   const days = firstHour === undefined ? 1 : (now.getTime() - firstHour.getTime()) / DAY_MS;
   return Math.round((credits / Math.max(1, days)) * 10) / 10;
 }
 
-/** Hours of one read, which are parsed at once: with the most rows of an account each some 400 KB. */
+/** Hours of one read, which are parsed at once: up to some 400 KB. */
 const TRAFFIC_SLICE = 4;
 
 export function hourCollection(db: Db): Collection<HourDocument> {
@@ -197,7 +190,7 @@ export function countedHourCollection(db: Db): Collection<CountedHourDocument> {
   return db.collection('counted_hours');
 }
 
-/** The hours of an account from `from` on in which it made messages, oldest first, without `traffic`. */
+/** The hours from `from` on in which the account made messages, oldest first, without `traffic`. */
 export function readHours(db: Db, account: Counter, from: Date): Promise<Omit<HourDocument, 'traffic'>[]> {
   return hourCollection(db)
     .find({ _id: { $gte: `${account}:${hourName(from)}`, $lt: `${account}:9999-12-31T23` } })
@@ -206,7 +199,7 @@ export function readHours(db: Db, account: Counter, from: Date): Promise<Omit<Ho
     .toArray();
 }
 
-/** Their traffic, in the hours that begin at `from` or later and before `to`, oldest first. */
+/** In the hours that begin at `from` or later and before `to`, oldest first. */
 export function readTraffic(
   db: Db,
   account: Counter,
@@ -222,26 +215,21 @@ export function readTraffic(
     .sort({ _id: 1 });
 }
 
-/** When hours were last counted. Undefined when they never were. */
 export async function readNewestCount(db: Db): Promise<Date | undefined> {
   const [newest] = await countedHourCollection(db).find().sort({ _id: -1 }).limit(1).toArray();
   return newest?.countedAt;
 }
 
-/**
- * A conversation that costs the operator more than it earned: customers pay it once, and the provider takes money for each message.
- * Written by whoever counts the hours (workers/maintenance/count-hours.ts).
- */
+/** A conversation that cost more than it earned: the provider bills each message (count-hours.ts). */
 export interface LossDocument {
   /** Ids have the time at which a conversation was opened. */
   readonly _id: ConversationId;
   readonly account: AccountId;
-  /** The message that opened it. */
   readonly opener: MessageId;
   /** Messages that the provider took money for. */
   readonly messages: number;
   readonly credits: number;
-  /** The rest in millionths of `currency`. */
+  /** The amounts below, in millionths. */
   readonly currency: string;
   readonly earned: number;
   readonly cost: number;
@@ -253,7 +241,6 @@ export function lossCollection(db: Db): Collection<LossDocument> {
   return db.collection('conversation_losses');
 }
 
-/** The newest conversations first, of one account or of all. */
 export async function listLosses(
   db: Db,
   account: AccountId | undefined,

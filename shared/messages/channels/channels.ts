@@ -8,7 +8,7 @@ import type { ChatMessageDocument, InboundMessageDocument } from '../document/ch
 import type { ChannelName, MessageDocument } from '../document/message.ts';
 import { ERASED } from '../document/recipient.ts';
 
-/** There is only one possible name: the account's provider delivers everything. */
+/** One name for all: the account's provider delivers everything. */
 export const CHAT_OPERATOR = 'chatapp';
 
 const chatapp: Channel<ChatMessageDocument | InboundMessageDocument> = {
@@ -35,7 +35,7 @@ const chatapp: Channel<ChatMessageDocument | InboundMessageDocument> = {
       }),
     );
   },
-  // The conversation is what is paid for, not the message. What customers write costs nothing.
+  // The conversation is paid for, not the message. Customers' messages cost nothing.
   refund: (db, messages) =>
     giveBackRefused(
       db,
@@ -46,11 +46,11 @@ const chatapp: Channel<ChatMessageDocument | InboundMessageDocument> = {
 const sms: Channel<MessageDocument | InboundSmsDocument> = {
   partsOf: (message) => ('segments' in message ? message.segments : 1),
   deliveredBy: ({ claim }) => claim?.carrier ?? 'unknown',
-  // Members of received messages only: an account may have several numbers, and both channels.
+  // For received messages only: an account may have several numbers, and both channels.
   eventMembers: (message) =>
     'inbound' in message ? { to: message.to, channel: message.channel, opt_out: message.optOut } : {},
   customersOf: async () => new Map(),
-  // Received messages cost nothing, so nothing is refunded.
+  // Received messages cost nothing.
   refund: (db, messages) =>
     refundMessages(
       db,
@@ -58,7 +58,7 @@ const sms: Channel<MessageDocument | InboundSmsDocument> = {
     ),
 };
 
-/** All channels, in the order of lists. */
+/** In the order of lists. */
 const CHANNELS = { sms, chatapp } as const satisfies Readonly<Record<ChannelName, object>>;
 
 export const CHANNEL_NAMES = Object.keys(CHANNELS) as readonly ChannelName[]; // the registry's own keys
@@ -67,7 +67,7 @@ export function channelOf({ channel }: Pick<AnyMessage, 'channel'>): Channel<Any
   return CHANNELS[channel];
 }
 
-/** Lets each channel refund those of these messages that were never taken. May be called again after a crash. */
+/** Refunds those of these messages that were never taken. May be repeated after a crash. */
 export async function refundByChannel(db: Db, messages: readonly AnyMessage[]): Promise<void> {
   for (const name of CHANNEL_NAMES) {
     const own = messages.filter((message) => message.channel === name);
@@ -75,31 +75,24 @@ export async function refundByChannel(db: Db, messages: readonly AnyMessage[]): 
   }
 }
 
-/** What a message says of its customer. */
 type Addressed = Pick<AnyMessage, '_id' | 'to'> & {
   readonly direction?: 'in' | 'out';
   readonly from?: string | null;
 };
 
 /**
- * What settlement and events need to know about a message's channel. Accepting and sending are not part of it: each channel does
- * them in gateway/<channel> and in its worker. What the API shows: gateway/endpoints/messages/views.ts.
+ * What settlement and events need to know about a message's channel. Accepting and sending are in gateway/<channel> and
+ * in its worker; what the API shows: gateway/endpoints/messages/views.ts.
  */
 export interface Channel<Message extends AnyMessage> {
-  /** Number of parts in one submit. Each part is answered, and reported on later, by itself. */
+  /** Parts in one submit. Each is answered, and reported on later, by itself. */
   partsOf(message: Message): number;
   /** The `operator` in events of a delivered message when the network is not known. */
   deliveredBy(message: Message): string;
-  /** Members of its events beyond those that all channels have. */
+  /** Members of its events beyond those of all channels. */
   eventMembers(message: Message): Readonly<Record<string, string | undefined>>;
-  /**
-   * Who wrote these messages of an account, or whom they were written to. Empty where a channel knows numbers alone. One read, and
-   * another one for persons with several names.
-   */
+  /** The customers of messages; empty where only numbers are known. One read, or two for several names. */
   customersOf(db: Db, account: AccountId, messages: readonly Addressed[]): Promise<ReadonlyMap<MessageId, Customer>>;
-  /**
-   * Refunds those of these messages that ended and were certainly never taken. Each is refunded exactly once, however often this
-   * is called. All messages are of this channel.
-   */
+  /** Refunds those that ended and were certainly never taken, each once. All are of this channel. */
   refund(db: Db, messages: readonly Message[]): Promise<void>;
 }

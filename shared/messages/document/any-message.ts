@@ -5,8 +5,8 @@ import type { MessageDocument, StoredMessage } from './message.ts';
 export type AnyMessage = MessageDocument | InboundSmsDocument | ChatMessageDocument | InboundMessageDocument;
 
 /**
- * An SMS from a handset to a number of the account (shared/carriers/numbers). It has only one state, `received`. Its id derives from the
- * deliver_sm that brought it. `to` is the account's number. It costs nothing.
+ * An SMS from a handset to a number of the account (shared/carriers/numbers). Always `received`. Its id derives from
+ * the deliver_sm that brought it. `to`: the account's number. Costs nothing.
  */
 export interface InboundSmsDocument extends StoredMessage {
   readonly channel: 'sms';
@@ -14,10 +14,9 @@ export interface InboundSmsDocument extends StoredMessage {
   readonly state: 'received';
   /** Digits with the country code. A short code or a name is stored as the carrier wrote it. */
   readonly from: string;
-  /** The carrier that delivered it. */
   readonly carrier: string;
-  /** Type `text`. Or type `binary` if it cannot be read: the body is then base64, and `more` has the carrier's data_coding. */
+  /** `text`; or `binary` if unreadable: `body` is then base64, and `more` has the carrier's data_coding. */
   readonly inbound: InboundContent;
-  /** What it says about the customer's wish for messages (carriers/opt-outs/words.ts). `near`: it changed nothing. */
+  /** The customer's wish (carriers/opt-outs/words.ts). `near`: it changed nothing. */
   readonly optOut?: 'out' | 'in' | 'help' | 'near';
 }

@@ -3,7 +3,6 @@ import type { ChatMessageDocument } from './chat-message.ts';
 import type { HistoryEntry, MessageDocument, MessageState, StoredMessage } from './message.ts';
 import { enter } from './status.ts';
 
-/** Fields that a settle may set or unset. */
 type Unsettable = Pick<
   StoredMessage,
   | 'claim'
@@ -20,14 +19,13 @@ type Unsettable = Pick<
   | 'outcome'
   | 'held'
 >;
-/** Fields that a settle may set. */
 type Settable = Unsettable &
   Pick<MessageDocument, 'path' | 'attempts' | 'givenUp'> &
   Pick<ChatMessageDocument, 'pricing' | 'cost' | 'heldBack' | 'fallback'>;
 
 /**
- * What one settle does to one message, decided from the document that was read. It is applied twice: in the store, by an update
- * that filters on the version it was decided from; and in memory, because events and refunds need the changed message without
+ * What one settle does to one message, decided from the document that was read. Applied twice: in the store, by an
+ * update that filters on that version, and in memory, because events and refunds need the changed message without
  * reading it again.
  */
 export interface Change {
@@ -35,11 +33,11 @@ export interface Change {
   readonly state?: MessageState;
   readonly set?: Partial<Settable>;
   readonly unset?: readonly (keyof Unsettable)[];
-  /** New history entries, in order. Each one is an event. */
+  /** In order. Each one is an event. */
   readonly entries?: readonly HistoryEntry[];
 }
 
-/** The message after the change. Throws when the status table does not allow the transition (status.ts). */
+/** Throws when the status table does not allow the transition (status.ts). */
 export function applyChange<M extends AnyMessage>(message: M, change: Change): M {
   return {
     ...without(message, change.unset),
@@ -50,7 +48,7 @@ export function applyChange<M extends AnyMessage>(message: M, change: Change): M
   };
 }
 
-/** A copy without those fields. `delete` would make the object slow, and the message is read many times afterwards. */
+/** `delete` would make the object slow, and the message is read many times afterwards. */
 function without<M extends AnyMessage>(message: M, fields: readonly PropertyKey[] = []): M {
   if (fields.length === 0) return message;
   const copy: Partial<M> = {};
@@ -58,7 +56,7 @@ function without<M extends AnyMessage>(message: M, fields: readonly PropertyKey[
   return copy as M; // only optional fields are left out
 }
 
-/** The change as an update. It matches only the version that the change was decided from. Throws as `applyChange` does. */
+/** Matches only the version that the change was decided from. Throws as `applyChange` does. */
 export function changeUpdate(
   message: Pick<StoredMessage, '_id' | 'v' | 'state'>,
   { state, set, unset = [], entries = [] }: Change,
@@ -79,7 +77,7 @@ export function fitted(message: AnyMessage | StoredMessage, change: Change): Cha
   return { ...change, set, unset: needed };
 }
 
-/** The change with its error in the entries that it explains, unless they have one. */
+/** Copies the change's error into those entries that have none and that may still arrive. */
 export function explained(change: Change): Change {
   const { set: { errorCode: code, errorReason: reason } = {}, entries = [] } = change;
   if (code === undefined || entries.length === 0) return change;
@@ -103,7 +101,7 @@ export function joinChanges(first: Change, second: Change): Change {
   };
 }
 
-/** The one change that several decisions make, each about the message as those before it leave it. Undefined: none changes it. */
+/** One change of several decisions, each about the message as those before it leave it. Undefined: none changes it. */
 export function decideInTurn<M extends AnyMessage>(
   message: M,
   decisions: readonly ((message: M) => Change | undefined)[],
@@ -114,20 +112,18 @@ export function decideInTurn<M extends AnyMessage>(
     const next = decide(after);
     if (next === undefined) continue;
     change = change === undefined ? next : joinChanges(change, next);
-    // All are written by one update, so the version rises only once.
+    // One update writes them all, so the version rises only once.
     if (i < decisions.length - 1) after = { ...applyChange(after, next), v: message.v };
   }
   return change;
 }
 
-/** A history entry that is at least 1 ms later than the one before it, so that entries made at the same moment stay in order. */
+/** At least 1 ms later than the entry before, so that entries made at the same moment stay in order. */
 export function entryAt(state: HistoryEntry['state'], at: Date, before: readonly HistoryEntry[]): HistoryEntry {
   const last = before.at(-1);
   return { state, at: last !== undefined && last.at >= at ? new Date(last.at.getTime() + 1) : at };
 }
 
-/**
- * `error_code` and `error_reason` of messages that ended because their batch was stopped. Counts of stopped messages use them.
- */
+/** Errors of messages whose batch was stopped; counts of stopped messages use them. */
 export const CANCELLED = 'cancelled';
 export const CANCELLED_REASON = 'The batch was stopped before the message left.';

@@ -2,56 +2,49 @@ import type { ConversationId, GroupId, MessageId } from '../../platform/runtime/
 import type { MessageDraft, StoredMessage } from './message.ts';
 import { recipientProblem } from './recipient.ts';
 
-/** The path of chat-app messages. No carrier serves it: the chatapp worker claims them account by account. */
+/** No carrier serves this path: the chatapp worker claims its messages account by account. */
 export const CHAT_PATH = 'chatapp';
 export const CHAT_LANE = 0;
 
-/** A number of a business on the chat-app channel: digits, country code first. Its type tells it from an account's id. */
+/** A number of a business on the chat-app channel: digits, country code first. */
 export type BusinessNumber = `${number}`;
 
 export function isBusinessNumber(text: string): text is BusinessNumber {
   return recipientProblem(text) === undefined;
 }
 
-/** A message to a customer of the chat-app channel. */
 export interface ChatMessageDocument extends StoredMessage {
   readonly channel: 'chatapp';
   readonly direction: 'out';
-  /** The account's number that it leaves from. */
   readonly from: BusinessNumber;
-  /** The conversation that it belongs to (money/conversations/). A conversation is charged once, with the message that opened it. */
+  /** A conversation (money/conversations/) is charged once, with the message that opened it. */
   readonly conversation: ConversationId;
-  /** The name that the conversation was opened under, if that is another one of the same person than `to` (money/conversations/person.ts). */
+  /** The name that the conversation was opened under, if another one (money/conversations/person.ts). */
   readonly customer?: string;
   /** Present when this message opened the conversation: the debit that paid for it, and its price. */
   readonly opened?: { readonly group: GroupId; readonly credits: number };
   /** Present when this message is free: the message that opened the conversation. */
   readonly includedWith?: MessageId;
-  /** The provider took it and holds it back, in its word: `held_for_quality_assessment`, `paused`. Kept when it goes on. */
+  /** Why the provider holds it back: `held_for_quality_assessment`, `paused`. Kept when it goes on. */
   readonly heldBack?: string;
-  /** What the provider's last status said of its price. */
   readonly pricing?: Pricing;
-  /**
-   * What the provider takes for it by its price list, like `0.0068 USD` (carriers/providers/price-list.ts). Absent while it is not
-   * delivered. For operators only.
-   */
+  /** By the provider's price list, like `0.0068 USD`, once delivered. For operators only. */
   readonly cost?: string;
   readonly path: typeof CHAT_PATH;
   readonly lane: typeof CHAT_LANE;
   readonly content: ChatContent;
-  /** The message that it is shown as an answer to. */
   readonly replyTo?: Answered;
-  /** The SMS that goes in its place, if it fails or is not delivered in time. */
+  /** The SMS that goes in its place if it fails or is not delivered in time. */
   readonly fallback?: Fallback;
 }
 
-/** A message of either direction that another one refers to: ours and the provider's id of it. */
+/** A message of either direction that another one refers to: our id and the provider's. */
 export interface Answered {
   readonly message: MessageId;
   readonly upstreamId: string;
 }
 
-/** In the provider's words, which are open lists: others come every year. Each may be absent. */
+/** The provider's words, which are open lists: others come every year. */
 export interface Pricing {
   readonly billable?: boolean;
   /** `PMP`: by message. Older: `CBP`, `NBP`. */
@@ -62,23 +55,22 @@ export interface Pricing {
   readonly category?: string;
 }
 
-/** Whether the provider takes money for it. Where it does not say so itself, all that is not called free counts. */
+/** Where the provider does not say so, everything that is not called free is billed. */
 export function isBilled({ billable, type = '' }: Pricing): boolean {
   return billable ?? !type.startsWith('free');
 }
 
-/** Checked and priced when the chat-app message was accepted, and paid for when it goes. */
+/** Checked and priced when the chat-app message is accepted, paid for when it goes. */
 export interface Fallback {
   readonly afterSeconds: number;
   readonly sms: FallbackSms;
-  /** When somebody must look at it. Unset when nothing is left to do: the message arrived, or `ended`. */
+  /** When to look at it. Unset when nothing is left to do: the message arrived, or `ended`. */
   readonly due?: Date;
   /** From then on the SMS goes, whatever is heard of the message. */
   readonly decided?: { readonly at: Date; readonly because: 'failed' | 'not_delivered' };
   readonly ended?: FallbackEnd;
 }
 
-/** What became of the SMS: it is paid for and stored, or it could not be. */
 export type FallbackEnd =
   | { readonly kind: 'sent'; readonly message: MessageId }
   | { readonly kind: 'refused'; readonly code: string; readonly reason: string };
@@ -88,13 +80,12 @@ export type FallbackSms = Pick<
   'sender' | 'route' | 'lane' | 'text' | 'encoding' | 'segments' | 'template' | 'entityId' | 'credits'
 >;
 
-/** The content exactly as requested ("Chat-app messages (request fields)"). */
+/** As requested ("Chat-app messages (request fields)"). */
 export type ChatContent =
   | {
       readonly kind: 'template';
       readonly name: string;
       readonly language: string;
-      /** Values of the template's variables, in order. */
       readonly params: readonly string[];
       /** The values by component. Absent when `params` are only the values of numbered variables of the body. */
       readonly filled?: FilledTemplate;
@@ -108,7 +99,7 @@ export type ChatContent =
   /** An empty emoji takes the reaction back. */
   | { readonly kind: 'reaction'; readonly emoji: string; readonly reactsTo: Answered };
 
-/** Every member of a content that says what was written; the rest is what it is. They are removed with the text. */
+/** Every member of a content that holds what was written: removed with the text. */
 export const CONTENT_TEXTS = [
   ...['text', 'body', 'header', 'footer', 'buttons', 'caption', 'url', 'params', 'filled'],
   ...['action', 'location', 'contacts', 'emoji'],
@@ -125,7 +116,7 @@ export type FrameHeader =
   | { readonly kind: 'image' | 'video'; readonly url: string }
   | { readonly kind: 'document'; readonly url: string; readonly filename: string };
 
-/** A message to be answered by a touch, other than by reply buttons. Each type has what its action needs. */
+/** Answered by a touch, other than by reply buttons. Each type has what its action needs. */
 export type InteractiveContent = { readonly kind: 'interactive'; readonly body?: string } & Frame &
   (
     | {
@@ -142,7 +133,7 @@ export type InteractiveContent = { readonly kind: 'interactive'; readonly body?:
         readonly type: 'product_list';
         readonly action: { readonly catalog: string; readonly sections: readonly ProductSection[] };
       }
-    /** `product`: the one whose picture is shown; without it that of the catalog's first. */
+    /** `product`: whose picture is shown; absent: the catalog's first. */
     | { readonly type: 'catalog'; readonly action: { readonly product?: string } }
   );
 
@@ -162,7 +153,7 @@ export interface ListSection {
   readonly rows: readonly { readonly id: string; readonly title: string; readonly description?: string }[];
 }
 
-/** `products`: their ids in the catalog, which the provider calls retailer ids. */
+/** `products`: their ids in the catalog (the provider's retailer ids). */
 export interface ProductSection {
   readonly title?: string;
   readonly products: readonly string[];
@@ -172,7 +163,7 @@ export interface Flow {
   readonly flow: { readonly id: string } | { readonly name: string };
   /** Comes back with the customer's answers. */
   readonly token?: string;
-  /** The first screen and what it is shown; without it the flow's own server decides, or its first screen opens. */
+  /** The first screen and its data; absent: the flow's own server decides, or its first screen opens. */
   readonly screen?: string;
   readonly data?: Readonly<Record<string, unknown>>;
   /** The flow's own server is asked what to show. */
@@ -180,7 +171,7 @@ export interface Flow {
   readonly draft?: true;
 }
 
-/** Latitude and longitude in degrees, as decimal numbers. */
+/** In degrees, as decimal numbers. */
 export interface Place {
   readonly latitude: string;
   readonly longitude: string;
@@ -199,19 +190,16 @@ export interface ChatContact {
   readonly birthday?: string;
 }
 
-/** A template's components with their values. Components that take no values are left out. */
+/** A template's components with their values. Components without values are left out. */
 export interface FilledTemplate {
   readonly header?: FilledHeader;
   readonly body?: readonly FilledVariable[];
-  /** In the order of their indexes. */
   readonly buttons?: readonly FilledButton[];
-  /** When a limited-time offer ends. */
   readonly offerExpiresAt?: Date;
-  /** In their order. */
   readonly cards?: readonly FilledTemplate[];
 }
 
-/** `name` is set if the variable has a name. */
+/** `name`: for named variables. */
 export interface FilledVariable {
   readonly text: string;
   readonly name?: string;
@@ -230,12 +218,12 @@ export type FilledButton = { readonly index: number } & (
   | { readonly kind: 'url'; readonly suffix: FilledVariable }
   | { readonly kind: 'copy_code'; readonly code: string }
   | { readonly kind: 'flow' }
-  /** `product`: the one whose picture is shown. */
+  /** `product`: whose picture is shown. */
   | { readonly kind: 'catalog'; readonly product: string }
   | { readonly kind: 'mpm'; readonly product: string; readonly sections: readonly ProductSection[] }
 );
 
-/** What the contents of a kind are told apart by, where the kind has several. */
+/** Tells the contents of a kind apart, where it has several types. */
 export type ContentType = MediaType | InteractiveContent['type'];
 
 export const MEDIA_TYPES = ['image', 'video', 'audio', 'document', 'sticker'] as const;
@@ -246,45 +234,31 @@ export interface ChatButton {
   readonly title: string;
 }
 
-/** A message from a customer. It is stored in its only state, `received`; its id derives from the provider's. */
+/** A message from a customer, always `received`. Its id derives from the provider's. */
 export interface InboundMessageDocument extends StoredMessage {
   readonly channel: 'chatapp';
   readonly direction: 'in';
   readonly state: 'received';
-  /**
-   * Digits, or the user id of a customer who shows no number; null when the provider leaves both out (WhatsApp Cloud API, Webhooks:
-   * messages).
-   */
+  /** Digits, or a user id; null when the provider leaves both out (WhatsApp Cloud API, Webhooks: messages). */
   readonly from: string | null;
-  /** The account's number that the customer wrote to. */
   readonly to: BusinessNumber;
-  /** The provider's id. */
   readonly upstreamId: string;
   readonly inbound: InboundContent;
-  /** The message of ours that it quotes, reacts to, or whose button was pressed. Absent when the account has none with that id. */
+  /** Our message that it quotes, reacts to, or whose button was pressed; absent if unknown. */
   readonly replyTo?: Answered;
 }
 
-/**
- * What the customer sent: the provider's name of the type, `body` as readable text (the specification's field), and the type's
- * own members.
- */
+/** What the customer sent: `body` is the readable text (the specification's field). */
 export interface InboundContent {
-  /** `text`, `image`, `button`, `interactive` and so on, including types that we do not know. */
+  /** The provider's name: `text`, `image`, `button`, `interactive` and so on, including types that we do not know. */
   readonly type: string;
   /** The text, the caption, the title of the button; empty where the type has none. */
   readonly body: string;
-  /**
-   * The provider's other members, unread. The type's own are below its name, others such as `context` beside it: `{ image: { id:
-   * '1' } }`.
-   */
+  /** The provider's other members, unread, the type's own below its name: `{ image: { id: '1' } }`. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * The name that a customer sees of a document: the last word of the link's path if it is the name of a PDF, otherwise
- * `document.pdf`. It always has an extension, because phones choose the icon by it. Pure.
- */
+/** As a customer sees it: the link's last part if it names a PDF. Phones choose the icon by the extension. */
 export function fileNameOf(url: string): string {
   const last = URL.canParse(url) ? new URL(url).pathname.split('/').at(-1) : undefined;
   return last !== undefined && /^[\w.-]{1,200}\.pdf$/i.test(last) ? last : 'document.pdf';

@@ -1,9 +1,9 @@
 import type { Copy, FinalState, Part, PartState, StoredMessage } from './message.ts';
 
 /**
- * A message may be submitted again when its answer never came and the carrier's policy is to resend. Each submit is a copy of its
- * own: the carrier may have taken each of them, and may report on each later. `claim` and `parts` of a message belong to its
- * current copy. `earlier` holds the copies before it, until they are known to have been refused. Pure (docs/decisions/0009).
+ * A message may be submitted again when its answer never came and the carrier's policy is to resend. Each submit is a
+ * copy, which the carrier may have taken and may report on later. A message's `claim` and `parts` belong to its current
+ * copy; `earlier` has the copies before it, until they are known to have been refused (docs/decisions/0009).
  */
 
 /** After this many submits without an answer, a message is not sent again. */
@@ -24,15 +24,11 @@ export function isUnanswered(message: StoredMessage): boolean {
   return message.state === 'submitting' && message.outcome === 'unknown' && !isHeldOpen(message);
 }
 
-/**
- * The current copy was refused for good (`errorCode` says why), but an earlier one may have been taken. The message stays open
- * until that is known.
- */
+/** The current copy was refused for good, but the message stays open while an earlier one may be taken. */
 export function isHeldOpen({ state, outcome, errorCode }: StoredMessage): boolean {
   return state === 'submitting' && outcome === 'unknown' && errorCode !== undefined;
 }
 
-/** The current copy in the form of an earlier one. Throws for a message that nobody claimed. */
 export function currentCopy(message: StoredMessage, segments: number): Copy {
   if (message.claim === undefined) throw new Error('a copy without a claim');
   return { ...message.claim, parts: message.parts ?? unknownParts(segments) };
@@ -42,7 +38,7 @@ export function unknownParts(segments: number): readonly Part[] {
   return Array.from({ length: segments }, () => ({ state: 'unknown' as const }));
 }
 
-/** Every segment was taken: a success answer or a receipt says so. */
+/** A success answer or a receipt says that every segment was taken. */
 export function isTaken(parts: readonly Part[]): boolean {
   return parts.length > 0 && !isOpen(parts) && parts.every(({ state }) => state !== 'refused');
 }
@@ -56,7 +52,7 @@ export function isOpenPart({ key, state }: Part): boolean {
   return key === undefined && state === 'unknown';
 }
 
-/** The state in which a copy with these parts ends; undefined while one of them may still change. */
+/** The state in which a copy with these parts ends; undefined while a part may still change. */
 function finalState(parts: readonly Part[]): FinalState | undefined {
   // A part without an id gets no receipt of its own: some carriers give one id, or send one receipt, for all segments.
   const telling = parts.filter(isTelling);
@@ -66,7 +62,7 @@ function finalState(parts: readonly Part[]): FinalState | undefined {
 }
 
 /**
- * The state in which a message ends; `parts` are those of its current copy. It is delivered as soon as one copy is. Otherwise it
+ * The state in which a message ends; `parts`: those of its current copy. Delivered as soon as one copy is. Otherwise it
  * ends when every copy that can still get a receipt has ended; an earlier copy with an unknown segment gets none.
  */
 export function endState(earlier: readonly Copy[], parts: readonly Part[]): FinalState | undefined {
@@ -79,7 +75,6 @@ export function endState(earlier: readonly Copy[], parts: readonly Part[]): Fina
   return last === 'rejected' && earlier.length > 0 ? 'failed' : last;
 }
 
-/** Whether a receipt has said how the segment ended. */
 export function hasEnded(state: PartState): state is FinalState {
   return state !== 'accepted' && state !== 'unknown' && state !== 'refused';
 }
@@ -90,7 +85,7 @@ function isTelling(part: Part): boolean {
 
 const RANK: readonly PartState[] = ['delivered', 'expired', 'failed', 'rejected'];
 
-/** The worst of the final states: if one part did not arrive, the message did not. */
+/** If one part did not arrive, the message did not. */
 function worst(states: readonly PartState[]): FinalState {
   const rank = Math.max(...states.map((state) => RANK.indexOf(state)));
   const state = RANK[rank];

@@ -5,9 +5,9 @@ import { mayHaveLeft, NOT_REFUNDED, UNCONFIRMED } from './copies.ts';
 import type { MessageState } from './message.ts';
 
 /**
- * The SMS that goes in place of a chat-app message which fails, or is not delivered in time. The chat-app message decides: one update
- * of it, which demands the version that was read, writes either that it arrived, or that the SMS goes (`decided`). Both never
- * happen, whatever comes at the same moment; what is heard later is kept, and changes nothing of this. Pure (docs/decisions/0055).
+ * The SMS that goes in place of a chat-app message that fails or is not delivered in time. One update of the chat-app
+ * message, which demands the version that was read, writes either that it arrived or that the SMS goes (`decided`),
+ * never both. Later news is kept and changes nothing of this (docs/decisions/0055).
  */
 
 /** `error_code` of a message that had not left when its SMS was due: it does not leave any more. */
@@ -18,8 +18,8 @@ const ARRIVED: readonly (MessageState | undefined)[] = ['delivered', 'read'];
 const RETURNED: readonly (MessageState | undefined)[] = ['queued', 'waiting'];
 
 /**
- * The change with what it means for the fallback of its message: nothing is due any more if it arrived; the SMS goes if it
- * failed; and if the SMS goes already, what comes back from the provider does not leave again.
+ * Adds what the change means for the fallback: nothing is due any more if the message arrived; the SMS goes if it
+ * failed; and if the SMS goes already, a message that the provider returns does not leave again.
  */
 export function withFallback(message: AnyMessage, change: Change): Change {
   if (!('fallback' in message) || message.fallback?.due === undefined || change.set?.fallback !== undefined)
@@ -38,7 +38,7 @@ export function withFallback(message: AnyMessage, change: Change): Change {
   return { ...change, set: { ...change.set, fallback: { ...fallback, due: at, decided: { at, because: 'failed' } } } };
 }
 
-/** The decision that the SMS goes, because its time has come; undefined if it has not, or if the decision is made. */
+/** The SMS goes because its time has come. Undefined before that, or once it is decided. */
 export function decideFallback(message: ChatMessageDocument, now: Date): Change | undefined {
   const { fallback, state } = message;
   if (fallback?.due === undefined || fallback.due > now || fallback.decided !== undefined) return undefined;
@@ -46,7 +46,7 @@ export function decideFallback(message: ChatMessageDocument, now: Date): Change 
   return RETURNED.includes(state) ? joinChanges({ set }, overtaken(message, now)) : { set };
 }
 
-/** Keeps what became of the SMS, and tells it. Undefined when that is kept already. */
+/** Keeps what became of the SMS, with its event. Undefined when that is kept already. */
 export function endFallback(message: ChatMessageDocument, ended: FallbackEnd, now: Date): Change | undefined {
   if (message.fallback?.due === undefined) return undefined;
   const fallback = withoutDue(message.fallback);

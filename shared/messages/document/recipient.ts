@@ -1,11 +1,10 @@
 import { oddCharacter } from '../../platform/sheets/cell.ts';
 
-/** What is wrong with a recipient: a sentence that says how to correct it. */
 const FORM = 'Give 8 to 15 digits, country code first, for example 919876543210';
 
 /**
- * Why `to` is not a phone number as the specification wants it (digits only, country code first, no plus sign), or
- * undefined when it is one. Spec gap: the length; 15 digits is E.164's most, 8 leaves out short codes.
+ * Why `to` is not a phone number of the specification's form (digits, country code first); undefined when it is. Spec
+ * gap: the length; 15 digits is E.164's maximum, 8 excludes short codes.
  */
 export function recipientProblem(to: string): string | undefined {
   if (/^[1-9][0-9]{7,14}$/.test(to)) return undefined;
@@ -34,8 +33,8 @@ function ordinal(place: number): string {
 }
 
 /**
- * Whether this is the id of a chat-app customer who shows no number: a country, a full stop, letters and digits (WhatsApp Cloud API,
- * "Business-scoped user IDs": `US.13491208655302741918`; `US.ENT.…` is that of a portfolio of businesses).
+ * Whether this is the user id of a chat-app customer who shows no number (WhatsApp Cloud API, "Business-scoped user
+ * IDs"): `US.13491208655302741918`; `US.ENT.…` is valid for a portfolio of businesses.
  */
 export function isCustomerUserId(text: string): boolean {
   return USER_ID.test(text);
@@ -46,10 +45,9 @@ const USER_ID = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
 /** In place of a number that was erased (workers/maintenance/erase-number.ts). */
 export const ERASED = 'erased';
 
-/** A chat-app customer as `customerProblem` wants it: digits, or a user id. */
 export const CUSTOMER_FORM = /^([1-9][0-9]{7,14}|[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128})$/;
 
-/** Why `to` is no chat-app customer, neither a phone number nor a user id; undefined when it is one. */
+/** Undefined when `to` is a phone number or a user id. */
 export function customerProblem(to: string): string | undefined {
   return isCustomerUserId(to) ? undefined : recipientProblem(to);
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../../platform/config/settings.ts';
 import type { Route } from './message.ts';
 
-/** The values of `route` ("SMS message (request to send)"), the default first. */
+/** The specification's values, the default first ("SMS message (request to send)"). */
 export const ROUTES = ['transactional', 'promotional'] as const satisfies readonly Route[];
 
 /** The routing group of a message, fixed at accept: the carriers that serve it claim from it. */
@@ -15,35 +15,31 @@ export type Priority = (typeof PRIORITIES)[number];
 
 const LANES: Readonly<Record<Route, Readonly<Record<Priority, number>>>> = {
   transactional: { otp: 0, normal: 1, low: 2 },
-  // No promotional message is urgent by law, so none gets a lane before the promotional one.
+  // No promotional message is urgent by law, so none gets an earlier lane.
   promotional: { otp: 3, normal: 3, low: 3 },
 };
 
-/** Promotional messages of accounts with DLT: a lane of their own, because it is shut at night. */
+/** Promotional messages of accounts with DLT: a lane of their own, because it is closed at night. */
 export const HOURS_LANE = 4;
 
-/** The lane of a single message; a lower lane leaves first (message.ts). `dlt` is the account's setting. */
+/** A lower lane leaves first (message.ts). `dlt`: the account's setting. */
 export function laneOf(route: Route, priority: Priority = 'normal', dlt: 'on' | 'off' = 'off'): number {
   return dlt === 'on' && route === 'promotional' ? HOURS_LANE : LANES[route][priority];
 }
 
 /**
- * Hours of the recipient's day in which messages of an account or a route may leave: `{from: '09:00', to: '21:00', countries: ['AE']}`.
- * From 21:00 to 06:00 spans midnight. They hold in all time zones of the recipient's country at once, because a number does not tell
- * where in it somebody is.
+ * Hours of the recipient's day in which messages may leave: `{from: '09:00', to: '21:00', countries: ['AE']}`. 21:00 to
+ * 06:00 spans midnight. They hold in all time zones of the country at once, because a number does not tell its zone.
  */
 export interface Daytime {
   readonly from: string;
   /** Exclusive. Equal to `from`: at any time. */
   readonly to: string;
-  /** ISO 3166-1. Absent: recipients of all countries. */
+  /** ISO 3166-1. Absent: all countries. */
   readonly countries?: readonly string[];
 }
 
-/**
- * Hours in which promotional messages of accounts with DLT may leave, as minutes of the day in India. A range from 21:00 to 06:00
- * spans midnight.
- */
+/** Hours in which promotional messages under DLT may leave, as minutes of the day in India. May span midnight. */
 export interface PromotionalHours {
   readonly fromMinute: number;
   /** Exclusive. Equal to `fromMinute`: at any time. */
@@ -77,7 +73,7 @@ export function promotionalDeferral(hours: PromotionalHours, now: Date): Date | 
   return new Date((opening - IST_OFFSET_MINUTES) * MINUTE_MS);
 }
 
-/** The minute of the day for `09:30`, the form of the settings. */
+/** `09:30` as minutes. */
 function minuteOf(time: string): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number);
   return hours * 60 + minutes;

@@ -16,9 +16,9 @@ export interface ClaimGatesOptions {
 const FRESH_MS = 2_000;
 
 /**
- * The messages that may not leave now, for all claimers of a process: those of held accounts (suspended or paused), those of
- * paused templates, and the lane of promotional messages under DLT outside its hours. Closing or opening a gate rewrites no
- * message (docs/decisions/0007). The daytime of a recipient does: it is another one for each message (0063).
+ * The messages that may not leave now, for all claimers of a process: those of held accounts (suspended or paused) and
+ * of paused templates, and the lane of promotional messages under DLT outside its hours. Closing or opening a gate
+ * rewrites no message (docs/decisions/0007). A recipient's daytime does, because it differs by message (0063).
  */
 export class ClaimGates {
   readonly #options: ClaimGatesOptions;
@@ -36,12 +36,12 @@ export class ClaimGates {
     return this.#held;
   }
 
-  /** DLT ids of paused templates, by account. */
+  /** DLT ids, by account. */
   get pausedTemplates(): ReadonlyMap<string, readonly string[]> {
     return this.#pausedTemplates;
   }
 
-  /** When the account's messages may leave, by the recipient's clock: decided of each message when it is claimed. */
+  /** When the account's messages may leave, by the recipient's clock: decided for each message when it is claimed. */
   daytimeOf(account: string): Daytime | undefined {
     return this.#daytimes.get(account);
   }
@@ -56,7 +56,7 @@ export class ClaimGates {
     return promotionalDeferral(hours, clock.now()) === undefined;
   }
 
-  /** Reads again what is too old. Rejects with the store's error: without knowing the gates, nothing may be claimed. */
+  /** Rejects with the store's error: without knowing the gates, nothing may be claimed. */
   async refresh(): Promise<void> {
     if (this.#options.clock.monotonicMs() < this.#freshUntilMs) return;
     this.#reading ??= this.#read().finally(() => {

@@ -11,8 +11,8 @@ import {
 import type { Claim, MessageDocument } from '../document/message.ts';
 
 /**
- * What waits to be sent: SMS of one path and lane, in the order in which they leave. One is a *line*. A message is inserted into
- * `messages` when something became of it; until then its line is all that there is of it.
+ * What waits to be sent: SMS of one path and lane, in the order in which they leave. Each is a *line*. A message is
+ * inserted into `messages` when something becomes of it; until then it exists only as its line.
  *
  *     {
  *       _id: 'que_01kq…_0', account: 'acc_1', path: 'transactional', lane: 1, n: 3, next: 2, open: true,
@@ -20,14 +20,14 @@ import type { Claim, MessageDocument } from '../document/message.ts';
  *       first: 'msg_1', last: 'msg_3', until, writeAt, lines: <binary>,
  *     }
  *
- * **Who decides.** Lines before `next` belong to their claims. Of the others, `next` decides: a claim raises it by one update that
- * names the value that was read. In a document that is `written`, all messages are in `messages`, and their own `state` decides
- * (queued → submitting): so they can be cancelled, expired and moved there. A document becomes `written` by an update that names
- * `next` too. Whatever comes back from a carrier comes back as lines of a new document that is `written`.
+ * **Who decides.** Lines before `next` belong to their claims. The others are claimed by an update that raises `next`
+ * and names the value that was read. In a `written` document, all messages are in `messages`, and their own `state`
+ * decides (queued → submitting): they can be cancelled, expired and moved there. The update that sets `written` names
+ * `next` too. Messages that a carrier returns come back as lines of a new, written document.
  *
- * **Whose they are.** Usually all lines are of one account and template. A *mixed* document (`account: '*'`) has a few lines each of
- * several accounts, which have paid by one command. It is claimed as the others are. It is never `written` for long: whoever writes it
- * out gives what waits lines of single accounts, and removes it; meanwhile nobody claims from it.
+ * **Whose they are.** Usually all lines are of one account and template. A *mixed* document (`account: '*'`) has a
+ * few lines each of several accounts, which have paid by one command. It is claimed as the others are. Whoever writes
+ * it out gives its waiting messages lines of single accounts and removes it; meanwhile nobody claims from it.
  *
  * **Its end.** It is removed when no line is left and all claimed ones are in `messages`.
  */
@@ -39,30 +39,23 @@ export interface QueueDocument {
   /** DLT id of the template of all lines, if they are of one account. */
   readonly template?: string;
   readonly batch?: BatchId;
-  /** Number of lines. */
   readonly n: number;
   /** The first line that nobody has claimed. */
   readonly next: number;
   /** Set while `next < n`: only these are in the claim's index. */
   readonly open?: true;
-  /** All claims that were made of it, also those whose messages were settled meanwhile. */
+  /** Also those whose messages were settled meanwhile. */
   readonly claims: readonly QueueClaim[];
   readonly written?: true;
-  /** When its messages are to be inserted although nothing became of them (`writeOut`). Unset when they are. */
+  /** When its messages are to be inserted although nothing became of them (`writeOut`). Unset afterwards. */
   readonly writeAt?: Date;
-  /**
-   * An insert of it may still come late, from a process that was thought dead. So it is not removed at its end, but stays for a day
-   * and refuses that insert.
-   */
+  /** A process that was thought dead may still insert it. So it stays for a day after its end, to refuse that. */
   readonly keep?: true;
-  /** Set at the end of a kept one. */
   readonly removeAt?: Date;
-  /** The least and the greatest id of its messages. */
   readonly first: MessageId;
   readonly last: MessageId;
   /** When the validity of all its messages is over. */
   readonly until: Date;
-  /** The messages, as BSON (`packLines`). */
   readonly lines: Binary;
 }
 
@@ -80,22 +73,22 @@ export function isMixed({ account }: Pick<QueueDocument, 'account'>): boolean {
   return account === MIXED;
 }
 
-/** Most lines of a document, and most bytes of text in it: a claim of some of them rewrites it. */
+/** Most lines, and most bytes of text: a claim of some of them rewrites the document. */
 const LINES_MAX = 200;
 const TEXT_MAX = 32_000;
-/** Most accounts of a mixed document: those of one debit command. */
+/** Those of one debit command. */
 export const ACCOUNTS_MAX = 50;
-/** What each may have in it, so that there is room for all. */
+/** What each account may have in a mixed document, so that there is room for all. */
 const FEW_LINES = LINES_MAX / ACCOUNTS_MAX;
 const FEW_TEXT = TEXT_MAX / ACCOUNTS_MAX;
 
-/** How long lines may wait before their messages are inserted, so that lists, searches and counts have them. */
+/** How long lines may wait before their messages are inserted for lists, searches and counts. */
 export const WRITE_OUT_MS = 3_000;
 
-/** Fields in which all messages of a queue document agree that is not mixed. */
+/** Equal in all messages of a document that is not mixed. */
 type Kind = Pick<MessageDocument, 'account' | 'path' | 'lane' | 'template' | 'batch'>;
 
-/** Messages that may be in one queue document, in their order, in pieces that it can hold. */
+/** Cuts messages, in their order, into pieces that can be one queue document each. */
 export function queueable<M extends Kind & Partial<Pick<MessageDocument, 'text'>>>(
   messages: readonly M[],
 ): readonly (readonly M[])[] {
@@ -116,18 +109,15 @@ export function queueable<M extends Kind & Partial<Pick<MessageDocument, 'text'>
   return pieces;
 }
 
-/** What a debit has paid for. */
 export interface PaidLines {
   /** All debits of one command have the same. */
   readonly group: GroupId;
-  /** All of one account. */
   readonly messages: readonly MessageDocument[];
 }
 
 /**
- * The queue documents of what debits have paid for. If an account has only a few on a path and lane, they go into one document with
- * those of the other accounts of its command. The id of a message's document depends on what its own account has paid for, not on the
- * others: so whoever stores one debit again finds it.
+ * The queue documents of what debits have paid for. Accounts with only a few lines on a path and lane share a document.
+ * Its id depends only on what the own account has paid for, so whoever stores one debit again finds it.
  */
 export function queueDocuments(groups: readonly PaidLines[], now: Date): QueueDocument[] {
   const pieces = new Map<QueueId, MessageDocument[]>();
@@ -160,14 +150,14 @@ function areFew(messages: readonly MessageDocument[]): boolean {
   return messages.length <= FEW_LINES && messages.reduce((sum, { text }) => sum + text.length, 0) <= FEW_TEXT;
 }
 
-/** A document of messages that nothing became of yet. All of one path and lane, at least one. */
+/** For messages of one path and lane that nothing became of yet; at least one. */
 export function queueDocument(_id: QueueId, messages: readonly MessageDocument[], now: Date): QueueDocument {
   // No carrier claims test messages: nothing becomes of them before they are in `messages`.
   const waitsMs = messages[0]?.path === TEST_PATH ? 0 : WRITE_OUT_MS;
   return { ...head(_id, messages), writeAt: new Date(now.getTime() + waitsMs), lines: packLines(messages) };
 }
 
-/** A document of messages that are in `messages`. */
+/** For messages that are in `messages`. */
 export function writtenDocument(_id: QueueId, messages: readonly MessageDocument[]): QueueDocument {
   return {
     ...head(_id, messages),
@@ -201,7 +191,7 @@ interface Packed<M> {
   readonly each: readonly Partial<M>[];
 }
 
-/** The lines as one BSON document. The store copies it as bytes. */
+/** One BSON document, which the store copies as bytes. */
 function packLines<M extends object>(messages: readonly M[]): Binary {
   const [one, ...others] = messages;
   if (one === undefined) throw new Error('no lines');
@@ -224,7 +214,7 @@ export function linesOf({ lines }: Pick<QueueDocument, 'lines'>): readonly Messa
   return unpackLines(lines);
 }
 
-/** Of values that messages have: texts, numbers, dates, and small documents and lists that are equal when they read the same. */
+/** For texts, numbers, dates, and small documents and lists that are equal when they read the same. */
 function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (one instanceof Date && other instanceof Date) return one.getTime() === other.getTime();

@@ -26,7 +26,6 @@ import {
 
 /** A kept document refuses a late insert for this long after its end. */
 const KEPT_MS = 86_400_000;
-/** Most documents that are looked at at once: each has up to 200 lines. */
 const PAGE = 50;
 
 const UNSET = { $exists: false };
@@ -36,8 +35,8 @@ export function queueOf(db: Db): Collection<QueueDocument> {
 }
 
 /**
- * Puts messages that are `queued` in `messages` back into the queue. May be repeated: of several lines of one message, one finds it
- * queued.
+ * Puts messages that are `queued` in `messages` back into the queue. May be repeated: of several lines of one message,
+ * one finds it queued.
  */
 export async function requeue(db: Db, messages: readonly MessageDocument[]): Promise<void> {
   if (messages.length === 0) return;
@@ -49,16 +48,15 @@ export async function requeue(db: Db, messages: readonly MessageDocument[]): Pro
   await insertNew(db, 'queue', documents);
 }
 
-/** The next lines of a document, up to, not including, `to`. `head`: as it was read. */
+/** The next lines, up to, not including, `to`. `head`: as it was read. */
 export interface NextLines {
   readonly head: Omit<QueueDocument, 'lines'>;
   readonly to: number;
 }
 
 /**
- * Claims lines of several documents by one command. Each document decides for itself. Returns the ids of those of which the lines
- * are ours. May be repeated with the same claim when an answer was lost. `sure`: for a repeat: what a first try has claimed is found for
- * sure then.
+ * Claims lines of several documents by one command; each document decides for itself. Returns the documents whose lines
+ * are ours. May be repeated with the same claim when an answer was lost, then with `sure`, which reads from a majority.
  */
 export async function claimLines(
   db: Db,
@@ -93,12 +91,12 @@ export async function claimLines(
   return new Set(ours.map(({ _id }) => _id));
 }
 
-/** A message as the claim of its line leaves it: the claim is stored with its line. */
+/** As the claim of its line leaves it. */
 export function claimedMessage(message: MessageDocument, { id, carrier, epoch, at }: Claim): MessageDocument {
   return { ...message, state: enter(message.state, 'submitting'), claim: { id, carrier, epoch, at }, v: message.v + 1 };
 }
 
-/** Takes claims away of which everything is in `messages`, and ends the documents of which nothing is left. `claims`: which. */
+/** Removes claims whose messages are all in `messages`, and ends documents of which nothing is left. */
 export async function closeClaims(db: Db, ids: readonly QueueId[], claims: object, now: Date): Promise<void> {
   if (ids.length === 0) return;
   const these = { _id: { $in: [...ids] } };
@@ -118,21 +116,20 @@ export async function removeEnded(db: Db, which: Filter<QueueDocument>, now: Dat
   return modifiedCount + deletedCount;
 }
 
-/** When a kept document that ends now is removed. */
 function keptUntil(now: Date): Date {
   return new Date(now.getTime() + KEPT_MS);
 }
 
-/** Removes documents that have ended, and that nobody keeps. */
+/** They have ended, and nobody keeps them. */
 export async function removeQueued(db: Db, ids: readonly QueueId[]): Promise<void> {
   if (ids.length > 0) await queueOf(db).deleteMany({ _id: { $in: [...ids] } });
 }
 
 /**
- * Takes over what earlier holders of the carrier's lease have claimed. What is not in `messages` may have been written to the carrier
- * just before its process ended, so it is inserted as unknown; from then on an earlier holder that still lives can insert none of it.
- * What was claimed of written documents and never became `submitting` goes back into the queue. `own`: claims of this epoch too. May
- * be repeated. Returns how many messages were inserted.
+ * Takes over what earlier holders of the carrier's lease have claimed. A message that is not in `messages` may just
+ * have been written to the carrier, so it is inserted as unknown; a former holder that still lives can then not insert
+ * it. Claimed messages of written documents that never became `submitting` go back into the queue. `own`: claims of
+ * this epoch too. May be repeated. Returns how many messages were inserted.
  */
 export async function takeOverClaims(db: Db, carrier: string, epoch: number, now: Date, own = false): Promise<number> {
   const isOld = (claim: QueueClaim): boolean => claim.carrier === carrier && claim.epoch <= (own ? epoch : epoch - 1);
@@ -163,10 +160,7 @@ export async function takeOverClaims(db: Db, carrier: string, epoch: number, now
   }
 }
 
-/**
- * The messages of `lines` that are `queued`, as they are now. Inserts messages that are missing: whoever wrote the document
- * out may have died before it did, or there is no document yet.
- */
+/** Those of `lines` that are `queued`, as stored. Inserts missing ones, which nobody has written out. */
 export async function readQueued(db: Db, lines: readonly MessageDocument[]): Promise<MessageDocument[]> {
   if (lines.length === 0) return [];
   await insertMissing(db, lines);
@@ -182,10 +176,7 @@ function unknownMessage(line: MessageDocument, claim: QueueClaim, epoch: number)
   return { ...claimed, outcome: 'unknown', v: claimed.v + 1 };
 }
 
-/**
- * Inserts messages of lines that are not there. Reads first: usually nearly all are. A line that a carrier returned is nothing but an
- * id: its message is stored.
- */
+/** Reads first: usually nearly all are there. A line that a carrier returned is only an id: its message is stored. */
 export async function insertMissing(db: Db, lines: readonly MessageDocument[]): Promise<void> {
   const whole = lines.filter(({ to }) => to !== undefined);
   if (whole.length === 0) return;
@@ -199,8 +190,9 @@ export async function insertMissing(db: Db, lines: readonly MessageDocument[]): 
 }
 
 /**
- * A message of the account that is perhaps nowhere but in the queue, as it was accepted. Read the account's pending changes before,
- * and `messages` afterwards: what leaves one is in the next by then. `committed`: undefined is no mistake of a replaced primary.
+ * A message of the account that may be only in the queue, as it was accepted. Read the account's pending changes
+ * before, and `messages` afterwards: messages move in that order. `committed`: read from a majority, so that a replaced
+ * primary hides nothing.
  */
 export async function findInQueue(
   db: Db,
@@ -219,17 +211,18 @@ export async function findInQueue(
 }
 
 /**
- * Inserts new documents. Only whoever knows that nobody else has tried to may call it, and only once: the lines would be sent
- * again. Everybody else calls `insertAgain`. False when one was refused, because somebody came first with its lines or others: then
- * `insertAgain` is to be called for all.
+ * Inserts new documents. Only for a caller who knows that nobody else has tried to, and only once, or the lines would
+ * be sent again; everybody else calls `insertAgain`. False when one was refused, because its id exists: then call
+ * `insertAgain` for all.
  */
 export async function insertFirst(db: Db, documents: readonly QueueDocument[]): Promise<boolean> {
   return documents.length === 0 || (await insertNew(db, 'queue', documents)) === documents.length;
 }
 
 /**
- * The same for a repeat, or when it may be one: after an error, or for a process that died. Each document has lines of one debit. What
- * was sent is not sent again, because the messages decide (`written`); and a first insert that comes late is refused.
+ * `insertFirst` for a repeat, or when it may be one: after an error, or for a process that died. Each document has
+ * lines of one debit. What was sent is not sent again, because the messages decide (`written`); a first insert that
+ * comes late is refused.
  */
 export async function insertAgain(db: Db, documents: readonly QueueDocument[], now: Date): Promise<void> {
   if (documents.length === 0) return;
@@ -241,12 +234,12 @@ export async function insertAgain(db: Db, documents: readonly QueueDocument[], n
 }
 
 /**
- * Gives lines to those messages that none of these documents has as it is stored. There is one with its id, but of other debits of the
- * same command. Or there was one: then the messages that had left are in `messages`.
+ * Gives lines to those messages that no stored document has. A stored one with the same id may be of other debits of
+ * the same command; or it is gone, and the messages that had left are in `messages`.
  */
 async function insertOthers(db: Db, documents: readonly QueueDocument[]): Promise<void> {
   const ids = [...new Set(documents.map(({ _id }) => _id))];
-  // For sure: a line that a carrier has claimed must not become a message that waits.
+  // Surely: a line that a carrier has claimed must not become a message that waits.
   const stored = await findEachCommitted(
     queueOf(db),
     ids.map((_id) => ({ _id })),
@@ -257,8 +250,8 @@ async function insertOthers(db: Db, documents: readonly QueueDocument[]): Promis
 }
 
 /**
- * Leaves nothing to be claimed in these documents, which may have been inserted before or may yet be: a first insert that comes late
- * is refused. Then write them out (`writeAllOut`), and all their messages are in `messages`; `requeue` gives them lines.
+ * Leaves nothing to be claimed in these documents, inserted or not: a first insert that comes late is refused. Write
+ * them out then (`writeAllOut`), and all their messages are in `messages`; `requeue` gives them lines.
  */
 export async function insertEnded(db: Db, documents: readonly QueueDocument[], now: Date): Promise<void> {
   const ended = { open: undefined, written: true, keep: true, writeAt: now, removeAt: keptUntil(now) } as const;
@@ -269,19 +262,19 @@ export async function insertEnded(db: Db, documents: readonly QueueDocument[], n
   );
 }
 
-/** Most documents of one step. */
 const DOCUMENTS_MAX = 200;
-/** A step ends with the document that brings it to so many messages. The store runs their insert in one piece: some 10 ms. */
+/**
+ * A step ends with the document that reaches so many messages: the store runs their insert in one piece, some 10 ms.
+ */
 const MESSAGES_MAX = 250;
 /** A document that was marked and not written, because its process died, is looked at again after this time. */
 const AGAIN_MS = 10_000;
 
 /**
- * Inserts the messages of queue documents that match, so that everything that reads, cancels or moves messages finds them: what waits
- * is `queued`, what a carrier has claimed and not answered yet is `submitting`. Those that are there stay as they are. What waits in
- * mixed documents gets lines of single accounts, and the mixed ones are removed. Repeats and parallel calls write the same, but for
- * these lines: of several lines of one message, one finds it queued. Returns how many documents it looked at: until that is 0, there
- * may be more.
+ * Inserts the messages of matching queue documents, so that everything that reads, cancels or moves messages finds
+ * them: waiting ones as `queued`, claimed and unanswered ones as `submitting`. Existing ones stay. Waiting messages of
+ * mixed documents get lines of single accounts, and the mixed ones are removed. May be repeated, also in parallel: of
+ * several lines of one message, one finds it queued. Returns how many documents it looked at: call it until that is 0.
  */
 export async function writeOut(db: Db, now: Date, which: Filter<QueueDocument>): Promise<number> {
   const queue = queueOf(db);
@@ -323,7 +316,7 @@ export async function writeOut(db: Db, now: Date, which: Filter<QueueDocument>):
   return found.length;
 }
 
-/** Nothing is lost with them: also what was claimed is in `messages`, with its claim. */
+/** Nothing is lost: claimed messages are in `messages` too, with their claims. */
 async function split(db: Db, mixed: readonly QueueDocument[], now: Date): Promise<void> {
   if (mixed.length === 0) return;
   await requeue(db, await readQueued(db, mixed.flatMap(linesOf)));
@@ -331,12 +324,11 @@ async function split(db: Db, mixed: readonly QueueDocument[], now: Date): Promis
   await removeEnded(db, { _id: { $in: mixed.map(({ _id }) => _id) } }, now);
 }
 
-/** All of them. */
 export async function writeAllOut(db: Db, now: Date, which: Filter<QueueDocument>): Promise<void> {
   while ((await writeOut(db, now, which)) > 0);
 }
 
-/** The messages of its lines, as they are while nothing became of them. */
+/** As they are while nothing became of them. */
 function messagesOf(document: QueueDocument): readonly MessageDocument[] {
   return linesOf(document).map((line, i) => {
     const claim = document.claims.find(({ from, to }) => from <= i && i < to);
@@ -347,12 +339,12 @@ function messagesOf(document: QueueDocument): readonly MessageDocument[] {
 const SUBMITTING = enter('queued', 'submitting');
 
 /**
- * Claims messages that are in `messages`: one update moves those that are still `queued` to `submitting`, and stamps each with the
- * claim. When two workers want the same message, one gets it. Returns the messages that this claim has, as they are after it.
+ * Claims messages that are in `messages`: one update moves those that are still `queued` to `submitting`, with the
+ * claim. When two workers want the same message, one gets it. Returns the messages that this claim has.
  *
- * May be repeated with the same claim when an answer was lost: what a first try took is returned too, and what was given back since is
- * not taken again. `sure`: for a repeat. What is returned is then stored by a majority, so that no failover undoes the claim and
- * another worker sends the message too.
+ * May be repeated with the same claim when an answer was lost: returns also what a first try took, and takes nothing
+ * that was given back since. `sure`, for a repeat: what is returned is stored by a majority, so that no failover undoes
+ * the claim and another worker sends the message too.
  */
 export async function takeQueued<M extends AnyMessage>(
   db: Db,

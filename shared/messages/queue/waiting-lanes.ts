@@ -5,19 +5,17 @@ import { CHAT_LANE, CHAT_PATH } from '../document/chat-message.ts';
 import { MIXED, type QueueDocument, unpackLines } from './queue-document.ts';
 import { queueOf } from './queue-store.ts';
 
-/** The names of the lanes of `MessageDocument.lane`, the most urgent first. */
+/** By `MessageDocument.lane`, the most urgent first. */
 export const LANES = ['otp', 'transactional', 'low', 'promotional', 'promotional under DLT'] as const;
-/** Messages are counted up to this number: more is shown as "at least". */
+/** More is shown as "at least". */
 const COUNTED_MAX = 10_000;
-/** Most accounts of a lane that are counted, and in which the oldest message is looked for. */
+/** Accounts of a lane that are counted, and in which the oldest message is looked for. */
 const ACCOUNTS_MAX = 200;
 const PATHS_MAX = 50;
 /** Another index has the same key, and all messages of the account. */
 const CHAT_INDEX = 'chat_queue';
-/** Documents of one read: some have 200 lines. */
 const SLICE = 200;
 
-/** What waits in one lane of a path. */
 export interface WaitingLane {
   readonly path: string;
   readonly lane: (typeof LANES)[number];
@@ -29,9 +27,9 @@ export interface WaitingLane {
 }
 
 /**
- * What waits to be claimed, by path and lane. Jumps through the claim's own index (`open`) from path to path, lane to lane and
- * account to account; only mixed documents are read. So it costs a few reads for each account that has something waiting, however
- * many messages that is. A line counts until a worker has looked at it, also when its message has ended meanwhile: it was cancelled, or its validity is over.
+ * What waits to be claimed, by path and lane. Jumps through the claim's index (`open`) from path to path, lane to lane
+ * and account to account; reads only mixed documents. So it costs a few reads per account with waiting messages,
+ * however many. A line counts until a worker has looked at it, also when its message was cancelled or is over.
  */
 export async function readQueues(db: Db): Promise<readonly WaitingLane[]> {
   const queue = queueOf(db);
@@ -71,7 +69,7 @@ interface Line {
   readonly account: AccountId;
 }
 
-/** What waits in mixed documents: no line for longer than some seconds. */
+/** No line waits in a mixed document for longer than some seconds. */
 async function mixedLines(queue: Collection<QueueDocument>, which: Filter<QueueDocument>): Promise<readonly Line[]> {
   const mixed = await queue
     .find({ ...which, account: MIXED })
@@ -108,7 +106,7 @@ async function laneOf<T extends QueueDocument | AnyMessage>(
       .toArray();
     if (next === undefined || next.account === MIXED) break;
     behind = next.account;
-    look(next.account, 'first' in next ? next.first : (next._id as MessageId)); // of a message or a queue document
+    look(next.account, 'first' in next ? next.first : (next._id as MessageId)); // a message's or a queue document's
   }
   if (oldest === undefined) return [];
   const waiting = await count();

@@ -27,7 +27,6 @@ export type SubmitOutcome =
   | { readonly kind: 'requeue' }
   | { readonly kind: 'deferred'; readonly until: Date };
 
-/** Refused for good. */
 export interface Refusal {
   readonly parts: readonly Part[];
   readonly code: string;
@@ -39,9 +38,8 @@ export interface RefusalForNow {
   readonly reason: string;
   /** After this many tries it is rejected. Default `MAX_TRIES`. */
   readonly maxTries?: number;
-  /** The try does not count: it only probed whether the other side is back, or was throttled for all that the account sends. */
+  /** The try does not count: it probed whether the other side is back, or the whole account was throttled. */
   readonly uncounted?: true;
-  /** The first pause in milliseconds, if the carrier's settings have one. */
   readonly pauseMs?: number;
   /** The path of the other carriers that may take it when all tries have failed. Absent: it is rejected then. */
   readonly path?: string;
@@ -49,19 +47,19 @@ export interface RefusalForNow {
 
 /** After this many temporary refusals a message is rejected. */
 export const MAX_TRIES = 5;
-/** This many throttled submits of one message count as one try: some carriers say "throttled" about a single recipient. */
+/** So many throttled submits count as one try: some carriers say "throttled" about a single recipient. */
 export const THROTTLES_PER_TRY = 20;
 /** `errorCode` of a message of which some segments were taken and others refused for good. */
 const PARTIAL = 'partial';
 
 const FIRST_RETRY_MS = 5_000;
 const RETRY_FACTOR = 3;
-/** Random fraction of a retry's wait, so that messages that failed together do not return together. */
+/** Random part of a retry's wait, so that messages that failed together do not return together. */
 const RETRY_JITTER = 0.2;
 
 /**
- * The change that an outcome makes to its message. Undefined when nothing is left to change: another worker claimed the message
- * since, or it ended. An answer may come late, so the claim tells which copy was answered. `random` from 0 to 1. Pure.
+ * The change that an outcome makes to its message. Undefined when there is none: another worker claimed the message
+ * since, or it ended. The claim tells which copy a late answer is about. `random` from 0 to 1.
  */
 export function decideOutcome(
   message: StoredMessage,
@@ -74,7 +72,7 @@ export function decideOutcome(
   const copy = message.earlier?.find((earlier) => isClaim(earlier, claim));
   if (copy !== undefined) return decideEarlier(message, copy, outcome, now);
   if (message.claim === undefined || !isClaim(message.claim, claim)) return undefined;
-  // The message was put back into the queue and not claimed since. It need not be sent again.
+  // It was put back into the queue and not claimed since, so it need not be sent again.
   if (message.state === 'queued' && outcome.kind === 'sent') return sentWith(message, outcome.parts, now);
   if (message.state !== 'submitting' || isHeldOpen(message)) return lateParts(message, outcome);
   return fallBack(message, outcome, now) ?? decideCurrent(message, outcome, now, random);
@@ -108,7 +106,7 @@ function decideCurrent(message: StoredMessage, outcome: SubmitOutcome, now: Date
   }
 }
 
-/** Ends a message that was refused for good. If an earlier copy may have been taken, the message stays open for it. */
+/** If an earlier copy may have been taken, the message stays open for it. */
 function refuse(
   message: StoredMessage,
   wanted: 'failed' | 'rejected',
@@ -123,8 +121,8 @@ function refuse(
 }
 
 /**
- * The carrier certainly took nothing, so the message goes back to the queue for the other carriers of its route. An earlier copy
- * in doubt is no reason to stop: there is one only because the policy is to send again (docs/decisions/0009).
+ * The carrier took nothing, so the message goes back to the queue for the other carriers of its route. An earlier copy
+ * in doubt does not prevent that: the policy is to send again (docs/decisions/0009).
  */
 function passOn(message: StoredMessage, { code, reason }: Omit<Refusal, 'parts'>, path: string, now: Date): Change {
   const { claim, attempts = [] } = message;
@@ -157,13 +155,13 @@ function tryAgain(
   };
 }
 
-/** Whether the pauses up to the next try, all together, are longer than the route lets a message wait for one carrier. */
+/** Whether the pauses up to the next try add up to more than the route lets a message wait for one carrier. */
 function isLongerThanRoute(path: string, tries: number, pauseMs: number): boolean {
   const waitsMs = (pauseMs * (RETRY_FACTOR ** tries - 1)) / (RETRY_FACTOR - 1);
   return waitsMs > (listOfPath(path)?.waitSeconds ?? Infinity) * 1_000;
 }
 
-/** It was at no carrier: what is said of a carrier's messages does not count it. */
+/** No carrier had it, so the claim is removed, and no carrier's statistics count it. */
 function defer({ validUntil }: StoredMessage, until: Date): Change {
   return { state: 'waiting', set: { due: earlier(until, validUntil) }, unset: ['claim', 'outcome', 'parts'] };
 }
@@ -183,7 +181,7 @@ function unanswered(message: StoredMessage, told: readonly Part[]): Change | und
   return isKnown ? undefined : { set: { outcome: 'unknown', parts } };
 }
 
-/** An answer after the policy or a receipt settled the message. It still brings the ids that receipts will name. */
+/** The policy or a receipt settled the message before, but the answer still brings the ids that receipts will name. */
 function lateParts(message: StoredMessage, outcome: SubmitOutcome): Change | undefined {
   if (outcome.kind !== 'sent' && outcome.kind !== 'unknown') return undefined;
   const { parts, others } = ownIds(mergeParts(message.parts, outcome.parts), message.earlier);
@@ -199,14 +197,14 @@ function earlier(one: Date, other: Date): Date {
   return one < other ? one : other;
 }
 
-/** Nothing was accepted, so the message begins again without any trace of this try. */
+/** Nothing was accepted, so no trace of this try stays. */
 function clean(message: StoredMessage): Pick<Change, 'unset'> {
   return message.outcome === undefined && message.parts === undefined ? {} : { unset: ['outcome', 'parts'] };
 }
 
 /**
- * The change from a late answer about an earlier copy. Taken: the message is sent and needs no further copy. Refused: the copy is
- * removed as if it had never existed. Only receipts change an ended message; they find it by the ids in the answer.
+ * The change from a late answer about an earlier copy. Taken: the message is sent and needs no further copy. Refused:
+ * the copy is removed. Only receipts change an ended message; they find it by the ids in the answer.
  */
 function decideEarlier(message: StoredMessage, copy: Copy, outcome: SubmitOutcome, now: Date): Change | undefined {
   const { state, earlier = [] } = message;
@@ -225,8 +223,8 @@ function decideEarlier(message: StoredMessage, copy: Copy, outcome: SubmitOutcom
 }
 
 /**
- * The current copy was refused or not written, and an earlier one was taken completely: the message is sent by that one.
- * Undefined when there is no such copy, or when the current one may have been taken too.
+ * The current copy was refused or not written, and an earlier one was taken completely: the message is sent by that
+ * one. Undefined when there is none, or when the current one may have been taken too.
  */
 function fallBack(message: StoredMessage, outcome: SubmitOutcome, now: Date): Change | undefined {
   const taken = message.earlier?.find((copy) => isTaken(copy.parts));
@@ -234,7 +232,7 @@ function fallBack(message: StoredMessage, outcome: SubmitOutcome, now: Date): Ch
   return asCurrent(message, taken, outcome.kind === 'partial' ? outcome.parts : undefined, now);
 }
 
-/** Makes a taken copy the current one again. `behind`: parts of the copy after it, if that may be taken too. */
+/** `behind`: parts of the copy after it, if that may be taken too. */
 function asCurrent(message: StoredMessage, taken: Copy, behind: readonly Part[] | undefined, now: Date): Change {
   const { claim: current, earlier = [] } = message;
   const { parts, ...claim } = taken;
@@ -244,7 +242,7 @@ function asCurrent(message: StoredMessage, taken: Copy, behind: readonly Part[] 
   return { ...change, set: { ...change.set, claim } };
 }
 
-/** Removes a copy that was refused after all. A message that stayed open only for it ends as its current copy did. */
+/** The copy was refused after all. A message that stayed open only for it ends as its current copy did. */
 function withoutCopy(message: StoredMessage, rest: readonly Copy[], now: Date): Change {
   if (rest.length > 0) return { set: { earlier: rest } };
   if (!isHeldOpen(message)) return { unset: ['earlier'] };
@@ -254,8 +252,8 @@ function withoutCopy(message: StoredMessage, rest: readonly Copy[], now: Date): 
 }
 
 /**
- * News from an earlier receipt is kept: an answer never reverts a part. A receipt that came before its answer may have given its
- * id to the wrong segment; the answer then puts id and news in their place.
+ * An answer never reverts what an earlier receipt said. Such a receipt may have given its id to the wrong segment; the
+ * answer then puts both in their place.
  */
 function mergeParts(known: readonly Part[] = [], answered: readonly Part[]): readonly Part[] {
   const isElsewhere = ({ key }: Part): boolean =>
@@ -271,8 +269,8 @@ function mergeParts(known: readonly Part[] = [], answered: readonly Part[]): rea
 
 function mergePart(before: Part, part: Part): Part {
   if (before.key !== undefined && part.key !== undefined && before.key !== part.key) return before;
-  // The part was refused for now and sent again. But a refused part with an id was taken first and failed later: a status came before
-  // this answer.
+  // Refused for now and sent again. But a refused part with an id was taken first and failed later: its status came
+  // before this answer.
   if (before.state === 'refused' && before.key === undefined && part.state === 'accepted') return part;
   const settled = before.state !== 'unknown' && before.state !== 'accepted';
   return { ...part, ...before, ...(settled ? {} : { state: part.state === 'unknown' ? before.state : part.state }) };
@@ -284,8 +282,8 @@ export interface OwnIds {
 }
 
 /**
- * An answer reveals ids. An earlier receipt with one of them may have been matched by its addresses to a part of another copy.
- * Its news then moves to the answered parts (`parts`), and the wrongly matched part has no news again (`others`).
+ * An answer reveals ids. An earlier receipt with one of them may have been matched, by addresses, to another copy: its
+ * news moves to the answered parts (`parts`), and the wrong part has none again (`others`).
  */
 function ownIds(parts: readonly Part[], copies: readonly Copy[] = []): OwnIds {
   const keys = new Set(parts.map(({ key }) => key));
@@ -301,21 +299,15 @@ function ownIds(parts: readonly Part[], copies: readonly Copy[] = []): OwnIds {
   };
 }
 
-/** Whether both say the same. The members of stored parts have a fixed order. */
+/** The members of stored parts have a fixed order. */
 function sameParts(one: readonly Part[], other: readonly Part[]): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/**
- * Fields that a message has only while its submit is unknown, or while it stays open for an earlier copy (then: why the current
- * one was refused).
- */
+/** Fields of a message whose submit is unknown, or that an earlier copy keeps open after a refusal. */
 export const OPEN_FIELDS = ['outcome', 'errorCode', 'errorReason'] as const;
 
-/**
- * The change to a message that counts as sent from now on, with these copies: an answer, a status or the carrier's policy says
- * so. Receipts may have come before and may have reported its end.
- */
+/** Counts as sent by an answer, a status or the policy. Earlier receipts may have reported its end. */
 export function sentWith(
   message: StoredMessage,
   parts: readonly Part[],

@@ -15,16 +15,15 @@ import { requeue } from '../queue/queue-store.ts';
 export const STREAMS = ['outcomes', 'receipts', 'unknowns', 'due', 'fallbacks'] as const;
 export type Stream = (typeof STREAMS)[number];
 
-/** The lease under which messages are settled. */
 export interface Holder {
   readonly lease: string;
   readonly epoch: number;
 }
 
 /**
- * The messages of one group: those that a stream is about to settle, or has just settled. It is stored before the messages
- * change. If the process dies before their events and refunds are stored, the next holder of the lease finds the group here and
- * makes them (`redoIntents`). The stream's next group replaces it.
+ * The messages that a stream is about to settle, or has just settled. Stored before they change: if the process dies
+ * before their events and refunds are stored, the next holder of the lease makes them (`redoIntents`). The stream's
+ * next group replaces it.
  */
 export interface IntentDocument {
   /** `<lease>/<stream>` */
@@ -38,7 +37,7 @@ export class LeaseLostError extends Error {
   readonly code = 'lease_lost';
 }
 
-/** Stores an intent. Throws `LeaseLostError` when a later holder has written to it. */
+/** Throws `LeaseLostError` when a later holder has written to the intent. */
 export async function writeIntent(
   db: Db,
   { lease, epoch }: Holder,
@@ -54,10 +53,7 @@ export async function writeIntent(
   );
 }
 
-/**
- * Writes the epoch into all intents of the lease. From then on an earlier holder can write none. Throws `LeaseLostError` like
- * `writeIntent`.
- */
+/** From then on an earlier holder can write no intent of the lease. Throws as `writeIntent` does. */
 export async function fenceIntents(db: Db, { lease, epoch }: Holder): Promise<void> {
   await unlessLost(lease, () =>
     intentsOf(db).bulkWrite(
@@ -72,7 +68,6 @@ export async function fenceIntents(db: Db, { lease, epoch }: Holder): Promise<vo
   );
 }
 
-/** The messages of all intents of the lease. */
 export async function readIntents(db: Db, lease: string): Promise<readonly MessageId[]> {
   const ids = STREAMS.map((stream) => intentId(lease, stream));
   const intents = await intentsOf(db)
@@ -82,10 +77,10 @@ export async function readIntents(db: Db, lease: string): Promise<readonly Messa
 }
 
 /**
- * A duplicate key usually means that the intent has a higher epoch: the filter did not match it, so the upsert tried to insert a
- * second document with its id. It may also mean that an earlier holder made the intent at the same moment: MongoDB repeats no upsert
- * that asks for more than equality (its manual: reference/method/db.collection.updateOne/, "Upsert with Duplicate Values"). So the
- * write is made twice: the second duplicate key can only mean the higher epoch.
+ * A duplicate key usually means that the intent has a higher epoch: the filter did not match, so the upsert tried to
+ * insert. But an earlier holder may have made the intent at the same moment: MongoDB repeats no upsert that asks for
+ * more than equality (its manual: reference/method/db.collection.updateOne/, "Upsert with Duplicate Values"). So the
+ * write is made twice: a second duplicate key can only mean the higher epoch.
  */
 async function unlessLost(lease: string, write: () => Promise<unknown>): Promise<void> {
   const refused = async (): Promise<unknown> => {
@@ -110,20 +105,19 @@ function intentId(lease: string, stream: Stream): string {
 }
 
 /**
- * An intent stays until its stream settles the next group, so an old one may name messages that were announced weeks ago. Their
- * deliveries may have been pruned by now (workers/maintenance/prune.ts); announcing them again would post them
- * again. The shortest retention of deliveries (`HARKARA_DELIVERY_DAYS`) is a day longer than this.
+ * An intent stays until its stream settles the next group, so an old one may name messages that were announced weeks
+ * ago. If their deliveries were pruned since (workers/maintenance/prune.ts), announcing would post them again.
+ * Deliveries are kept (`HARKARA_DELIVERY_DAYS`) a day longer than this, at least.
  */
 const ANNOUNCED_WITHIN_MS = 20 * 86_400_000;
 
-/** Events before this time are not announced again. */
 export function oldestUnannounced(now: Date): Date {
   return new Date(now.getTime() - ANNOUNCED_WITHIN_MS);
 }
 
 /**
- * The first duty of every new lease holder. It fences off an earlier holder that may only be frozen. Then it repeats the
- * follow-up of groups that may be unfinished: events since `since` (`oldestUnannounced`), refunds of any age.
+ * The first duty of a new lease holder. Fences off an earlier holder that may only be frozen, then repeats the
+ * follow-up of groups that may be unfinished: events from `since` on, refunds of any age.
  */
 export async function redoIntents(
   db: Db,
@@ -135,7 +129,7 @@ export async function redoIntents(
   await fenceIntents(db, { lease, epoch });
   const ids = await readIntents(db, lease);
   if (ids.length === 0) return;
-  // Credits are given back by what these documents say, and no failover may undo that: so they are read from a majority.
+  // Credits are given back by these documents, and no failover may undo that: so they are read from a majority.
   const messages = await findEachCommitted(
     db.collection<AnyMessage>('messages'),
     [...new Set(ids)].map((_id) => ({ _id })),
@@ -149,41 +143,37 @@ export interface FollowUpDeps {
   readonly announcer: Announcer;
 }
 
-/** A message that was written, with its new history entries. */
 export interface Written {
   readonly message: AnyMessage;
   readonly entries: readonly HistoryEntry[];
-  /** Whether this was learned by reading: then it may have been written, and told, before. */
+  /** Learned by reading: so it may have been written, and told, before. */
   readonly again: boolean;
 }
 
-/** What is to be announced: changes that were surely never announced, and others. */
 interface Told {
   readonly fresh: readonly StateChange[];
   readonly again: readonly StateChange[];
 }
 
 /**
- * Least time from the start of one follow-up to the start of the next, while fewer messages wait for it than this. All events for one
- * endpoint that it has are one document, which is written twice: so the longer this is, the fewer. Nobody waits for a follow-up but
- * the receiver of the webhook.
+ * Least time between the starts of two follow-ups, while fewer messages than `WAITING_MAX` wait. All events of a
+ * follow-up for one endpoint are one document, so a longer gap means fewer. Only receivers of webhooks wait for it.
  */
 const GAP_MS = 60;
 const WAITING_MAX = 200;
 
 /**
- * The follow-up of the groups of one stream: one at a time, in their order, beside the changes of the next groups. A follow-up that
- * fails is repeated before the next change. Until it is done its messages are `open`: every new intent must name them too.
+ * The follow-up of one stream's groups: one at a time, in order, beside the changes of the next groups. One that fails
+ * is repeated before the next change. Until it is done its messages are `open`: every new intent must name them too.
  */
 export class FollowUps {
   readonly #deps: FollowUpDeps;
   #due: readonly Written[] = [];
   #beganMs = Number.NEGATIVE_INFINITY;
-  /** What is due should have been done before: it failed, or nobody knew of it. */
+  /** What is due failed before, or nobody knew of it. */
   #late = false;
-  /** Until the gap is over. */
   #timer: NodeJS.Timeout | undefined;
-  /** The first of `due` that a follow-up has begun with. A repeat has the same ones: they are announced in groups. */
+  /** What a follow-up has begun with: a repeat must announce the same group. */
   #begun: (Told & { readonly count: number }) | undefined;
   #inProgress: Promise<void> | undefined;
 
@@ -195,18 +185,17 @@ export class FollowUps {
     return this.#due.map(({ message }) => message._id);
   }
 
-  /** `late`: they were written some time ago. */
   add(written: readonly Written[], late = false): void {
     this.#due = [...this.#due, ...written];
     if (written.length > 0 && late) this.#late = true;
   }
 
-  /** Waits for the follow-up in progress; then the next has all that is due, and begins when the gap is over. Never throws. */
+  /** Waits for the follow-up in progress; the next takes all that is due, when the gap is over. Never throws. */
   async next(): Promise<void> {
     await this.#inProgress?.catch(() => undefined);
     const waitMs = this.#beganMs + GAP_MS - systemClock.monotonicMs();
     if (waitMs <= 0 || this.#due.length >= WAITING_MAX)
-      this.#begin().catch(() => undefined); // `repeat` throws the error.
+      this.#begin().catch(() => undefined); // `repeat` throws the error
     else this.#timer ??= setTimeout(() => this.#begin().catch(() => undefined), waitMs);
   }
 
@@ -221,7 +210,6 @@ export class FollowUps {
     await this.#begin();
   }
 
-  /** The follow-up in progress, or a new one. */
   #begin(): Promise<void> {
     if (this.#inProgress !== undefined) return this.#inProgress;
     clearTimeout(this.#timer);
@@ -256,7 +244,7 @@ function changesOf({ message, entries }: Written): readonly StateChange[] {
   return entries.map((entry) => ({ message, entry }));
 }
 
-/** Follow-up of written changes: their events, then the lines of `messages` that wait again, then refunds. May be repeated. */
+/** Events, then lines for messages that wait again, then refunds. May be repeated. */
 async function followUp(
   { db, announcer }: FollowUpDeps,
   { fresh, again }: Told,

@@ -12,17 +12,11 @@ import type { FinalState, MessageState, Part, ReceiptTlvs, StoredMessage } from 
 import { STATES } from '../document/status.ts';
 import type { SubmitOutcome } from './decide-outcome.ts';
 
-/**
- * What a message's timeline shows beyond its history. Append-only. Written when something unusual happened, and always for
- * accounts that want everything. Nothing is decided by it: a lost record is only missing in the timeline.
- */
+/** The timeline beyond the history: unusual events, or all if an account wants it. Decides nothing. */
 export type LogRecord = ReceiptRecord | AnswerRecord | PolicyRecord;
 
 interface Logged {
-  /**
-   * `<message>:<hash of the content>`. A record that is written twice exists once, and the records of a message are a range of
-   * ids.
-   */
+  /** `<message>:<hash of the content>`: written twice it exists once; a message's records are a range. */
   readonly _id: string;
   readonly message: MessageId;
   readonly carrier: string;
@@ -32,14 +26,13 @@ interface Logged {
 /** A receipt that was processed. All its repeats together add one more record (`duplicate`). */
 export interface ReceiptRecord extends Logged {
   readonly kind: 'receipt';
-  /** Its effect. `duplicate` and `ignored` changed nothing. `held`: the message fails later, unless a better receipt comes. `failover`: the next carrier of its route is asked. */
+  /** `held`: fails unless a better receipt comes. `failover`: the route's next carrier is asked. */
   readonly result: 'matched' | 'unknown_settled' | 'duplicate' | 'held' | 'ignored' | 'failover';
-  /** Addresses and text as the carrier wrote them; the text is cut before the customer's words. */
+  /** As the carrier wrote them; the text is cut before the customer's words. */
   readonly from: string;
   readonly to: string;
   readonly text: string;
   readonly tlvs?: ReceiptTlvs;
-  /** What was parsed from it. */
   readonly key: string;
   readonly part: PartReceipt;
 }
@@ -57,40 +50,28 @@ export interface AnswerRecord extends Logged {
 export interface PolicyRecord extends Logged {
   readonly kind: 'policy';
   readonly policy: CarrierDocument['unknownPolicy'];
-  /** `queued`: it is sent again. `failed`: it was refused when sent again, or never answered. Absent in older records. */
+  /** `queued`: sent again. `failed`: refused when sent again, or never answered. Absent in older records. */
   readonly became?: MessageState;
 }
 
-/** What a receipt says about one part of a message. */
 export interface PartReceipt {
   readonly state: FinalState;
-  /** The carrier's error text. */
   readonly error?: string;
-  /** See `Part`. */
   readonly isStateNumber?: true;
-  /** In words, for `error_reason`. */
   readonly reason?: string;
-  /**
-   * Set when its word does not say how the message ended. `hold`: the message waits for a better receipt. `ignore`: nothing
-   * changes.
-   */
+  /** The word does not tell the end. `hold`: wait for a better receipt. `ignore`: nothing changes. */
   readonly effect?: 'hold' | 'ignore';
-  /** When the carrier says it happened. */
   readonly doneAt?: Date;
   /** The carrier's name, for people. */
   readonly operator: string;
 }
 
-/** The part of a carrier's receipt that the message log keeps. */
 export interface LoggedReceipt {
-  /** Its addresses as the carrier wrote them. */
   readonly from: string;
   readonly to: string;
-  /** Its text, cut before the customer's words. */
   readonly excerpt: string;
   readonly tlvs?: ReceiptTlvs;
   readonly part: PartReceipt;
-  /** Set when it was stored as an orphan before. */
   readonly orphan?: string;
 }
 
@@ -140,7 +121,7 @@ export function receiptRecord(
   };
 }
 
-/** Undefined for a message that no carrier was asked about: nobody claimed it, or it waits for its daytime. */
+/** Undefined when no carrier was asked: nobody claimed the message, or it waits for its daytime. */
 export function answerRecord(claimed: StoredMessage, outcome: SubmitOutcome, at: Date): AnswerRecord | undefined {
   const { _id: message, claim } = claimed;
   if (claim === undefined || outcome.kind === 'deferred') return undefined;
@@ -177,12 +158,9 @@ function recordId(message: MessageId, said: readonly unknown[]): string {
   return `${message}:${createHash('sha256').update(JSON.stringify(said)).digest('base64url').slice(0, 22)}`;
 }
 
-/**
- * A receipt that fits no message yet. Either the answer with its id has not come, or its submit was never answered, or it is not
- * ours. It is kept for three days and tried again (workers/smpp/receipts).
- */
+/** A receipt that fits no message (yet): kept for three days and tried again (workers/smpp/receipts). */
 export interface OrphanDocument extends Omit<LoggedReceipt, 'orphan'> {
-  /** Derived from the carrier, the ids and the content, so the same receipt is stored only once. */
+  /** Derived from carrier, ids and content, so the same receipt is stored once. */
   readonly _id: string;
   readonly carrier: string;
   /** Every key that its ids may mean (workers/smpp/dialect/message-ids.ts). */
@@ -201,24 +179,20 @@ export interface MessageLogOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long records are kept. */
   readonly days: number;
 }
 
 const DAY_MS = 24 * 3_600_000;
 const MAX_GROUP = 500;
 const GATHER_MS = 5;
-/** Most records that wait for the store; more are dropped and counted. */
+/** Further records are dropped and counted. */
 const MAX_WAITING = 10_000;
-/** Maximum age of the list of accounts that want everything logged. */
+/** Of the lists of accounts that want everything, or raw receipts. */
 const FRESH_MS = 5_000;
-/** Most records of one message that are shown, the oldest first. No message has come near that. */
+/** The oldest first. No message has come near that. */
 const SHOWN_MAX = 200;
 
-/**
- * Writes a process's records in groups. Nobody waits for them: when the store does not take them, this is logged and they are
- * dropped. A crash loses the records of its last milliseconds.
- */
+/** Writes in groups; nobody waits. Records are lost, with a log line, when the store fails, or in a crash. */
 export class MessageLog {
   readonly #options: MessageLogOptions;
   readonly #grouper: Grouper<StoredRecord, undefined>;
@@ -241,18 +215,17 @@ export class MessageLog {
     this.#refresh();
   }
 
-  /** Nothing waits to be written. */
   get idle(): boolean {
     return this.#waiting === 0;
   }
 
-  /** Whether the account also logs usual receipts and answers; the information may be seconds old. */
+  /** Whether the account also logs usual receipts and answers; may be seconds old. */
   wantsUsual(account: AccountId): boolean {
     if (this.#options.clock.monotonicMs() - this.#readAtMs >= FRESH_MS) this.#refresh();
     return this.#everything.has(account);
   }
 
-  /** Whether a webhook of the account asks for receipts as carriers wrote them; the information may be seconds old. */
+  /** Whether a webhook of the account asks for receipts as carriers wrote them; may be seconds old. */
   wantsRaw(account: AccountId): boolean {
     if (this.#options.clock.monotonicMs() - this.#readAtMs >= FRESH_MS) this.#refresh();
     return this.#raw.has(account);
@@ -301,11 +274,11 @@ export class MessageLog {
   }
 }
 
-/** What was logged of a message, oldest first. */
+/** Oldest first. */
 export function readMessageLog(db: Db, message: MessageId): Promise<readonly LogRecord[]> {
   return (
     collection(db)
-      .find({ _id: { $gt: `${message}:`, $lt: `${message};` } }) // ";" is the character behind ":"
+      .find({ _id: { $gt: `${message}:`, $lt: `${message};` } }) // ";" is the character after ":"
       .limit(SHOWN_MAX)
       .project<LogRecord>({ expiresAt: 0 })
       .toArray()

@@ -18,18 +18,17 @@ export interface OutcomeSettlerOptions<M extends AnyMessage> {
   readonly log: Log;
   /** Absent: nothing is kept for timelines. */
   readonly messageLog?: MessageLog;
-  /** Called for settled messages that have ids now: receipts for them may come, or may have come already. */
+  /** Called for settled messages that have ids now: their receipts may come, or may have come already. */
   onKeys(messages: readonly M[]): void;
-  /** Called when these outcomes are stored. */
   onStored?(messages: readonly MessageId[]): void;
   onGroup(size: number): void;
 }
 
 /** A receipt that may come before its message's outcome is stored. */
 export interface EarlyReceipt<M> {
-  /** Whether it can mean the message that its id is of. */
+  /** Whether it can be about the message that its id names. */
   fits(claimed: M): boolean;
-  /** What it changes, once the outcome and the receipts before it have changed the message. */
+  /** Its change, after the outcome and the receipts before it have changed the message. */
   decide(message: M): Change | undefined;
 }
 
@@ -46,17 +45,16 @@ interface JoinedReceipt<M> extends EarlyReceipt<M> {
 
 const MAX_GROUP = 200;
 const GATHER_MS = 5;
-/** Pause between groups under load: a group costs an intent, an update and an insert, however many messages are in it. */
+/** Pause between groups under load: a group costs an intent, an update and an insert, whatever its size. */
 const PAUSE_MS = 20;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
-/** How often a reachable store may refuse a group. After that, one of its messages must be the reason. */
+/** How often a reachable store may refuse a group. Then one of its messages must be the reason. */
 const MAX_REFUSED = 3;
 
 /**
- * Settles the results of submits, in groups. Only this process knows what the carrier answered. So it retries a group until the
- * store takes it, the lease is lost, or the process gives up at its stop. Results that are not stored by then are unknown to the
- * next holder.
+ * Settles the results of submits, in groups. Only this process knows the carrier's answers, so it retries a group until
+ * the store takes it, the lease is lost, or `giveUp`. Results that are not stored then are unknown to the next holder.
  */
 export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
   readonly #options: OutcomeSettlerOptions<M>;
@@ -78,12 +76,11 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
     });
   }
 
-  /** Number of messages whose outcome is known here but not stored yet. */
   get open(): number {
     return this.#open;
   }
 
-  /** Resolves with the message as stored when its outcome is; undefined when there was nothing to change. */
+  /** Resolves with the message as stored with its outcome; undefined when there was nothing to change. */
   async add(claimed: M, outcome: SubmitOutcome): Promise<M | undefined> {
     const item: Item<M> = { claimed, outcome, receipts: [] };
     for (const key of keysIn(outcome)) this.#byKey.set(key, item);
@@ -97,10 +94,7 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
     }
   }
 
-  /**
-   * Has a receipt stored by the same write as the outcome that brought this id. False: there is none, or it was stored without the
-   * receipt, or the store failed. The receipt must then be settled by itself.
-   */
+  /** Stores a receipt with the outcome of this id. False: not done, so settle the receipt by itself. */
   async join(key: string, receipt: EarlyReceipt<M>): Promise<boolean> {
     const item = this.#byKey.get(key);
     if (item === undefined || !receipt.fits(item.claimed)) return false;
@@ -112,7 +106,7 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
     if (this.#open > 0) await within(waitMs, this.#last);
   }
 
-  /** Ends retries. Called when the process must end although the store is away. */
+  /** Ends retries, when the process must end although the store is away. */
   giveUp(): void {
     this.#givenUp = true;
   }
@@ -144,7 +138,7 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
         for (const { claimed, outcome } of items) this.#log(claimed, outcome, at);
         return settled;
       } catch (error) {
-        // No receipt waits for a store that is away. The next try is the outcomes' alone.
+        // No receipt waits for a store that is away: the next try is for the outcomes alone.
         joined = new Set();
         this.#endJoining(items, joined);
         log.warn('outcomes_not_stored', { messages: items.length, ...errorFields(error) });
@@ -171,10 +165,7 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
     if (record !== undefined) messageLog.add([record]);
   }
 
-  /**
-   * Settles one by one, so that a message that cannot be stored blocks no others. It stays as it is, and the next holder finds it
-   * unknown.
-   */
+  /** So that an unstorable message blocks no others: it stays, and the next holder finds it unknown. */
   async #settleApart(items: readonly Item<M>[], reason: unknown): Promise<readonly (M | undefined)[]> {
     const [only] = items;
     if (items.length === 1 && only !== undefined) {
@@ -187,7 +178,6 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
   }
 }
 
-/** The ids that the carrier gave. */
 function keysIn(outcome: SubmitOutcome): string[] {
   return 'parts' in outcome ? outcome.parts.flatMap(({ key }) => key ?? []) : [];
 }

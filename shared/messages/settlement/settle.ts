@@ -13,45 +13,40 @@ import { STATES } from '../document/status.ts';
 import { type FollowUpDeps, FollowUps, type Holder, type Stream, type Written, writeIntent } from './intents.ts';
 
 /**
- * A settle is one decision about a message and its follow-up: its events (deliveries to webhooks), its line in the queue if it is to
- * be sent again, and, if it ended without having left, its refund. Many are settled at once: one intent, one command that updates the
- * messages, or inserts those that nothing had become of, one command that inserts their events. If the process dies between two steps, the next holder of the lease finds the intent and repeats the steps, which
- * writes the same (intents.ts).
+ * A settle is one decision about a message and its follow-up: its events (deliveries to webhooks), its line in the
+ * queue if it is to be sent again, and its refund if it ended without having left. A group is settled by one intent,
+ * one command that updates or inserts the messages, and one that inserts their events. If the process dies in between,
+ * the next holder of the lease finds the intent and repeats the steps, which writes the same (intents.ts).
  */
 export interface SettleItem<M extends AnyMessage> {
-  /** The message as it was read, or as the claimer knows it. May be out of date. */
+  /** As it was read, or as the claimer knows it. May be out of date. */
   readonly message: M;
-  /** Undefined: nothing to change. Called again with the stored document when the message has changed since it was read. */
+  /** Undefined: nothing to change. Called again with the stored message if that has changed since. */
   decide(message: M): Change | undefined;
 }
 
 export interface SettlerOptions extends Holder, FollowUpDeps {
   readonly stream: Stream;
-  /** Whether the message is nowhere but in the queue yet: it is inserted as the change leaves it (docs/decisions/0005). */
+  /** Whether the message is only in the queue yet: it is inserted as the change leaves it (docs/decisions/0005). */
   isUnborn?(id: MessageId): boolean;
 }
 
-/** An item that is still to be settled. */
 interface Open<M extends AnyMessage> {
   readonly item: SettleItem<M>;
-  /** Its place in the group. */
   readonly index: number;
-  /** As it was last read. */
   readonly message: M;
-  /** Whether the message is not in `messages`, as far as we know. */
+  /** Not in `messages`, as far as we know. */
   readonly unborn: boolean;
 }
 
 interface Decided<M extends AnyMessage> extends Open<M> {
   readonly change: Change;
-  /** The message as the change leaves it. */
   readonly after: M;
 }
 
 /** A message that may have been written, with the states that it reached if so. */
 interface Uncertain {
   readonly message: MessageId;
-  /** The version that the write changes. */
   readonly from: number;
   readonly states: readonly HistoryEntry['state'][];
 }
@@ -63,7 +58,7 @@ export class Settler {
   readonly #options: SettlerOptions;
   readonly #messages: Collection<AnyMessage>;
   readonly #followUps: FollowUps;
-  /** Messages of an earlier group whose answer was lost. They are read before anything else, to see which were written. */
+  /** Messages of an earlier group whose answer was lost. They are read first, to see which were written. */
   #uncertain: readonly Uncertain[] = [];
 
   constructor(options: SettlerOptions) {
@@ -85,13 +80,13 @@ export class Settler {
   }
 
   /**
-   * Settles one group; call it for one group at a time. Resolves when its messages are changed: the intent sees to their follow-up,
-   * which goes on beside the next group. Returns the messages as stored now, in the items' order; undefined where nothing was to be
-   * changed.
+   * Settles one group; call it for one group at a time. Resolves when its messages are changed; their follow-up, which
+   * the intent ensures, goes on beside the next group. Returns the messages as stored now, in the items' order;
+   * undefined where nothing was to be changed.
    *
-   * Throws the driver's error when the store fails. The caller may then settle the same group again, or the next reader of these
-   * messages decides anew. The next call finishes the follow-up of messages that were written nevertheless. Throws `LeaseLostError`
-   * when another holder was here.
+   * Throws the driver's error when the store fails: the caller may settle the same group again, or the next reader of
+   * these messages decides anew; the next call finishes the follow-up of messages that were written. Throws
+   * `LeaseLostError` when another holder was here.
    */
   async change<M extends AnyMessage>(items: readonly SettleItem<M>[]): Promise<(M | undefined)[]> {
     await this.ready();
@@ -108,19 +103,19 @@ export class Settler {
     return settled;
   }
 
-  /** Repeats the follow-up that failed for an earlier group, if any; does not wait for one that is in progress. */
+  /** Repeats the follow-up that failed for an earlier group, if any; does not wait for one in progress. */
   async ready(): Promise<void> {
     await this.#lookAgain();
     await this.#followUps.repeat();
   }
 
-  /** Resolves when every follow-up is done, those that failed too. May be called at any time. */
+  /** Resolves when every follow-up is done, failed ones too. May be called at any time. */
   async finishFollowUps(): Promise<void> {
     await this.#lookAgain();
     await this.#followUps.finish();
   }
 
-  /** Decides and writes; repeats it for messages that somebody else changed meanwhile. Fills `settled` and `written`. */
+  /** Decides and writes; repeats it for messages that were changed meanwhile. Fills `settled` and `written`. */
   async #writeRounds<M extends AnyMessage>(
     items: readonly SettleItem<M>[],
     settled: (M | undefined)[],
@@ -148,7 +143,7 @@ export class Settler {
       const changed: Open<M>[] = [];
       for (const { item, index, message, change, after } of decided) {
         const fresh = stored === undefined ? after : stored.get(message._id);
-        if (fresh === undefined) continue; // It is gone.
+        if (fresh === undefined) continue; // it is gone
         if (fresh !== after && !isWritten(fresh, change, after))
           changed.push({ item, index, message: fresh, unborn: false });
         else {
@@ -187,10 +182,10 @@ export class Settler {
   }
 
   /**
-   * The store may have done a write that it never answered. Nobody else would finish its follow-up: settling the group again may
-   * find nothing left to change, and the next group overwrites the intent. So each message gets another version, which refuses a
-   * write that is still on its way. Then the messages are read from a majority (platform/mongo/find-one.ts), and writes that were done are followed
-   * up.
+   * The store may have done a write that it never answered, whose follow-up nobody else would finish: settling again
+   * may find nothing to change, and the next group overwrites the intent. So each message gets another version, which
+   * refuses a write that is still on its way. Then the messages are read from a majority (platform/mongo/find-one.ts),
+   * and writes that were done are followed up.
    */
   async #lookAgain(): Promise<void> {
     const uncertain = this.#uncertain;
@@ -229,16 +224,13 @@ function decide<M extends AnyMessage>(open: Open<M>): Decided<M>[] {
   return [{ ...open, change, after: applyChange(open.message, change) }];
 }
 
-/**
- * Whether a change has a follow-up: it has events; or the message waits again and needs a line in the queue; or it ended earlier,
- * and its refund may have waited for this news about its copies.
- */
+/** Events, a line in the queue, or a refund that may have waited for this news about copies. */
 function hasFollowUp({ change, after }: Pick<Decided<AnyMessage>, 'change' | 'after'>): boolean {
   const isTold = (change.entries ?? []).length > 0;
   return isTold || change.state === 'queued' || (change.set?.earlier !== undefined && STATES[after.state].final);
 }
 
-/** Whether we wrote the change (perhaps in a try whose answer was lost). Another stream may have changed the message since. */
+/** Written by us, perhaps in a try whose answer was lost. Another stream may have changed it since. */
 function isWritten(stored: AnyMessage, { entries = [] }: Change, after: AnyMessage): boolean {
   if (stored.v === after.v || entries.length === 0) return isAsDecided(stored, after);
   return entries.every(({ state, at }) =>
@@ -246,7 +238,6 @@ function isWritten(stored: AnyMessage, { entries = [] }: Change, after: AnyMessa
   );
 }
 
-/** Whether the stored message is what we meant to write. */
 function isAsDecided(stored: AnyMessage, after: AnyMessage): boolean {
   return (
     stored.v === after.v &&

@@ -22,17 +22,18 @@ import { type MessageLog, policyRecord } from './message-log.ts';
 import type { Settler } from './settle.ts';
 
 /**
- * Submits that were never answered. They may have arrived, and sending them again could reach the customer twice. So nothing is
- * done until an answer or a receipt settles them, or the waiting time is over and the policy of the carrier or provider decides.
+ * Submits that were never answered. They may have arrived, and sending them again could reach the customer twice. So
+ * nothing is done until an answer or a receipt settles them, or the policy of the carrier or provider decides after the
+ * waiting time.
  */
 
-/** Most messages decided at once; more wait for the next run. */
+/** More wait for the next run. */
 const MAX_GROUP = 200;
 
 /**
- * Marks what an earlier process under the holder's lease left `submitting` as unknown: it may have been written just before that
- * process ended. The new epoch in the claim fences off the earlier process, in case it still lives. `own`: also what this process
- * left in this epoch, because the store was away when it ended and nothing could be put back. Returns how many.
+ * Marks messages that an earlier process under the holder's lease left `submitting` as unknown: they may just have been
+ * written. The new epoch in the claim fences off that process, in case it still lives. `own`: also messages that this
+ * process left in this epoch, because the store was away and nothing could be put back. Returns how many.
  */
 export async function takeOverUnknowns(db: Db, holder: string, epoch: number, own = false): Promise<number> {
   const { modifiedCount } = await db
@@ -44,19 +45,18 @@ export async function takeOverUnknowns(db: Db, holder: string, epoch: number, ow
   return modifiedCount;
 }
 
-/** Messages of a carrier that wait for something, counted up to `most`. */
+/** Counted up to `most`. */
 export interface WaitingAtCarrier {
   readonly count: number;
-  /** When the oldest was made. Absent: none waits. */
   readonly oldest?: Date | undefined;
 }
 
-/** The submits of a holder that were never answered and wait for an answer, a receipt or the policy. */
+/** Submits that were never answered and wait for an answer, a receipt or the policy. */
 export function countUnknowns(db: Db, holder: string, most: number): Promise<WaitingAtCarrier> {
   return countOf(db, { [CLAIM_HOLDER]: holder, state: 'submitting', outcome: 'unknown' }, most);
 }
 
-/** The messages that a carrier refused for now and that wait for their next try. */
+/** Messages that a carrier refused for now and that wait for their next try. */
 export function countRetrying(db: Db, holder: string, most: number): Promise<WaitingAtCarrier> {
   return countOf(db, { [CLAIM_HOLDER]: holder, state: 'waiting' }, most);
 }
@@ -82,14 +82,10 @@ export interface UnknownsOptions {
   readonly sender?: { readonly account: AccountId; readonly from: BusinessNumber };
   /** Only those whose validity is over: they are not sent again, whatever the policy. */
   readonly overOnly?: boolean;
-  /** Absent: nothing is kept for timelines. */
   readonly messageLog?: MessageLog;
 }
 
-/**
- * Applies the holder's policy to unknowns that waited long enough, and ends messages that were kept open for an earlier copy.
- * Returns the states that they moved to.
- */
+/** Also ends messages kept open for an earlier copy. Returns the states that they moved to. */
 export async function decideUnknowns({
   db,
   clock,
@@ -131,10 +127,7 @@ export async function decideUnknowns({
   return decided.map(({ became }) => became);
 }
 
-/**
- * The change to a message whose submit was not answered within the carrier's waiting time; undefined when nothing is left to
- * decide. Pure.
- */
+/** For a submit that was not answered within the waiting time; undefined when nothing is left to decide. */
 export function decideByPolicy(
   message: AnyMessage,
   policy: CarrierDocument['unknownPolicy'],
@@ -146,7 +139,7 @@ export function decideByPolicy(
   if (!isUnanswered(message)) return undefined;
   const count = channelOf(message).partsOf(message);
   const { parts = [], earlier: before = [] } = message;
-  // Accepted parts must not be sent again; what is known of the others stays as it is.
+  // Accepted parts must not be sent again; what is known of the others stays.
   const accepted =
     parts.some((part) => part.state !== 'unknown' && part.state !== 'refused') ||
     before.some((copy) => isTaken(copy.parts));

@@ -4,21 +4,20 @@ import type { WithActs } from '../../platform/runtime/act.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 
 /**
- * A prefix of an account whose traffic looks like fraud (workers/maintenance/traffic/). This document decides whether its sends are
- * refused; the list that gateways look at, `accounts.heldPrefixes`, follows from it and is made right by the maintenance.
+ * A prefix of an account whose traffic looks like fraud (workers/maintenance/traffic/). This document decides whether
+ * its sends are refused; gateways look at `accounts.heldPrefixes`, which maintenance derives from it.
  */
 export interface HoldDocument extends WithActs {
   readonly _id: `${AccountId}:${string}`;
   readonly account: AccountId;
   readonly prefix: string;
   /**
-   * watched → held, or watched → gone after a day in which it did not look like that any more. Only a person releases, and only what
-   * is held: else one who fears the brake would have a prefix trusted before it holds. From then on the prefix is trusted for a week,
-   * which is how long the document stays.
+   * watched → held, or watched → gone after a day without suspicion. Only what is held can be released, and only by a
+   * person: else one could have a prefix trusted before it is held. A released prefix is trusted for a week, as long as
+   * the document stays.
    */
   readonly state: 'watched' | 'held' | 'released';
   readonly since: Date;
-  /** What was seen when it began. */
   readonly seen: Seen;
   readonly released?: { readonly at: Date; readonly by: string; readonly reason: string };
   /** Absent while it is held. */
@@ -28,7 +27,6 @@ export interface HoldDocument extends WithActs {
 /** A prefix in the last two clock hours, and what is usual. Rates are parts of 1. */
 export interface Seen {
   readonly messages: number;
-  /** Its part of all messages of the account. */
   readonly portion: number;
   /** How many of its messages arrived, of those that could have by now. */
   readonly delivered: number;
@@ -47,7 +45,7 @@ export function holdCollection(db: Db): Collection<HoldDocument> {
   return db.collection('traffic_holds');
 }
 
-/** What is watched, held or trusted of these accounts, the oldest first. */
+/** Watched, held or trusted prefixes of these accounts, the oldest first. */
 export function readHolds(db: Db, accounts: readonly AccountId[]): Promise<HoldDocument[]> {
   return holdCollection(db)
     .find({ account: { $in: [...accounts] } })
@@ -77,7 +75,7 @@ export async function releaseHold(
   return found ?? undefined;
 }
 
-/** Makes the account's list agree with what was decided. Idempotent. */
+/** Makes the account's list agree with the decisions. Idempotent. */
 export async function showHeld(
   db: Db,
   account: AccountId,
@@ -96,10 +94,10 @@ export async function showHeld(
 /** Country codes of one and of two digits (ITU-T E.164). All others have three. */
 const ONE_DIGIT = /^[17]/;
 const TWO_DIGITS = /^(?:2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58])/;
-/** Digits behind the country code: a block of an operator has some of them in common. */
+/** Digits after the country code, which the numbers of an operator's block share. */
 const NATIONAL_DIGITS = 3;
 
-/** The beginning of a number by which traffic is watched: its country code and three digits, `91987` or `99477 1`. */
+/** By which traffic is watched: country code and three digits, `91987` or `994771`. */
 export function prefixOf(number: string): string {
   const country = ONE_DIGIT.test(number) ? 1 : TWO_DIGITS.test(number) ? 2 : 3;
   return number.slice(0, country + NATIONAL_DIGITS);
