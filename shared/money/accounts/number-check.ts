@@ -8,9 +8,8 @@ import {
 import type { AccountDocument } from './account.ts';
 
 /**
- * An optional check of recipients, beyond the form that recipient.ts checks: is it a valid number in its country's numbering
- * plan? By Google's libphonenumber. Off by default, because plans change and the library's copy is as old as this version of the
- * product (docs/decisions/0007).
+ * An optional check, beyond the form (recipient.ts): is it a valid number in its country's numbering plan? By Google's
+ * libphonenumber. Off by default, because the library's plans are as old as this version (docs/decisions/0007).
  */
 export type NumberRules = Pick<AccountDocument, 'numberCheck' | 'country' | 'dlt'>;
 
@@ -20,9 +19,8 @@ export interface NumberProblem {
 }
 
 /**
- * The problem with a well-formed recipient; undefined when there is none, or when the account has no check. On the chat-app
- * channel it checks only country code and length, because WhatsApp ids do not always follow today's plans. Pure; takes about 10
- * µs.
+ * The problem with a well-formed recipient; undefined when there is none, or when the account has no check. On the
+ * chat-app channel only country code and length, because WhatsApp ids do not always follow today's plans. About 10 µs.
  */
 export function numberProblem(
   to: string,
@@ -48,33 +46,28 @@ export function numberProblem(
   return undefined;
 }
 
-/** The country of numbers without a country code: India for accounts with DLT. Undefined when the account has none set. */
+/** The country of numbers without a country code: India for accounts with DLT. Undefined when none is set. */
 export function homeOf({ country, dlt }: Pick<NumberRules, 'country' | 'dlt'>): string | undefined {
   return country ?? (dlt === 'on' ? 'IN' : undefined);
 }
 
-/** Whether the library knows this country (two letters, ISO 3166-1). */
 export function isCountry(code: string): boolean {
   return isSupportedCountry(code);
 }
 
-/** The country of a long number, and the number as it is written there. Empty for anything else, such as a short code. */
+/** The country and national form of a long number. Empty for anything else, such as a short code. */
 export function numberPlan(number: string): { readonly country?: string; readonly national?: string } {
   const parsed = parse(number);
   if (parsed?.isValid() !== true || parsed.country === undefined) return {};
   return { country: parsed.country, national: parsed.nationalNumber };
 }
 
-/** Whether these digits are a valid number with its country code. */
 export function isInternational(digits: string): boolean {
   const parsed = parse(digits);
   return parsed?.isValid() === true && parsed.number === `+${digits}`;
 }
 
-/**
- * Reads a number that is written as inside a country. Returns its digits with the country code. Undefined when it is no number of
- * that country.
- */
+/** Adds the country code to a number in national form. Undefined when it is no number of that country. */
 export function inCountry(digits: string, country: string): string | undefined {
   if (!isSupportedCountry(country)) return undefined;
   const parsed = parse(digits, country);
@@ -105,7 +98,7 @@ function mayBeMobile(number: PhoneNumber): boolean {
   return type === 'MOBILE' || type === 'FIXED_LINE_OR_MOBILE';
 }
 
-/** Reads a number as an international one. With `home`, reads it as it is written inside that country. */
+/** An international number; with `home`, one in that country's national form. */
 function parse(to: string, home?: CountryCode): PhoneNumber | undefined {
   return home === undefined
     ? parsePhoneNumberFromString(`+${to}`, { extract: false })

@@ -1,9 +1,9 @@
 import type { Route } from '../../messages/document/message.ts';
 
 /**
- * What an account pays, in credits. Without a price list it is what the specification says: 1 for each SMS recipient, whatever the
- * number of segments. The first entry that fits decides; where none fits, it is that price too. What a message cost is stored with it,
- * so that a refund gives back what was paid, whatever the list says by then.
+ * What an account pays, in credits. The first entry that fits decides. Without an entry it is what the specification
+ * says: 1 for each SMS recipient, whatever the number of segments. A message stores its price, so that a refund gives
+ * back what was paid.
  */
 export type PriceList = readonly Price[];
 
@@ -21,17 +21,15 @@ export interface Price {
   readonly per?: 'segment';
 }
 
-/** Who started a conversation. */
 export type Starter = 'user' | 'business';
 
-/** An account can have a price for each country, and some more. */
+/** A price for each country, and some more. */
 export const PRICES_MAX = 300;
 export const CREDITS_MAX = 10_000;
 
 /** "Limits": Billing unit, SMS: 1 credit per recipient. */
 export const CREDITS_PER_MESSAGE = 1;
 
-/** What an SMS costs. Absent in a message that costs what the specification says. */
 export function smsPrice(
   prices: PriceList | undefined,
   {
@@ -51,7 +49,7 @@ export function smsPrice(
   return found.per === 'segment' ? found.credits * segments : found.credits;
 }
 
-/** What a conversation costs by the list; undefined where it says nothing. */
+/** Undefined where the list says nothing. */
 export function chatPrice(prices: PriceList = [], by: Starter, country: string | undefined): number | undefined {
   return prices.find(
     (price) =>
@@ -61,12 +59,11 @@ export function chatPrice(prices: PriceList = [], by: Starter, country: string |
   )?.credits;
 }
 
-/** The member of a message, batch or schedule that says what it cost. Most have none. */
+/** Part of a message, batch or schedule: what it cost. Most have none. */
 export function pricedAt(credits: number, preset = CREDITS_PER_MESSAGE): { readonly credits?: number } {
   return credits === preset ? {} : { credits };
 }
 
-/** What was paid for a message. */
 export function creditsOf({ credits }: { readonly credits?: number }): number {
   return credits ?? CREDITS_PER_MESSAGE;
 }

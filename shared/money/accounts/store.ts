@@ -13,7 +13,7 @@ export type NewAccount = Pick<AccountDocument, 'name' | 'currency' | 'expiryDate
 };
 export type Balance = Pick<AccountDocument, 'balance' | 'currency' | 'expiryDate'>;
 
-/** Creates an active account with a balance of 0. `id` must be new. */
+/** Active, with a balance of 0. `id` must be new. */
 export async function createAccount(
   db: Db,
   clock: Clock,
@@ -44,7 +44,7 @@ export async function markOptOuts(db: Db, ids: readonly AccountId[]): Promise<vo
   await accounts(db).updateMany({ _id: { $in: ids }, optOuts: { $ne: true } }, { $set: { optOuts: true } });
 }
 
-/** Counts an opt-out that the account enters itself. False, and not counted, when it has entered `most`. */
+/** Counts an opt-out that the account enters. False, and not counted, when it has entered `most`. */
 export async function countOptOut(db: Db, id: AccountId, most: number): Promise<boolean> {
   const { matchedCount } = await accounts(db).updateOne(
     { _id: id, $or: [{ optOutsEntered: { $exists: false } }, { optOutsEntered: { $lt: most } }] },
@@ -53,7 +53,6 @@ export async function countOptOut(db: Db, id: AccountId, most: number): Promise<
   return matchedCount === 1;
 }
 
-/** The accounts that exist, in no order, without `pending`. */
 export async function findAccounts(db: Db, ids: readonly AccountId[]): Promise<readonly AccountDocument[]> {
   return accounts(db)
     .find({ _id: { $in: ids } }, { projection: { pending: 0 } })
@@ -63,7 +62,7 @@ export async function findAccounts(db: Db, ids: readonly AccountId[]): Promise<r
 /** For queries: no test accounts. */
 export const LIVE = { test: { $exists: false } } as const;
 
-/** All live accounts, oldest first (ids sort by time), without `pending`. */
+/** Oldest first (ids sort by time), without `pending`. */
 export async function listAccounts(db: Db): Promise<readonly AccountDocument[]> {
   return accounts(db)
     .find(LIVE, { projection: { pending: 0 } })
@@ -100,7 +99,7 @@ export type AccountChanges = {
     | 'brake']?: AccountDocument[Name] | undefined;
 };
 
-/** Changes settings; those that are undefined are removed. Gateways and workers see it within seconds. Idempotent. */
+/** Undefined settings are removed. Gateways and workers see the change within seconds. Idempotent. */
 export async function updateAccount(db: Db, id: AccountId, changes: AccountChanges): Promise<void> {
   const unset = Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [[name, '']] : []));
   await accounts(db).updateOne({ _id: id }, { $set: defined(changes), $unset: Object.fromEntries(unset) });
@@ -113,8 +112,8 @@ export async function forgetKeysSpent(db: Db, id: AccountId, lines: readonly str
 }
 
 /**
- * Applies to the next debit. Workers see it within seconds: `suspended` holds the waiting messages; `active` lets them go, also
- * those of a paused account. False when there is no such account, or it is closed. Idempotent.
+ * Applies to the next debit. Workers see it within seconds: `suspended` holds the waiting messages; `active` lets them
+ * go, also those of a paused account. False when there is no such account, or it is closed. Idempotent.
  */
 export async function setAccountStatus(db: Db, id: AccountId, status: 'active' | 'suspended'): Promise<boolean> {
   const { matchedCount } = await accounts(db).updateOne(
@@ -124,10 +123,7 @@ export async function setAccountStatus(db: Db, id: AccountId, status: 'active' |
   return matchedCount === 1;
 }
 
-/**
- * Holds the account's waiting messages and still accepts its sends, until `setAccountStatus`. False when there is no such
- * account, or it is closed. Idempotent.
- */
+/** Until `setAccountStatus`; sends are still accepted. False: none such, or closed. Idempotent. */
 export async function pauseAccount(db: Db, id: AccountId): Promise<boolean> {
   const { matchedCount } = await accounts(db).updateOne({ _id: id, ...NOT_CLOSED }, { $set: { held: true } });
   return matchedCount === 1;
@@ -135,7 +131,7 @@ export async function pauseAccount(db: Db, id: AccountId): Promise<boolean> {
 
 export const NOT_CLOSED = { status: { $ne: 'closed' } } as const;
 
-/** The accounts whose messages must not be sent now (`held`), or that log every answer and receipt (`log`). */
+/** Those whose messages must not be sent now (`held`), or that log every answer and receipt (`log`). */
 export async function readAccountsThat(
   db: Db,
   which: { readonly held: true } | { readonly log: 'all' },
@@ -146,7 +142,6 @@ export async function readAccountsThat(
   return new Set(found.map(({ _id }) => _id));
 }
 
-/** The accounts whose SMS leave in the recipient's daytime only. */
 export async function readDaytimes(db: Db): Promise<ReadonlyMap<AccountId, Daytime>> {
   const found = await accounts(db)
     .find({ 'daytime.from': { $exists: true } }, { projection: { daytime: 1 } })
@@ -158,7 +153,6 @@ const RULES = ['dlt', 'senders', 'optOuts', 'optOutExempt', 'countries', 'brake'
 
 export type SendingRules = Pick<AccountDocument, (typeof RULES)[number]>;
 
-/** The rules that these accounts' messages must meet to be sent. */
 export async function readSendingRules(
   db: Db,
   ids: readonly AccountId[],
@@ -170,14 +164,13 @@ export async function readSendingRules(
   return new Map(found.map((account) => [account._id, account]));
 }
 
-/** The accounts whose messages are kept for less than `days`. */
 export function findShortRetentions(db: Db, days: number): Promise<Pick<AccountDocument, '_id' | 'messageDays'>[]> {
   return accounts(db)
     .find({ messageDays: { $exists: true, $lt: days } }, { projection: { messageDays: 1 } })
     .toArray();
 }
 
-/** The current balance. It includes every debit that was answered. */
+/** Includes every debit that was answered. */
 export async function readBalance(db: Db, id: AccountId): Promise<Balance | undefined> {
   const found = await accounts(db).findOne<Balance>(
     { _id: id },
@@ -190,10 +183,10 @@ function accounts(db: Db): Collection<AccountDocument> {
   return db.collection('accounts');
 }
 
-/** What becomes of the credits that are left: the customer was paid for them, or they are forfeited. */
+/** `paid_out`: the customer was paid for the credits that were left. */
 export const REMAINING = ['paid_out', 'forfeited'] as const satisfies readonly Closed['remaining'][];
 
-/** Closes an account for good. Returns it as closed; undefined when there is none, or it was closed before. */
+/** For good. Undefined when there is none, or it was closed before. */
 export async function closeAccount(
   db: Db,
   id: AccountId,
@@ -207,7 +200,6 @@ export async function closeAccount(
   return changed ?? undefined;
 }
 
-/** Closed accounts that are due to be settled, the longest due first. */
 export function findUnsettled(db: Db, now: Date): Promise<AccountDocument[]> {
   return accounts(db)
     .find(
@@ -219,7 +211,7 @@ export function findUnsettled(db: Db, now: Date): Promise<AccountDocument[]> {
     .toArray();
 }
 
-/** Something of it still waits: it is looked at again then. */
+/** Something of it still waits: look at it again at `at`. */
 export async function settleLater(db: Db, id: AccountId, at: Date): Promise<void> {
   await accounts(db).updateOne(
     { _id: id, 'closed.settledAt': { $exists: false } },
@@ -231,7 +223,7 @@ export async function markSettled(db: Db, id: AccountId, now: Date): Promise<voi
   await accounts(db).updateOne({ _id: id }, { $set: { 'closed.settledAt': now }, $unset: { 'closed.settleAt': '' } });
 }
 
-/** Accounts that were closed and settled before `before`, and are not erased yet. */
+/** Closed and settled before `before`, and not erased yet. */
 export function findErasable(db: Db, before: Date): Promise<AccountDocument[]> {
   return accounts(db)
     .find(
@@ -242,7 +234,7 @@ export function findErasable(db: Db, before: Date): Promise<AccountDocument[]> {
     .toArray();
 }
 
-/** The last step of erasing: no name, no settings, and a ledger of no entries. What is left says that there was an account. */
+/** The last step of erasing: no name, no settings, and a ledger of no entries. Only the account's existence stays. */
 export async function markErased(
   db: Db,
   { _id, currency, createdAt, closed }: AccountDocument,

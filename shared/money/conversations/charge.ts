@@ -18,14 +18,12 @@ import {
   readConversations,
 } from './conversation.ts';
 
-/** A message of a conversation. */
 export interface Member {
   readonly _id: MessageId;
-  /** It never left, and never will, or the provider refused it, at once or by a later status. */
+  /** It never left, and never will; or the provider refused it, at once or by a later status. */
   readonly isRefused: boolean;
 }
 
-/** The decision about a conversation's charge. */
 export type Verdict =
   | { readonly kind: 'stands' }
   /** The opener failed, and this message was taken, or still may be. It becomes the opener; nothing is refunded. */
@@ -34,9 +32,9 @@ export type Verdict =
   | { readonly kind: 'refunded' };
 
 /**
- * The rule for a conversation's charge: it stays paid while any of its messages was taken or may be taken. It is refunded when
- * certainly none was, and none will be (docs/decisions/0016). `opener`: the message that it is charged with now; undefined when that
- * is not stored (any more), which proves nothing. `others`: the possible successors in order. Pure.
+ * A conversation's charge stays paid while any of its messages was taken or may be taken; it is refunded when certainly
+ * none was, and none will be (docs/decisions/0016). `opener`: the message that it is charged with now; undefined when
+ * not stored, which proves nothing. `others`: the possible successors in order.
  */
 export function judgeCharge(opener: Member | undefined, others: readonly Member[]): Verdict {
   if (opener?.isRefused !== true) return { kind: 'stands' };
@@ -45,8 +43,8 @@ export function judgeCharge(opener: Member | undefined, others: readonly Member[
 }
 
 /**
- * Whether a message ended, and was certainly not taken: it is not claimed, its outcome is known, and no earlier copy is in doubt. One
- * whose SMS went counts as refused: the SMS is paid for, so it is not, whatever is heard of it later.
+ * Whether a message ended and was certainly not taken: not claimed, outcome known, no earlier copy in doubt. One whose
+ * SMS went counts as refused, whatever is heard of it later, because the SMS is paid for.
  */
 export function wasRefused(
   message: Pick<ChatMessageDocument, 'state' | 'parts' | 'earlier'> & {
@@ -59,10 +57,9 @@ export function wasRefused(
   return state === 'rejected' || state === 'expired' || (state === 'failed' && parts.length > 0);
 }
 
-/** The charge for one conversation. */
 export interface Charge {
   readonly account: AccountId;
-  /** The number that the conversation was opened under, digits. */
+  /** The name that the conversation was opened under. */
   readonly customer: string;
   readonly conversation: ConversationId;
   /** The message that it was charged with; undefined when an older version stored the message that leads here. */
@@ -72,12 +69,11 @@ export interface Charge {
 /** `in_question`: its opener failed, and `settleCharge` has not decided about the charge yet. */
 export type ChargeState = 'stands' | 'refunded' | 'in_question';
 
-/** How many other decisions about a customer's conversations may come in between. Each of them means another failed opener. */
+/** How many other decisions about a customer's conversations may come in between: each means another failed opener. */
 const TRIES_MAX = 1_000;
-/** Page size for a conversation's other messages; most of them need not be read. */
+/** Of a conversation's other messages; most need not be read. */
 const PAGE = 100;
 
-/** The charge for the conversation of this message. */
 export function chargeOf({
   _id,
   account,
@@ -94,7 +90,6 @@ export function keyOfCharge({ account, customer }: Charge): ConversationKey {
   return conversationKey(account, customer);
 }
 
-/** The id of the change that refunds the charge. */
 export function refundOf({ conversation }: Pick<Charge, 'conversation'>): `ref_${ConversationId}` {
   return `ref_${conversation}`;
 }
@@ -107,10 +102,7 @@ export function openerOf(
   return document?.successors?.findLast((successor) => successor.conversation === conversation)?.opener ?? charged;
 }
 
-/**
- * The state of each charge, by its conversation. `documents` are the customers' documents and must have been read just before.
- * Costs one more read for all charges.
- */
+/** By conversation. `documents`: the customers' documents, read just before. Costs one more read for all charges. */
 export async function lookAtCharges(
   db: Db,
   charges: readonly Charge[],
@@ -133,14 +125,15 @@ export async function lookAtCharges(
 }
 
 /**
- * Decides about the charge of a conversation whose opener failed, by `judgeCharge`: another message becomes its successor, or
- * the conversation is refunded. The caller refunds the credits. Several processes may do it at once, and it may be repeated after a
- * crash.
+ * Decides about the charge of a conversation whose opener failed, by `judgeCharge`: another message becomes its
+ * successor, or the conversation is refunded. The caller refunds the credits. Several processes may do it at once, and
+ * it may be repeated after a crash.
  *
- * Why it is safe while messages are leaving: a sender first claims its message and then looks at the charge (depart.ts). Here the
- * opener's failure is stored first and the other messages are read afterwards. So either this code sees the claimed message as
- * perhaps taken, or the sender sees that the charge is in question and asks here. When two ask at once, the compare-and-set on
- * the customer's document lets one decide. What "refunded" rests on is read from a majority (platform/mongo/find-one.ts): the credits go back by it.
+ * Why it is safe while messages are leaving: a sender first claims its message, then looks at the charge (depart.ts).
+ * Here the opener's failure is stored before the other messages are read. So either this code sees the claimed message
+ * as perhaps taken, or the sender sees that the charge is in question and asks here. When two ask at once, the
+ * compare-and-set on the customer's document lets one decide. What "refunded" rests on is read from a majority
+ * (platform/mongo/find-one.ts), because the credits go back by it.
  */
 export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | 'refunded'> {
   const { account, customer, conversation } = charge;
@@ -162,7 +155,7 @@ export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | '
       if (await markRefunded(db, document, conversation)) return 'refunded';
       continue;
     }
-    // This was so long ago that the customer's document has forgotten it.
+    // So long ago that the customer's document has forgotten the refund.
     if (await isApplied(db, account, refundOf(charge))) return 'refunded';
     if (await passOn(db, document, { conversation, opener: verdict.successor })) crashPoint('chat:passed_on');
   }
@@ -196,8 +189,8 @@ async function readCommitted(db: Db, ids: readonly MessageId[]): Promise<readonl
 }
 
 /**
- * The first other message of a conversation that was not refused, or else all of them, read from a majority. Those accepted after
- * `opener` come first: when openers fail one after the other, none reads again what failed before it.
+ * The first other message of a conversation that was not refused, or else all of them, read from a majority. Those
+ * accepted after `opener` come first: when openers fail one after the other, none reads again what failed before it.
  */
 async function readOthers(db: Db, conversation: ConversationId, opener: MessageId): Promise<readonly Member[]> {
   const refused: MessageId[] = [];
@@ -219,9 +212,10 @@ async function readOthers(db: Db, conversation: ConversationId, opener: MessageI
 }
 
 /**
- * Follow-up for the conversations of messages that may have ended without being taken. If an opener failed, another message
- * becomes its successor. If all were refused, the conversation is marked as refunded and its credits go back with the id `ref_<conversation>`: exactly once, whoever does it and however often. It is marked void first, so later messages pay for a
- * new conversation. `messages` as stored. May be repeated after a crash.
+ * Follow-up for the conversations of messages that may have ended without being taken. If an opener failed, another
+ * message becomes its successor. If all were refused, the conversation is first marked as refunded, so that later
+ * messages pay for a new one; then its credits go back as `ref_<conversation>`, exactly once. `messages`: as stored.
+ * May be repeated after a crash.
  */
 export async function giveBackRefused(db: Db, messages: readonly ChatMessageDocument[]): Promise<void> {
   const refused = messages.filter(wasRefused).map(chargeOf);
@@ -258,7 +252,6 @@ async function giveBack(db: Db, charges: readonly Charge[]): Promise<void> {
   for (const [account, credits] of byAccount) await applyCredits(db, account, credits);
 }
 
-/** The messages that the conversations were charged with. */
 async function readPaid(
   db: Db,
   charges: readonly Charge[],

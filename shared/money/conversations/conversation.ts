@@ -7,55 +7,47 @@ import type { OpenConversation } from '../accounts/account.ts';
 import type { Starter } from '../accounts/prices.ts';
 
 /**
- * An account and one of its customers on the chat-app channel. The document holds two different windows of 24 hours. A session
- * runs from the customer's last message to one of the account's numbers and decides what may be written from that number. The
- * conversation runs from the message of ours that opened it and decides what has been paid, whatever number it is written from
+ * An account and one of its chat-app customers, with two different windows of 24 hours. A session runs from the
+ * customer's last message to one of the account's numbers and decides what may be written from that number. The
+ * conversation runs from our message that opened it and decides what has been paid, whatever number it is written from
  * (docs/decisions/0016, 0056).
  */
 export interface ConversationDocument {
   readonly _id: ConversationKey;
   readonly account: AccountId;
-  /** The customer's number, digits; or the user id of one who shows none. */
+  /** The number, digits; or the user id of a customer who shows none. */
   readonly customer: string;
   /** Other names of the same person with a document of their own (person.ts). The newest last. */
   readonly aliases?: readonly string[];
-  /**
-   * What else the person is found by: their customer id, user ids that have no document, the user name behind an @. In the form of
-   * a conversation's key, so none is of another account.
-   */
+  /** Customer id, user ids without a document, user name after an @; each after the account's id, like `_id`. */
   readonly keys?: readonly ConversationKey[];
-  /** When the account first met the person, and under which name: `2026-11-22T10:00:00.000Z 919876543210`. Their id derives from it. */
+  /** Met first: `2026-11-22T10:00:00.000Z 919876543210`. The person's id derives from it. */
   readonly first?: string;
   /** What the provider told of the person under this name, and when it was news last. */
   readonly profile?: Profile & { readonly at: Date };
-  /** When the person left this number for another one. */
   readonly leftAt?: Date;
-  /** When something of these was changed last. */
   readonly linkedAt?: Date;
   /** Number of changes of these. Each is a compare-and-set on it (workers/chatapp/customers.ts). */
   readonly links?: number;
-  /** Time of the customer's last message, to whatever number; absent when there was none. It only rises. */
+  /** Time of the customer's last message, to whatever number. It only rises. */
   readonly lastInboundAt?: Date;
-  /** What the customer told the provider last about marketing, and when. Absent: nothing. */
+  /** The customer's last wish about marketing. Absent: none. */
   readonly marketing?: { readonly stopped: boolean; readonly at: Date };
-  /** The same for each of the account's numbers that the customer wrote to, by its digits. */
+  /** Last message to each of the account's numbers, by its digits. */
   readonly sessions?: Readonly<Record<BusinessNumber, Date>>;
-  /** The conversation that is paid for now, or was paid for last; absent when there was none. */
+  /** The conversation that is paid for now, or was last. */
   readonly current?: OpenConversation;
   /** Number of the newest opening written here. This opening and earlier ones are never written again (pay.ts). */
   readonly openings?: number;
-  /** The conversations that were refunded last. Certainly none of their messages was accepted by the provider. */
+  /** The conversations that were refunded last: the provider accepted none of their messages. */
   readonly refunded?: readonly ConversationId[];
-  /**
-   * The last changes of openers. Each successor is charged with a conversation because its opener failed. The last entry for a
-   * conversation counts.
-   */
+  /** Latest changes of openers, because the opener failed. A conversation's last entry counts. */
   readonly successors?: readonly Successor[];
-  /** Number of decisions recorded in `refunded` and `successors`. Each decision is a compare-and-set on it (charge.ts). */
+  /** Number of decisions in `refunded` and `successors`: each is a compare-and-set on it (charge.ts). */
   readonly judged?: number;
 }
 
-/** Who a person is, as the provider tells it. `userId`: their id for this business; `parentId`: over a business's portfolios. */
+/** `userId`: the person's id for this business; `parentId`: for a portfolio of businesses. */
 export interface Profile {
   readonly number?: string;
   readonly userId?: string;
@@ -69,7 +61,6 @@ export interface Successor {
   readonly opener: MessageId;
 }
 
-/** One per account and customer. */
 export type ConversationKey = `${AccountId}:${string}`;
 
 export function conversationKey(account: AccountId, customer: string): ConversationKey {
@@ -78,7 +69,6 @@ export function conversationKey(account: AccountId, customer: string): Conversat
 
 /** "Free-form session window: 24 hours after the customer's last message" ("Limits"). */
 export const SESSION_MS = 24 * 3_600_000;
-/** A conversation lasts this long from the message that opens it. */
 const CONVERSATION_MS = 24 * 3_600_000;
 
 export type Session = Pick<ConversationDocument, 'lastInboundAt'>;
@@ -89,7 +79,7 @@ export function sessionUntil(conversation: Session | undefined): Date | undefine
   return last === undefined ? undefined : new Date(last.getTime() + SESSION_MS);
 }
 
-/** Whether free-form messages may be written to the customer now. Outside the session only templates may. */
+/** Whether free-form messages may be written now. Outside the session only templates may. */
 export function isSessionOpen(conversation: Session | undefined, now: Date): boolean {
   const until = sessionUntil(conversation);
   return until !== undefined && now < until;
@@ -108,7 +98,6 @@ export function conversationCollection(db: Db): Collection<ConversationDocument>
   return db.collection('conversations');
 }
 
-/** The documents of those customers that have one. */
 export async function readConversations(
   db: Db,
   keys: Iterable<ConversationKey>,
@@ -119,17 +108,14 @@ export async function readConversations(
   return new Map(found.map((conversation) => [conversation._id, conversation]));
 }
 
-/** A customer wrote at this time. */
 export interface Inbound {
   readonly account: AccountId;
-  /** Digits. */
   readonly customer: string;
-  /** The account's number that the customer wrote to. */
   readonly number: BusinessNumber;
   readonly at: Date;
 }
 
-/** Opens or prolongs sessions. `lastInboundAt` only rises, so repeats and another order change nothing. */
+/** Opens or prolongs sessions. May be repeated, in any order. */
 export async function recordInbound(db: Db, inbound: readonly Inbound[]): Promise<void> {
   const latest = new Map<string, Inbound>();
   for (const one of inbound) {
@@ -150,7 +136,7 @@ export async function recordInbound(db: Db, inbound: readonly Inbound[]): Promis
   }));
 }
 
-/** What a customer wants of marketing, whichever number of the account it comes from. */
+/** Whichever number of the account it comes from. */
 export interface MarketingWish extends Omit<Inbound, 'number'> {
   readonly stopped: boolean;
 }
@@ -171,10 +157,7 @@ export async function recordMarketing(db: Db, wishes: readonly MarketingWish[]):
   );
 }
 
-/**
- * Forgets a customer, unless they have written since they were read. `stopped`: since when they want no marketing, which stands like an
- * opt-out, and is all that stays.
- */
+/** Unless they have written since. `stopped`: since when they want no marketing, which alone stays. */
 export async function forgetCustomer(
   db: Db,
   { _id, account, customer, lastInboundAt }: ConversationDocument,
@@ -188,7 +171,6 @@ export async function forgetCustomer(
   }
 }
 
-/** The customers who want no marketing of the account, by number. */
 export async function listMarketingStops(
   db: Db,
   account: AccountId,
@@ -203,12 +185,10 @@ export async function listMarketingStops(
     .toArray();
 }
 
-/** A customer, and when the account met them. */
 interface Met extends Pick<ConversationDocument, 'account' | 'customer'> {
   readonly at: Date;
 }
 
-/** Creates the documents of customers that have none. */
 export async function ensureConversations(db: Db, customers: readonly Met[]): Promise<void> {
   await upsertAll(db, customers, ({ account, customer, at }) => ({
     updateOne: {
@@ -219,24 +199,19 @@ export async function ensureConversations(db: Db, customers: readonly Met[]): Pr
   }));
 }
 
-/** A document's fields when the account meets a customer. */
 function newCustomer(account: AccountId, customer: string, at: Date) {
   const keys = [conversationKey(account, customerId(account, customer))];
   return { account, customer, first: firstMet(at, customer), keys };
 }
 
-/** Texts that sort by time. */
 export function firstMet(at: Date, name: string): string {
   return `${at.toISOString()} ${name}`;
 }
 
-/** Most refunds and successors that a customer's document remembers: far more than can fail within a message's validity. */
+/** Of refunds and successors: far more than can fail within a message's validity. */
 const REMEMBERED_MAX = 200;
 
-/**
- * Marks a conversation as refunded: none of its messages was taken, and no message may go in it. False when another decision was
- * made since the read.
- */
+/** None of its messages was taken, and no message may go in it. False when another decision was made since the read. */
 export async function markRefunded(db: Db, read: ConversationDocument, id: ConversationId): Promise<boolean> {
   const wasCurrent = read.current?.id === id;
   return decide(
@@ -255,7 +230,7 @@ export async function passOn(db: Db, read: ConversationDocument, successor: Succ
   return decide(db, read, {}, { $push: { successors: { $each: [successor], $slice: -REMEMBERED_MAX } } });
 }
 
-/** Stores one decision. It filters on the number of decisions, so that each is based on the state after the one before. */
+/** Filters on the number of decisions, so that each is based on the state after the one before. */
 async function decide(
   db: Db,
   { _id, judged }: ConversationDocument,

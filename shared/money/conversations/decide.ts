@@ -17,7 +17,6 @@ import {
 } from './conversation.ts';
 import { type ConversationDocuments, personOf, sessionOf } from './person.ts';
 
-/** The result of accepting a chat-app message. */
 export type ChatAcceptOutcome =
   /** `credits`: the price of this message, 0 inside a paid conversation. `balance`: present when it paid. */
   | {
@@ -44,13 +43,12 @@ export interface ConversationLimitReached {
 
 export const OUTCOME_UNKNOWN = { kind: 'outcome_unknown' } as const;
 
-/** A chat-app message as requested: checked, not paid yet. */
 export type ChatDraft = Pick<
   ChatMessageDocument,
   '_id' | 'from' | 'to' | 'content' | 'replyTo' | 'validUntil' | 'reference' | 'verification' | 'keys' | 'fallback'
 >;
 
-/** The document that an accepted draft becomes. Pure: accept and a redo after a crash write the same. */
+/** Pure: accept and a redo after a crash write the same. */
 export function queuedChatMessage(
   account: AccountId,
   draft: ChatDraft,
@@ -81,31 +79,27 @@ export function queuedChatMessage(
   };
 }
 
-/** The parts of a message that matter for its payment and the session. Free-form messages may be sent only while that is open. */
+/** What decides about payment. Free-form messages may be sent only while the session is open. */
 export interface ChatOrder extends Pick<ChatDraft, '_id' | 'to' | 'from' | 'content'> {
   /** The caps of the keys that it counts for. */
   readonly caps: readonly KeyCaps[];
 }
 
-/** A message that is to be accepted (open.ts). `payBy`: from this moment of the store's time on, it is no longer accepted. */
+/** A message to be accepted (open.ts). `payBy`: from this moment of the store's time on, it is no longer accepted. */
 export interface Arrival extends ChatDraft, ChatOrder {
   readonly payBy: Date | undefined;
 }
 
-/** The answer to an arrival. `failed`: nothing happened to it, for this reason. */
+/** `failed`: nothing happened to the arrival, for this reason. */
 export type Answer = ChatAcceptOutcome | { readonly kind: 'failed'; readonly error: unknown };
 
 export type Answered = readonly [Arrival, Answer];
 
-/**
- * The data that the decision needs. The account must be read first. If an opening is no longer in its `opening` then, the
- * documents of the conversations have it.
- */
+/** The account is read first: an opening that has left its `opening` is then in the conversations. */
 export interface ChatState {
   readonly account:
     | (Payer & Pick<AccountDocument, '_id' | 'chats' | 'opening' | 'prices' | 'conversationMessages'>)
     | null;
-  /** Of the customers and of all their aliases. */
   readonly conversations: ConversationDocuments;
 }
 
@@ -117,8 +111,8 @@ export type ChatDecision =
   | Refusal;
 
 /**
- * Decides which messages open a conversation and pay for it, and which go in one. The messages are of one account, in their
- * order. Writes nothing. The openings are valid only if no other conversation of the account is opened meanwhile (`chats`
+ * Decides which messages open a conversation and pay for it, and which go in one. The messages are of one account, in
+ * their order. The openings are valid only if no other conversation of the account is opened meanwhile (`chats`
  * unchanged) and the balance is sufficient.
  */
 export function decideChats(
@@ -155,7 +149,7 @@ export function decideChats(
     if (refused !== undefined) return refused;
     payer = afterSpending({ ...payer, balance: payer.balance - credits }, credits, today, keys);
     chats += 1;
-    // A user id gets no document where the person has one: who looks by the other names would not see it.
+    // A user id gets no document where the person has one: a reader by the other names would not see it.
     const hasOwn = person.documents.some(({ customer }) => customer === order.to);
     const customer = hasOwn ? order.to : (person.documents[0]?.customer ?? order.to);
     const opening: PaidConversation = {
@@ -174,7 +168,7 @@ export function decideChats(
   });
 }
 
-/** The conversation that is paid for under this number, whether its document has it already or not. */
+/** The conversation that is paid for under this name, whether its document has it already or not. */
 function openConversation(
   customer: string,
   pending: Readonly<Record<string, PaidConversation>> = {},
@@ -191,17 +185,16 @@ function openConversation(
   return newest !== undefined && now < newest.until ? { ...newest, customer } : undefined;
 }
 
-/** What a conversation costs, in credits: settings HARKARA_CHAT_USER_CREDITS and HARKARA_CHAT_BUSINESS_CREDITS. */
+/** In credits: settings HARKARA_CHAT_USER_CREDITS and HARKARA_CHAT_BUSINESS_CREDITS. */
 export interface ChatPrices {
   readonly userCredits: number;
   readonly businessCredits: number;
-  /** Of a number (carriers/routing/country.ts). */
   readonly countryOf?: (to: string) => string | undefined;
 }
 
 /**
- * What a conversation costs: the account's price list, or else the settings. A conversation is charged once, with the message of ours that opens it. The price
- * depends on who started the conversation (docs/decisions/0016). Messages from customers are never charged.
+ * By the account's price list, or else the settings, depending on who started the conversation (docs/decisions/0016).
+ * It is charged once, with our message that opens it. Customers' messages are never charged.
  */
 function conversationPrice(by: Starter, prices: ChatPrices, to = '', list?: PriceList): number {
   const own = list && chatPrice(list, by, prices.countryOf?.(to));
@@ -209,22 +202,17 @@ function conversationPrice(by: Starter, prices: ChatPrices, to = '', list?: Pric
   return by === 'user' ? prices.userCredits : prices.businessCredits;
 }
 
-/** A message that opens a conversation and pays for it. */
 export interface PlannedOpener {
   readonly arrival: Arrival;
   readonly opening: PaidConversation;
 }
 
-/** A message that goes in a paid conversation. */
 export interface PlannedInclusion {
   readonly arrival: Arrival;
   readonly conversation: PaidConversation;
 }
 
-/**
- * Sorts arrivals by their decisions, in order. Pure. An arrival that would go in a conversation which this group is only about
- * to open is left out, to be decided again: it must wait until the account has paid.
- */
+/** In order. Leaves out arrivals that must wait until this group has paid for their conversation. */
 export function planOf(arrivals: readonly Arrival[], decisions: readonly ChatDecision[]) {
   const openers: PlannedOpener[] = [];
   const included: PlannedInclusion[] = [];

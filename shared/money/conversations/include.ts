@@ -20,8 +20,8 @@ export interface ChatDeps {
 }
 
 /**
- * Stores messages that go in paid conversations. Nobody is charged, so the insert decides. Each kind is stored separately,
- * because a failure of one says nothing about the others. Answers for every message; never rejects.
+ * Stores messages that go in paid conversations. Nobody is charged, so the insert decides. Messages with `payBy` are
+ * stored one by one, because a failure of one says nothing about the others. Answers for every message; never rejects.
  */
 async function include(
   deps: ChatDeps,
@@ -42,7 +42,7 @@ async function include(
   return boarded.flat();
 }
 
-/** Handles all messages together. `store` returns for each whether it was in time. */
+/** Handles all messages together. `store` returns whether it was in time. */
 async function board(
   { clock, log }: ChatDeps,
   account: AccountId,
@@ -68,15 +68,14 @@ async function insertInTime(db: Db, account: AccountId, { arrival, conversation 
 }
 
 /**
- * How many messages an account that limits it has sent in a conversation, without the one that opened it. Counted before the message
- * is stored, by an update that goes no further than the limit: so it is exact over all gateways. A process that dies in between leaves
- * one too many, never one too few.
+ * How many messages an account that limits them has sent in a conversation, without the opening one. Raised before the
+ * message is stored, by an update that stops at the limit: exact over all gateways. After a crash perhaps one too many,
+ * never one too few.
  */
 interface PlacesDocument {
   readonly _id: ConversationId;
   readonly account: AccountId;
   readonly n: number;
-  /** The conversation's end. */
   readonly expiresAt: Date;
 }
 
@@ -85,8 +84,8 @@ function placesCollection(db: Db): Collection<PlacesDocument> {
 }
 
 /**
- * The same for an account that sends at most so many messages in a conversation, the first included: each takes a place before it is
- * stored, and gives it back when it is not. Without `most`: for all others.
+ * For an account that limits the messages of a conversation to `most`, the first included: each takes a place before it
+ * is stored, and gives it back when it is not. Without `most`: `include`.
  */
 export async function includeWithin(
   deps: ChatDeps,
@@ -100,7 +99,7 @@ export async function includeWithin(
   const notStored = new Set(
     answered.flatMap(([arrival, { kind }]) => (kind === 'accepted' || kind === 'outcome_unknown' ? [] : [arrival])),
   );
-  // What cannot be given back stays counted.
+  // A place that cannot be given back stays counted.
   await givePlacesBack(
     deps.db,
     placed.filter(({ arrival }) => notStored.has(arrival)),
@@ -128,7 +127,7 @@ async function takePlaces(db: Db, account: AccountId, inclusions: readonly Plann
   };
 }
 
-/** Takes up to `wanted` of the `room` that a conversation has in all. Returns how many there were. */
+/** Takes up to `wanted` of the conversation's `room`. Returns how many there were. */
 async function takeIn(
   db: Db,
   account: AccountId,
@@ -152,7 +151,6 @@ async function takeIn(
   return Math.min(wanted, Math.max(0, room - (before?.n ?? 0)));
 }
 
-/** Gives back the places of messages that were not stored after all. */
 async function givePlacesBack(db: Db, inclusions: readonly PlannedInclusion[]): Promise<void> {
   const updates = inclusions.map(({ conversation }) => ({
     updateOne: { filter: { _id: conversation.id }, update: { $inc: { n: -1 } } },
@@ -167,8 +165,8 @@ export async function hasPlace(db: Db, conversation: ConversationId, most: numbe
 }
 
 /**
- * Version of a placeholder: a document with the id of a message that came too late, and nothing else of it. It belongs to no
- * account, is shown to nobody, and is removed with the messages of its age. The versions of messages begin at 0.
+ * Version of a placeholder: a document with only the id of a message that came too late. It belongs to no account, is
+ * shown to nobody, and is removed with the messages of its age. Versions of messages begin at 0.
  */
 export const TOO_LATE_V = -1;
 
@@ -176,8 +174,8 @@ export const TOO_LATE_V = -1;
 const TOO_LATE = { v: TOO_LATE_V, state: 'rejected' } as const satisfies Partial<ChatMessageDocument>;
 
 /**
- * Stores a free message before `payBy` of the store's time, or never, however long it is delayed. When it comes too late it stores
- * a placeholder, so that an earlier attempt that is still on its way finds the id taken, also on a server whose clock is behind.
+ * Stores a free message before `payBy` of the store's time, or never, however long it is delayed. Too late, it stores a
+ * placeholder, so that an earlier attempt still on its way finds the id taken, also on a server whose clock is behind.
  * False when it was too late. May be repeated when the answer was lost.
  */
 export async function insertBy(db: Db, message: ChatMessageDocument, payBy: Date): Promise<boolean> {
@@ -209,19 +207,16 @@ export async function insertBy(db: Db, message: ChatMessageDocument, payBy: Date
   return found !== null && found.v !== TOO_LATE_V;
 }
 
-/**
- * Stores a placeholder unless the message is stored: from then on nobody stores it. Do not call it for a message that is paid for
- * and not stored yet. May be repeated.
- */
+/** Nobody stores the message afterwards. Not for one that is paid for and not stored yet. May be repeated. */
 export async function neverStore(db: Db, id: MessageId): Promise<void> {
   await insertNew(db, 'messages', [{ _id: id, ...TOO_LATE }]);
 }
 
 /**
  * Makes sure that an attempt that had to pay before `payBy` never succeeds from now on; false while it may. Then what
- * `findAcceptedChat` says is final, and the message's id is used up. An opener is paid for, so it is enough to declare its time
- * over. A rider is only stored, so a placeholder gets its id (`neverStore`). An opener that is paid for and not stored yet must get
- * none: if its process has died, the sweep stores it, and would find its id taken.
+ * `findAcceptedChat` says is final, and the message's id is used up. For an opener it is enough to declare its time
+ * over; a free message gets a placeholder (`neverStore`). A paid opener that is not stored yet must get none:
+ * maintenance may store it later, and would find its id taken.
  */
 export async function endChatAttempt(db: Db, account: AccountId, id: MessageId, payBy: Date): Promise<boolean> {
   if (!(await declareOver(db, account, payBy))) return false;
@@ -231,7 +226,7 @@ export async function endChatAttempt(db: Db, account: AccountId, id: MessageId, 
 
 export type AcceptedChat = Pick<ChatMessageDocument, '_id' | 'to' | 'conversation' | 'content' | 'opened'>;
 
-/** A message that was accepted: it is stored, or is still in the account's pending changes. */
+/** It is stored, or still in the account's pending changes. */
 export async function findAcceptedChat(db: Db, account: AccountId, id: MessageId): Promise<AcceptedChat | undefined> {
   for (const { chatMessages } of (await readPaid(db, account, findCommitted)).values()) {
     const pending = chatMessages.find((message) => message._id === id);

@@ -25,25 +25,21 @@ import { type OpenersToPay, payForOpeners } from './pay.ts';
 import { readCustomers } from './person.ts';
 
 /**
- * The only way into the product for chat-app messages. The first message to a customer opens a conversation and pays for it; the
- * others go in it for free. If session or account do not allow the message, nothing is stored. Opening is a compare-and-set on
- * the account's counter `chats`, which is read before looking for an open conversation. When two gateways accept the first
- * message to a customer at once, one opens and pays, the other is included (docs/decisions/0016).
+ * The only way into the product for chat-app messages. The first message to a customer opens a conversation and pays
+ * for it; the others go in it for free. If session or account do not allow the message, nothing is stored. Opening is a
+ * compare-and-set on the account's counter `chats`, which is read before looking for an open conversation: when two
+ * gateways accept the first message to a customer at once, one opens and pays, the other is included
+ * (docs/decisions/0016).
  *
- * While one group of an account is in flight, new messages wait and form the next group. If a process dies after the debit, the
- * openings are in the account document, and the maintenance finishes them (workers/maintenance/finish-pending.ts).
+ * While one group of an account is in flight, new messages form the next group. If a process dies after the debit,
+ * the openings are in the account document, and maintenance finishes them (workers/maintenance/finish-pending.ts).
  */
 export interface ChatAccepter {
-  /**
-   * Rejects with the store's error when nothing happened. With `payBy`, it is accepted before that moment of the store's time or
-   * never. `caps`: of the keys that ask, if they may spend only so much.
-   */
+  /** With `payBy`: accepted before that store time, or never. Rejects (store's error): nothing happened. */
   accept(account: AccountId, draft: ChatDraft, payBy?: Date, caps?: readonly KeyCaps[]): Promise<ChatAcceptOutcome>;
 }
 
-/**
- * The most accounts that are kept in memory. Above this, idle ones are dropped, and the maintenance clears their last pending changes.
- */
+/** Accounts kept in memory. Above this, idle ones are dropped; maintenance clears their last pending changes. */
 const ACCOUNTS_MAX = 10_000;
 
 export function createChatAccepter(deps: ChatAccepterDeps): ChatAccepter {
@@ -88,9 +84,9 @@ export async function wouldOpen(
   return decision.kind === 'open' ? { kind: 'would_accept', credits: decision.opening.credits } : decision;
 }
 
-/** Most messages of one group. With the longest texts and parameters they add about a megabyte to the account document. */
+/** Per group. With the longest texts and parameters they add about a megabyte to the account document. */
 const GROUP_MAX = 50;
-/** After this many lost races in a row we give up. Each loss means that another conversation of this account was opened. */
+/** Lost races in a row before we give up. Each means that another conversation of this account was opened. */
 const TRIES_MAX = 200;
 
 export interface ChatAccepterDeps extends ChatDeps {
@@ -98,9 +94,8 @@ export interface ChatAccepterDeps extends ChatDeps {
 }
 
 /**
- * Accepts the messages of one account in this process, in groups: while one group is in flight, the next one gathers. Each group
- * is read, decided and stored. If another opening came first, the affected messages are decided again, until every message has an
- * answer.
+ * Accepts the messages of one account in this process, in groups: while one is in flight, the next gathers. If another
+ * opening came first, the affected messages are decided again, until every message has an answer.
  */
 class AccountAccepter {
   readonly #account: AccountId;
@@ -115,10 +110,7 @@ class AccountAccepter {
     this.#grouper = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (arrivals) => this.#takeAll(arrivals) });
   }
 
-  /**
-   * True when nothing waits and nothing is in flight. The accepter may then be dropped: the maintenance clears its last pending
-   * changes.
-   */
+  /** Nothing waits or is in flight, so the accepter may be dropped: maintenance clears its last pending changes. */
   get idle(): boolean {
     return this.#grouper.idle;
   }
@@ -152,10 +144,7 @@ class AccountAccepter {
     });
   }
 
-  /**
-   * Tries to answer each arrival. Those that have no answer afterwards must be decided again: either another opening came first,
-   * or the message that opens their conversation must be paid for first.
-   */
+  /** The rest must be decided again: another opening was first, or their own opening must be paid first. */
   async #takeOnce(
     arrivals: readonly Arrival[],
     answers: Map<Arrival, Answer>,
@@ -184,8 +173,8 @@ class AccountAccepter {
 }
 
 /**
- * The answer to an arrival for which an earlier attempt, whose answer was lost, may still pay. If it was accepted since, another
- * conversation was opened, so that attempt finds `chats` changed.
+ * The answer to an arrival for which an earlier attempt, whose answer was lost, may still pay. If it was accepted
+ * since, another conversation was opened, so that attempt finds `chats` changed.
  */
 function besideAttempt(answer: Answer): Answer {
   if (answer.kind === 'accepted' || answer.kind === 'outcome_unknown') return answer;
@@ -193,8 +182,8 @@ function besideAttempt(answer: Answer): Answer {
 }
 
 /**
- * Reads what decisions about `orders` are based on. The account comes first. An opening that is no longer in its `opening` is
- * then in the conversations' documents. An opening paid after this read raises `chats`, so the debit detects it.
+ * The account is read first: an opening that is no longer in its `opening` is then in the conversations' documents. An
+ * opening paid after this read raises `chats`, so the debit detects it.
  */
 async function readChatState(db: Db, account: AccountId, orders: readonly ChatOrder[]): Promise<ChatState> {
   const projection = { ...PAYER, chats: 1, opening: 1, prices: 1, conversationMessages: 1 };

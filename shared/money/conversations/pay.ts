@@ -21,27 +21,22 @@ export interface OpenersToPay {
   readonly account: AccountId;
   /** The value of `accounts.chats` that the decision was based on. */
   readonly chats: number | undefined;
-  /** In the order of their opening numbers. */
   readonly openers: readonly PlannedOpener[];
   /** Groups of the account whose follow-up is complete: this debit clears them. */
   readonly done: readonly GroupId[];
-  /** Gets the openers that an attempt with a lost answer may still pay for, whatever becomes of them here. */
+  /** Gets the openers that an attempt with a lost answer may still pay for. */
   readonly mayStillPay: Set<Arrival>;
 }
 
 export interface PaidOpeners {
-  /**
-   * Openers without an answer must be decided again: somebody else opened a conversation, the account does not pay now, or the
-   * time of another opener was over.
-   */
+  /** Openers without an answer must be decided again: another opening, the account or a `payBy` came between. */
   readonly answers: readonly Answered[];
-  /** The groups that the next debit must clear. */
   readonly done: readonly GroupId[];
 }
 
 /**
- * Opens conversations: the account pays for all of them in one update, or for none. Then they are stored with their messages.
- * Rejects with the store's error when nothing was paid; then the next debit must still clear all of `done`.
+ * Opens conversations: the account pays for all of them in one update, or for none; then they are stored with their
+ * messages. Rejects with the store's error when nothing was paid; then the next debit must still clear all of `done`.
  */
 export async function payForOpeners(
   deps: ChatDeps,
@@ -86,9 +81,7 @@ export async function payForOpeners(
   };
 }
 
-/**
- * Answers the openers whose own `payBy` has passed. The update used the earliest one; openers with time left are decided again.
- */
+/** Answers the openers whose own `payBy` has passed. The update used the earliest; the others are decided again. */
 async function tooLate(
   db: Db,
   account: AccountId,
@@ -101,10 +94,7 @@ async function tooLate(
     .map(({ arrival }) => [arrival, { kind: 'too_late' }]);
 }
 
-/**
- * Returns the groups whose follow-up is complete: all or none. Never rejects: what is paid for is stored in the account document,
- * and the maintenance finishes what fails here.
- */
+/** The finished groups: all or none. Never rejects: maintenance finishes what is paid for and fails here. */
 async function followUp(
   { db, clock, log }: ChatDeps,
   account: AccountId,
@@ -121,7 +111,6 @@ async function followUp(
   }
 }
 
-/** A conversation to pay for, with the messages stored with it: its opener. */
 interface PaidOpening {
   readonly opening: PaidConversation;
   readonly messages: readonly ChatMessageDocument[];
@@ -130,21 +119,19 @@ interface PaidOpening {
 interface OpeningDebit extends Pick<OpenersToPay, 'account' | 'chats' | 'done'> {
   /** At least one opening, in the order of their numbers. */
   readonly openings: readonly PaidOpening[];
-  /** UTC day, for the expiry of the credits. */
   readonly today: string;
   /** From this moment of the store's time on, the update is refused, however long it was delayed. */
   readonly payBy: Date | undefined;
-  /** What they take of the caps of keys. */
   readonly keys: readonly KeyCharge[];
 }
 
 /**
- * The one atomic update that opens conversations: the account pays for all of them and carries their messages, or nothing
- * happens. May be repeated when the answer was lost: `chats` has risen then, and the change is recognized by its group. Each
- * conversation gets its own ledger entry.
+ * The one atomic update that opens conversations: the account pays for all of them and carries their messages, or
+ * nothing happens. May be repeated when the answer was lost: `chats` has risen then, and the change is recognized by
+ * its group. Each conversation gets its own ledger entry.
  *
- * Undefined means that nothing happened: somebody else has opened a conversation since, the account cannot pay, or `payBy` has
- * passed. Only if the account alone prevented it can the same update still succeed later.
+ * Undefined: nothing happened, because somebody else opened a conversation since, the account cannot pay, or `payBy`
+ * has passed. Only if the account alone prevented it can the same update still succeed later.
  */
 async function payForOpenings(
   accounts: Collection<AccountDocument>,
@@ -205,14 +192,13 @@ function openingPipeline({ openings, done, today, keys }: OpeningDebit, required
   return [set, { $unset: done.flatMap((group) => [`pending.${group}`, `opening.${group}`]) }];
 }
 
-/** A paid opening, as carried by the account's update. */
 interface OpeningToStore extends PaidOpening {
   readonly pending: PendingChange;
 }
 
 /**
- * Follow-up of paid openings: first the customers' documents, then the messages and the ledger entries. In this order, anyone who
- * finds a message also finds its conversation. Repeating it writes the same, even late: an opening never overwrites a newer one
+ * Follow-up of paid openings: first the customers' documents, then the messages and the ledger entries, so that anyone
+ * who finds a message also finds its conversation. May be repeated, even late: an opening never overwrites a newer one
  * and never restores a refunded one.
  */
 export async function storeOpenings(db: Db, account: AccountId, paid: readonly OpeningToStore[]): Promise<void> {

@@ -13,29 +13,26 @@ import {
 } from './conversation.ts';
 
 /**
- * A person may have several names: numbers (of Brazil with and without the ninth digit; an old one and a new one) and user ids.
- * Each number, and each user id that was used alone, keeps its document. Documents of one person name each other in `aliases`, user
- * ids that have none stand in `keys`. Every decision reads them all: a session of one is a session of the person, and a
- * conversation that was paid for under one serves the others. Nothing is ever merged (docs/decisions/0017).
+ * A person may have several names: numbers (of Brazil with and without the ninth digit; an old and a new one) and user
+ * ids. Each number, and each user id that was used alone, keeps its document. A person's documents name each other in
+ * `aliases`; user ids without a document stand in `keys`. Every decision reads them all: a session or a paid
+ * conversation of one name is the person's. Nothing is ever merged (docs/decisions/0017).
  */
 export interface Person {
   /** The one asked for first. */
   readonly names: readonly string[];
-  /** Those that are stored, in the order of `names`. */
+  /** In the order of `names`. */
   readonly documents: readonly ConversationDocument[];
 }
 
 export type ConversationDocuments = ReadonlyMap<ConversationKey, ConversationDocument>;
 
-/** How often aliases of aliases are looked up. Documents of a person name all others, so one time is enough, save while links are written. */
+/** Documents of a person name all others, so once is enough, except while links are written. */
 const ROUNDS_MAX = 3;
-/** More than the worker gives a person; it bounds what a reader does with what is stored by half. */
+/** More than the worker gives a person; limits what is done with half-written links. */
 const NAMES_MAX = 32;
 
-/**
- * The documents of these customers and of all their aliases. One read; one more for customers who have aliases, and one for user
- * ids, which may have no document.
- */
+/** With all their aliases. One read; one more for aliases, and one for user ids without a document. */
 export async function readCustomers(db: Db, keys: Iterable<ConversationKey>): Promise<ConversationDocuments> {
   const documents = new Map<ConversationKey, ConversationDocument>();
   const asked = new Set<ConversationKey>();
@@ -54,7 +51,6 @@ export async function readCustomers(db: Db, keys: Iterable<ConversationKey>): Pr
   return documents;
 }
 
-/** The documents that have one of these keys. */
 async function readHolders(db: Db, keys: readonly ConversationKey[]): Promise<readonly ConversationDocument[]> {
   if (keys.length === 0) return [];
   return conversationCollection(db)
@@ -63,7 +59,7 @@ async function readHolders(db: Db, keys: readonly ConversationKey[]): Promise<re
     .toArray();
 }
 
-/** A customer with all names. Two documents are one person's only if each names the other. Pure. */
+/** Two documents are one person's only if each names the other. */
 export function personOf(documents: ConversationDocuments, account: AccountId, customer: string): Person {
   const names = [customer];
   const add = (name: string) => {
@@ -90,20 +86,15 @@ function namesBack(document: ConversationDocument | undefined, name: string): bo
   return document?.aliases?.includes(name) === true;
 }
 
-/** The user ids that have no document. */
 export function userIdsOf({ keys = [] }: Pick<ConversationDocument, 'keys'>): readonly string[] {
   return keys.map(nameOf).filter(isCustomerUserId);
 }
 
-/** The name in a key. */
 export function nameOf(key: ConversationKey): string {
   return key.slice(key.indexOf(':') + 1);
 }
 
-/**
- * The session of a customer: of whichever name the last message came from. `number`: the account's number that it is the session
- * with; without it that of the number that the customer wrote to last. Pure.
- */
+/** Under any name. `number`: with this number of the account; without it, with the one last written to. */
 export function sessionOf({ documents }: Pick<Person, 'documents'>, number?: BusinessNumber): Session {
   const times = documents.flatMap(
     ({ lastInboundAt, sessions }) => (number === undefined ? lastInboundAt : sessions?.[number]) ?? [],
@@ -112,7 +103,7 @@ export function sessionOf({ documents }: Pick<Person, 'documents'>, number?: Bus
   return last === undefined ? {} : { lastInboundAt: last };
 }
 
-/** The account's numbers that a customer wrote to, the last one first, with the time. Pure. */
+/** Last one first. */
 export function numbersWrittenTo({
   documents,
 }: Pick<Person, 'documents'>): readonly (readonly [number: BusinessNumber, at: Date])[] {
@@ -126,19 +117,18 @@ export function numbersWrittenTo({
   return [...last].sort(([, a], [, b]) => b.getTime() - a.getTime());
 }
 
-/** When a customer told the provider to get no marketing, under whichever name; undefined when not, or resumed since. Pure. */
+/** When a customer told the provider to get no marketing, under any name; undefined when not, or resumed since. */
 export function marketingStoppedAt({ documents }: Pick<Person, 'documents'>): Date | undefined {
   const wishes = documents.flatMap(({ marketing }) => marketing ?? []);
   const [last] = wishes.sort((a, b) => b.at.getTime() - a.at.getTime());
   return last?.stopped ? last.at : undefined;
 }
 
-/** A customer with all names. */
 export async function readPerson(db: Db, account: AccountId, customer: string): Promise<Person> {
   return personOf(await readCustomers(db, [conversationKey(account, customer)]), account, customer);
 }
 
-/** Who a person is, as accounts see it. `id` is that of the name under which the account met them first. */
+/** As accounts see it. `id`: of the name under which the account met them first. */
 export interface Customer {
   readonly id: CustomerId;
   readonly number?: string;
@@ -147,7 +137,6 @@ export interface Customer {
   readonly name?: string;
 }
 
-/** Pure. */
 export function customerOf(account: AccountId, { names, documents }: Person): Customer {
   const [customer = ''] = names;
   const { number, userId, username, name } = profileOf(documents);
@@ -165,7 +154,6 @@ export function customerOf(account: AccountId, { names, documents }: Person): Cu
   };
 }
 
-/** These customers of an account with all their names. */
 export async function readPersons(
   db: Db,
   account: AccountId,
@@ -182,24 +170,22 @@ function shown<Name extends string>(name: Name, value: string | undefined) {
   return (value === undefined ? {} : { [name]: value }) as { readonly [_ in Name]?: string };
 }
 
-/** What was told of a person, the newest of each. Pure. */
+/** The newest of each. */
 export function profileOf(documents: readonly ConversationDocument[]): Profile {
   const told = documents.flatMap(({ profile }) => profile ?? []).sort((a, b) => a.at.getTime() - b.at.getTime());
   const { at: _, ...profile } = Object.assign({ at: undefined }, ...told);
   return profile;
 }
 
-/** The earliest `first`. */
 export function firstOf(documents: readonly ConversationDocument[]): string | undefined {
   return documents.map(({ first, customer }) => first ?? ` ${customer}`).sort()[0];
 }
 
-/** The name in a `first`. */
 export function nameIn(first: string): string {
   return first.slice(first.indexOf(' ') + 1);
 }
 
-/** A user name as the provider tells it, and as people write it; letters of both cases are the same. */
+/** As the provider tells it, or as people write it. Case does not matter. */
 const USERNAME = /^@?[A-Za-z0-9._]{1,64}$/;
 
 /** What a user name is found by; undefined when it is none. */
@@ -210,10 +196,7 @@ export function usernameKey(username: string): string | undefined {
 /** How a customer can be asked for: a number, a user id, a user name, or a customer id. */
 export const CUSTOMER_ASKED = /^(@?[A-Za-z0-9._]{1,64}|[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128})$/;
 
-/**
- * A person by number, user id, user name or customer id. A user name may have had several owners: it is that of the one who was
- * heard of last. Undefined when the account knows no such person.
- */
+/** By number, user id, user name or customer id. A shared user name: the one who was heard of last. */
 export async function findPerson(db: Db, account: AccountId, asked: string): Promise<Person | undefined> {
   const isName = isCustomerUserId(asked) || /^\d+$/.test(asked);
   const key = isCustomerId(asked) ? asked : (usernameKey(asked) ?? asked);

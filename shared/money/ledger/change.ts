@@ -18,7 +18,7 @@ import {
   ledgerEntryOf,
 } from './store.ts';
 
-/** A top-up, a correction or a refund. Its id ensures that it happens once, however often it is requested. */
+/** Its id ensures that it happens once, however often it is requested. */
 export interface Credit extends CreditNote {
   readonly id: Exclude<ChangeId, `grp_${string}`>;
   /** Credits, > 0; of a correction also < 0. */
@@ -30,19 +30,20 @@ export interface Credit extends CreditNote {
   readonly paid?: GivenBack['paid'];
 }
 
-/** Lost races in a row before we give up. Each loss means that another top-up or refund of this account went through. */
+/** Lost races in a row before we give up. Each means that another top-up or refund of this account went through. */
 const TRIES_MAX = 100;
 /** A replaced primary answers reads for up to 10 s: a hundred tries with this pause outlast it. */
 const STALE_PAUSE_MS = 120;
 
 /**
- * Adds `credits` to the account, each exactly once by its id, in one atomic update of the account document. The update is a
- * compare-and-set on the counter `credits`, which only top-ups and refunds raise (debits would starve them on `seq`). The counter
- * is read before checking whether an id is pending or in the ledger; if someone applies it in between, the update matches
- * nothing. Then the ledger entries are written, and the pending changes are cleared. After a crash the maintenance does both.
+ * Adds `credits` to the account, each exactly once by its id, in one atomic update of the account document. It is a
+ * compare-and-set on the counter `credits`, which only top-ups and refunds raise (debits would starve them on `seq`).
+ * The counter is read before checking whether an id is pending or in the ledger; if someone applies it in between, the
+ * update matches nothing. Then the ledger entries are written, and the pending changes are cleared. After a crash
+ * maintenance does both.
  *
- * Returns the ids that this call applied; a missing id had been applied before. Throws `UnknownAccount`, `BalanceTooLow` when the
- * balance would fall below 0, and the store's errors: then the call may be repeated.
+ * Returns the ids that this call applied; the others had been applied before. Throws `UnknownAccount`,
+ * `BalanceTooLow` when the balance would fall below 0, and the store's errors: then the call may be repeated.
  */
 export async function applyCredits(db: Db, account: AccountId, credits: readonly Credit[]): Promise<readonly string[]> {
   const accounts = db.collection<AccountDocument>('accounts');
@@ -54,14 +55,14 @@ export async function applyCredits(db: Db, account: AccountId, credits: readonly
       .find({ account, change: { $in: credits.map(({ id }) => id) } }, { projection: { change: 1 } })
       .toArray();
     const known = new Set<string>([...Object.keys(before.pending ?? {}), ...entered.map((entry) => entry.change)]);
-    // For these the call says "applied before", and nobody asks again. So it must be certain that no failover undoes them.
+    // For these the call says "applied before", and nobody asks again, so no failover may undo them.
     const sure = credits.filter(({ id }) => known.has(id)).map(({ id }) => isApplied(db, account, id));
     if (!(await Promise.all(sure)).every(Boolean)) {
       // The read came to a primary that was replaced; the driver needs a moment to find the new one.
       await wait(STALE_PAUSE_MS);
       continue;
     }
-    // Removes repeats, in case the caller gives an id twice.
+    // In case the caller gives an id twice.
     const todo = [...new Map(credits.map((credit) => [credit.id, credit])).values()].filter(({ id }) => !known.has(id));
     if (todo.length === 0) return [];
     const sum = todo.reduce((total, { amount }) => total + amount, 0);
@@ -90,10 +91,8 @@ export async function applyCredits(db: Db, account: AccountId, credits: readonly
   throw storeTrouble(`${TRIES_MAX} other credits of account ${account} came between`);
 }
 
-/** A top-up or a correction, as an operator asks for it. */
 export interface OperatorCredit extends CreditNote {
   readonly kind: 'top_up' | 'correction';
-  /** Credits, not 0; of a top-up > 0. */
   readonly amount: number;
   /** Makes it happen once for the account, whatever kind or amount a second request names. */
   readonly id: string;
@@ -103,12 +102,11 @@ export interface CreditAnswer {
   /** `reused`: the id was applied before, with another kind or amount. */
   readonly kind: 'applied' | 'already' | 'reused';
   readonly balance: number;
-  /** What the id stands for in the ledger: why, and how many credits. */
   readonly reason: LedgerReason;
   readonly entered: number;
 }
 
-/** The change of a top-up or correction: one id for both, so the account document itself lets only one of them happen. */
+/** One id for top-ups and corrections, so that the account document lets only one of them happen. */
 export function creditChange(id: string): Credit['id'] {
   return `crd_${id}`;
 }
@@ -132,7 +130,6 @@ export async function changeCredits(
   return { kind: reason === kind && entered === amount ? 'already' : 'reused', balance, reason, entered };
 }
 
-/** A top-up, once by its id. */
 export function topUp(
   db: Db,
   account: AccountId,
@@ -161,7 +158,7 @@ class UnknownAccount extends Error {
   }
 }
 
-/** The ledger entries of credits that one update applied together. They follow from the pending change of the first one. */
+/** Credits that one update applied together: their entries follow from the first one's pending change. */
 function entriesOf(account: AccountId, credits: readonly Credit[], first: PendingChange): LedgerEntryDocument[] {
   let balanceAfter = first.balanceAfter - first.amount;
   return credits.map(({ id, ...credit }, i) => {
@@ -202,8 +199,9 @@ function creditPipeline(credits: readonly Credit[]): Document[] {
 }
 
 /**
- * Whether a message is refunded: it ended, and certainly no carrier accepted any part of it (refused before or at submit, or
- * expired before it left). An unknown part or an earlier copy may have been accepted, and what a carrier gave up was: no refund.
+ * A message is refunded if it ended, and certainly no carrier accepted any part of it (refused, or expired before it
+ * left). An unknown part or an earlier copy may have been accepted, and a message that a carrier gave up was: no
+ * refund.
  */
 export function isRefundable(message: Pick<MessageDocument, 'state' | 'parts' | 'earlier' | 'givenUp'>): boolean {
   if (mayHaveLeft(message) || message.givenUp !== undefined) return false;
@@ -211,10 +209,7 @@ export function isRefundable(message: Pick<MessageDocument, 'state' | 'parts' | 
   return (message.parts ?? []).every((part) => part.state === 'refused');
 }
 
-/**
- * Refunds the refundable messages among `messages`, each exactly once by its id; one update per account. Messages that belong to
- * another refund (`refund`) are left to it. May be called again for the same messages after a crash.
- */
+/** Each once by its id; one update per account. Skips messages with another `refund`. May be repeated. */
 export async function refundMessages(db: Db, messages: readonly MessageDocument[]): Promise<void> {
   const byAccount = new Map<AccountId, Credit[]>();
   for (const message of messages) {

@@ -3,19 +3,16 @@ import { isoDate } from '../../platform/runtime/clock.ts';
 import { type GroupId, idTime } from '../../platform/runtime/ids.ts';
 import type { AccountDocument, Caps, Spending } from '../accounts/account.ts';
 
-/** Why an account does not pay. */
 export type Refusal =
   | { readonly kind: 'insufficient_credits'; readonly balance: number; readonly required: number }
   | { readonly kind: 'account_suspended' }
   | { readonly kind: 'credits_expired'; readonly expiryDate: string }
   | CapReached
-  /** The request had to be paid before a time (`payBy`), and by the store's clock that time had passed. */
+  /** By the store's clock, the request's `payBy` had passed. */
   | { readonly kind: 'too_late' };
 
-/** The fields that a refusal depends on. */
 export type Payer = Pick<AccountDocument, 'status' | 'balance' | 'expiryDate' | 'caps' | 'spent' | 'keysSpent'>;
 
-/** The same as a projection. */
 export const PAYER = {
   status: 1,
   balance: 1,
@@ -26,8 +23,9 @@ export const PAYER = {
 } as const satisfies Record<keyof Payer, 1>;
 
 /**
- * Why the account does not pay `required` credits on this UTC day; undefined when it would pay. The first reason found is the one
- * reported. `keys`: what it takes of the caps of keys. The filters of the updates that decide (money/payment/debit.ts, money/conversations/pay.ts) say the same.
+ * Why the account does not pay `required` credits on this UTC day, the first reason found; undefined when it would pay.
+ * `keys`: what it takes of the caps of keys. The filters of the updates that decide say the same
+ * (money/payment/debit.ts, money/conversations/pay.ts).
  */
 export function refusalOf(
   account: Payer | null,
@@ -41,7 +39,7 @@ export function refusalOf(
   return capReached(account, required, today, keys);
 }
 
-/** The same as a filter, for the update that decides. `uncapped`: only while it has no caps, which is cheaper to ask. */
+/** `refusalOf` as a filter, for the update that decides. `uncapped`: only without caps, which is cheaper. */
 export function payerFilter(required: number, today: string, keys: readonly KeyCharge[] = [], uncapped = false) {
   return {
     status: 'active',
@@ -52,17 +50,16 @@ export function payerFilter(required: number, today: string, keys: readonly KeyC
 }
 
 /**
- * What an account, or a key, has spent in the running day and month, and the caps on that. Days are those of UTC, as the last day of
- * the credits is. It is counted by the update that pays, and given back by the update that refunds: so a cap holds exactly, whatever
- * many gateways do at once. What was booked for later counts when it is booked, because it is paid for then (docs/decisions/0046).
+ * What an account, or a key, has spent in the running UTC day and month, and its caps. Counted by the update that pays,
+ * and given back by the update that refunds: so a cap holds exactly over all gateways. What is booked for later counts
+ * when it is booked, because it is paid for then (docs/decisions/0046).
  */
 
-/** A key that may spend only so much. `key`: its line (people/keys/key.ts), so that a key that replaces it goes on. */
+/** A key with caps. `key`: its line (people/keys/key.ts), so that a key that replaces it goes on. */
 export interface KeyCaps extends Caps {
   readonly key: string;
 }
 
-/** What a debit takes of the caps of one key. */
 export interface KeyCharge extends KeyCaps {
   readonly amount: number;
 }
@@ -78,7 +75,7 @@ export function chargesOf(
   return [...charges.values()];
 }
 
-/** The member of a stored message, batch or schedule that says which keys a refund is given back to. */
+/** Part of a stored message, batch or schedule: the keys that a refund is given back to. */
 export function keysOf(caps: readonly KeyCaps[]): { readonly keys?: readonly string[] } {
   return caps.length === 0 ? {} : { keys: caps.map(({ key }) => key) };
 }
@@ -92,9 +89,7 @@ export interface CapReached {
   /** In the running day or month. */
   readonly spent: number;
   readonly required: number;
-  /** The key whose cap it is. */
   readonly key?: string;
-  /** The UTC day from which on it counts anew. */
   readonly from: string;
 }
 
@@ -104,17 +99,15 @@ const PERIODS = ['day', 'month'] as const;
 type Period = (typeof PERIODS)[number];
 const FIELD = { day: 'ofDay', month: 'ofMonth' } as const satisfies Record<Period, keyof Spending>;
 
-/** The day or month of `2026-11-28` as a number that sorts as they do: 20261128 or 202611. */
+/** A number that sorts like `2026-11-28`: 20261128 or 202611. */
 function numberOf(period: Period, today: string): number {
   return Number(today.slice(0, period === 'day' ? 10 : 7).replaceAll('-', ''));
 }
 
-/** What was spent in the period that is running on this UTC day. */
 export function spentIn(period: Period, spent: Spending | undefined, today: string): number {
   return spent !== undefined && spent[period] >= numberOf(period, today) ? spent[FIELD[period]] : 0;
 }
 
-/** The first UTC day on which the period counts anew. */
 export function resetOf(period: Period, today: string): string {
   const next = new Date(`${today}T00:00:00Z`);
   if (period === 'day') next.setUTCDate(next.getUTCDate() + 1);
@@ -122,14 +115,13 @@ export function resetOf(period: Period, today: string): string {
   return next.toISOString().slice(0, 10);
 }
 
-/** The cap that `required` credits would exceed; undefined when none. */
 function capReached(
   account: Spender,
   required: number,
   today: string,
   keys: readonly KeyCharge[],
 ): CapReached | undefined {
-  // A lower cap than what is spent stops nothing that is free.
+  // A cap below what is spent stops nothing that is free.
   if (required === 0) return undefined;
   const whose = [
     { who: 'account', caps: account.caps ?? {}, spent: account.spent, amount: required, key: undefined },
@@ -154,7 +146,7 @@ function capReached(
   return undefined;
 }
 
-/** The account as it is after spending so much: for who decides about several, one after the other. */
+/** For who decides about several, one after the other. */
 export function afterSpending<A extends Spender>(
   account: A,
   amount: number,
@@ -188,8 +180,8 @@ function withinCaps(required: number, today: string, keys: readonly KeyCharge[])
 }
 
 /**
- * For the `$set` of the update that pays. A gateway whose clock is behind counts for the day that has begun already. `begun`: an
- * earlier debit of this day has paid, so there is nothing to begin anew: that costs the store a fifth.
+ * For the `$set` of the update that pays. A gateway whose clock is behind counts for the day that has begun already.
+ * `begun`: an earlier debit of this day has paid, so no new period begins, which is cheaper for the store.
  */
 export function spending(required: number, today: string, keys: readonly KeyCharge[], begun = false): Document {
   if (begun && keys.length === 0) {
@@ -213,16 +205,12 @@ function spentWith(path: string, period: Period, today: string, amount: number):
   return { $add: [{ $cond: [isRunning, `$${path}.${FIELD[period]}`, 0] }, amount] };
 }
 
-/** What is given back, the debit that had paid for it, and the keys whose spending it was. */
 export interface GivenBack {
   readonly amount: number;
   readonly paid?: { readonly by: GroupId; readonly keys?: readonly string[] | undefined } | undefined;
 }
 
-/**
- * For the `$set` of the update that refunds: what was paid for in the running day or month is no longer spent. A refund of what an
- * earlier month had paid for makes no room.
- */
+/** For the `$set` of a refund: makes room only for what was paid in the running day or month. */
 export function givingBack(credits: readonly GivenBack[]): Document {
   const byPath = new Map<string, { readonly today: string; readonly amount: number }[]>();
   for (const { amount, paid } of credits) {

@@ -13,8 +13,8 @@ import type {
 } from '../accounts/account.ts';
 
 /**
- * One link of an account's ledger chain: seq 1…n without a gap, each `balanceAfter` the one before plus `amount`.
- * `_id` is `<account>:<seq padded to 12 digits>`, so the statement of an account is a range of `_id`.
+ * One link of an account's ledger chain: seq 1…n without a gap, each `balanceAfter` the one before plus `amount`. `_id`
+ * is `<account>:<seq padded to 12 digits>`, so an account's statement is a range of `_id`.
  */
 export interface LedgerEntryDocument extends CreditNote {
   readonly _id: string;
@@ -26,17 +26,15 @@ export interface LedgerEntryDocument extends CreditNote {
   /** The group or the id of the top-up or refund: unique per account, so a change is entered once. */
   readonly change: ChangeId;
   readonly reference?: string;
-  /** The schedules that a debit paid for. */
   readonly schedules?: readonly ScheduleId[];
-  /** As in `PendingChange`. */
   readonly covers?: Covers;
   readonly at: Date;
 }
 
 /**
- * What is stored: one entry, or several debits that follow each other and were entered together. These are one document: its fields
- * are those of the first, and `then` has the others, in the order of their numbers. An entry may be stored twice, alone and in such a
- * document, when two processes entered it: both say the same.
+ * One entry, or several successive debits that were entered together: the fields are those of the first, `then` has the
+ * others, in order. An entry may be stored twice, alone and in such a document, when two processes entered it: both say
+ * the same.
  */
 export interface LedgerDocument extends LedgerEntryDocument {
   readonly then?: readonly Omit<LedgerEntryDocument, '_id' | 'account' | 'seq' | 'reason'>[];
@@ -51,7 +49,7 @@ export function entriesIn({ then = [], ...first }: LedgerDocument): readonly Led
   return [first, ...others];
 }
 
-/** Debits as few documents: those of an account that follow each other are one. */
+/** Successive debits of an account become one document. */
 export function together(debits: readonly LedgerEntryDocument[]): readonly LedgerDocument[] {
   const inOrder = debits.toSorted((a, b) => (a._id < b._id ? -1 : 1));
   const runs: LedgerEntryDocument[][] = [];
@@ -76,7 +74,7 @@ export function ledgerCollection(db: Db): Collection<LedgerDocument> {
   return db.collection('ledger');
 }
 
-/** The ledger entry for a change of the account document; always the same for the same change. */
+/** Always the same for the same change. */
 export function ledgerEntryOf(account: AccountId, change: ChangeId, pending: PendingChange): LedgerEntryDocument {
   const { seq, amount, balanceAfter, reason, reference, schedules, covers, note, by, at } = pending;
   return {
@@ -92,15 +90,12 @@ export function ledgerEntryOf(account: AccountId, change: ChangeId, pending: Pen
   };
 }
 
-/** Inserts entries. Existing ones stay as they are, so it may be repeated after a crash. */
+/** Existing ones stay as they are, so it may be repeated after a crash. */
 export async function enterInLedger(db: Db, entries: readonly LedgerEntryDocument[]): Promise<void> {
   await insertNew(db, 'ledger', entries);
 }
 
-/**
- * The same for debits, of which those that follow each other become one document. If another process has entered some of them, the
- * others are entered alone.
- */
+/** Successive debits as one document. If another process entered some, the others are entered alone. */
 export async function enterTogether(db: Db, debits: readonly LedgerEntryDocument[]): Promise<void> {
   const documents = together(debits);
   if ((await insertNew(db, 'ledger', documents)) === documents.length) return;
@@ -114,7 +109,6 @@ export async function enterTogether(db: Db, debits: readonly LedgerEntryDocument
   );
 }
 
-/** The entries of those `changes` that are entered, in no order. */
 async function findEntries(
   db: Db,
   account: AccountId,
@@ -132,12 +126,12 @@ async function findEntries(
     .filter(({ change }) => changes.includes(change));
 }
 
-/** Whether the change is entered. Of one that is not pending any more this says whether it happened: read the account first. */
+/** For a change that is not pending any more this says whether it happened: read the account first. */
 export async function isEntered(db: Db, account: AccountId, change: ChangeId): Promise<boolean> {
   return (await findEntries(db, account, [change])).length > 0;
 }
 
-/** The same on a majority of the servers (platform/mongo/find-one.ts). */
+/** `isEntered` on a majority of the servers (platform/mongo/find-one.ts). */
 export async function isEnteredForSure(db: Db, account: AccountId, change: ChangeId): Promise<boolean> {
   const ledger = ledgerCollection(db);
   if ((await findCommitted(ledger, { account, change }, { _id: 1 })) !== null) return true;
@@ -145,8 +139,8 @@ export async function isEnteredForSure(db: Db, account: AccountId, change: Chang
 }
 
 /**
- * Up to `limit` entries of an account's ledger with numbers below `before`, newest first, without a gap. Reads the account first:
- * a change that is no longer pending is in the ledger by now, and one that is still pending counts as entered.
+ * Up to `limit` entries with numbers below `before`, newest first, without a gap. Reads the account first: a change
+ * that is no longer pending is in the ledger, and one that is still pending counts as entered.
  */
 export async function readStatement(
   db: Db,
@@ -157,7 +151,8 @@ export async function readStatement(
   const owner = await db
     .collection<AccountDocument>('accounts')
     .findOne({ _id: account }, { projection: { pending: 1, seq: 1 } });
-  // Leave out changes made since the account was read: they could be in the ledger before older ones, which would leave gaps.
+  // Leave out changes made since the account was read: they could be in the ledger before older ones, which would leave
+  // gaps.
   const end = Math.min(before, (owner?.seq ?? 0) + 1);
   const entered = await ledgerCollection(db)
     .find({ _id: { $gte: ledgerEntryId(account, 1), $lt: ledgerEntryId(account, end) } })
@@ -174,7 +169,7 @@ export async function readStatement(
   return [...bySeq.values()].sort((a, b) => b.seq - a.seq).slice(0, limit);
 }
 
-/** The entries of those `changes` that happened, whether entered or still pending, in no order. */
+/** Those of these changes that happened, entered or still pending, in no order. */
 export async function readEntries(
   db: Db,
   account: AccountId,
@@ -197,8 +192,9 @@ export async function isApplied(db: Db, account: AccountId, id: ChangeId): Promi
 }
 
 /**
- * What a top-up or refund did, if it is in the account's balance: read from a majority (platform/mongo/find-one.ts), because after a wrong "yes" nobody
- * would ask for it again. Looks at the account first: a change that is no longer pending is in the ledger.
+ * A top-up or refund that is in the account's balance: read from a majority (platform/mongo/find-one.ts), because after
+ * a wrong "yes" nobody would ask for it again. Looks at the account first: a change that is no longer pending is in the
+ * ledger.
  */
 export async function findChange(
   db: Db,

@@ -5,7 +5,7 @@ import { entriesIn, ledgerCollection, ledgerEntryId } from './store.ts';
 
 export interface LedgerVerdict {
   readonly account: AccountId;
-  /** Links of the chain, those still pending included. */
+  /** Those still pending included. */
   readonly entries: number;
   readonly balance: number;
   /** Empty when the chain is complete and ends in the balance. */
@@ -14,15 +14,15 @@ export interface LedgerVerdict {
 
 type Link = Pick<PendingChange, 'seq' | 'amount' | 'balanceAfter'>;
 
-/** Entries that are read at once. A process that serves requests too must not be busy with more. */
+/** Entries read at once. A process that serves requests too must not be busy with more. */
 const SLICE = 1_000;
-/** Most problems that are listed. A broken chain is usually broken everywhere after the first gap. */
+/** A broken chain is usually broken everywhere after the first gap. */
 const PROBLEMS_MAX = 20;
 
 /**
- * Walks the account's ledger: seq 1…n without a gap, each balance equal to the one before plus the amount, the last one equal to
- * the account's balance. Changes without a ledger entry yet count as the chain's tail. Correct at any moment, also while messages
- * flow: the account is read first, and only its `seq` entries are checked.
+ * Walks the account's ledger: seq 1…n without a gap, each balance equal to the one before plus the amount, the last one
+ * equal to the account's balance. Changes without a ledger entry yet are the chain's tail. Correct at any moment: the
+ * account is read first, and only its `seq` entries are checked.
  */
 export async function verifyLedger(db: Db, account: AccountId): Promise<LedgerVerdict> {
   const document = await db.collection<AccountDocument>('accounts').findOne({ _id: account });

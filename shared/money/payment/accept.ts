@@ -22,20 +22,18 @@ export type AcceptOutcome =
   | (Refusal & { readonly mayStillPay?: true })
   | { readonly kind: 'outcome_unknown' };
 
-/** Most requests per debit. 100 single messages add about 50 KB to the account document, and a larger group gains nothing. */
+/** 100 single messages add about 50 KB to the account document; a larger group gains nothing. */
 const GROUP_REQUESTS_MAX = 100;
 /** Commands in flight at once: while one repeats a lost answer, the other accounts go on. */
 const GROUPS_MAX = 4;
-/** A group that takes longer than this is slow: on a loaded machine with two cores they take 10 to 20 ms. */
+/** A slower group lets another start beside it. On a loaded machine with two cores groups take 10 to 20 ms. */
 const PATIENCE_MS = 25;
 
-/** What one request pays for: drafts and bookings, or a batch. */
 interface Order {
   readonly drafts: readonly MessageDraft[];
   readonly bookings: readonly Booking[];
   readonly batch?: BatchOrder;
   readonly payBy: Date | undefined;
-  /** What it takes of the caps of keys. */
   readonly keys: readonly KeyCharge[];
 }
 
@@ -50,11 +48,10 @@ type Answer =
       /** Resolves when everything that was paid for is stored where it belongs. */
       readonly stored?: Promise<void>;
     }
-  /** Nothing happened, for this reason. */
   | { readonly failed: unknown };
 
 const UNKNOWN: Answer = { outcome: { kind: 'outcome_unknown' } };
-/** Too much that the account has paid for is not stored yet (follow-up.ts), and waiting did not help. Nothing more is debited. */
+/** Too much that the account has paid for is not stored yet (follow-up.ts). Nothing more is debited. */
 const FULL: Answer = {
   failed: storeTrouble('the store is behind: too much that the account has paid for waits to be stored'),
 };
@@ -64,16 +61,16 @@ export type Accepter = Pick<GroupAccepter, 'accept' | 'book' | 'acceptBatch'>;
 /**
  * The only way into the product for SMS: the account pays and the messages exist, or neither.
  *
- * While one debit of an account is in flight, new requests wait and share the next debit. The debits of several accounts go in
- * one command, and each request gets its own exact answer. The debit stores the messages too, in the account's `pending`: so it is
- * all that an answer waits for. They are put into the queue soon after, together with those of other accounts, and the ledger entry
- * follows (follow-up.ts). If a process dies in between, the whole group is in `pending`, and the maintenance finishes it (finish-pending.ts).
+ * While one debit of an account is in flight, new requests share the next one. The debits of several accounts go in
+ * one command, and each request gets its own exact answer. The debit stores the messages too, in the account's
+ * `pending`, so it is all that an answer waits for. The queue and the ledger follow soon after (follow-up.ts). If a
+ * process dies in between, the whole group is in `pending`, and maintenance finishes it (finish-pending.ts).
  */
 export class GroupAccepter {
   readonly #deps: { readonly db: Db; readonly clock: Clock; readonly log: Log };
   readonly #followUp: FollowUp;
   readonly #grouper: KeyedGrouper<AccountId, Order, Answer>;
-  /** Accounts that are known to have caps. The others are asked whether they have, which costs less than to ask what is left. */
+  /** Accounts known to have caps. For others the debit demands that they have none, which costs less. */
   readonly #capped = new Set<AccountId>();
   /** The UTC day, and the accounts that this process has seen pay on it. */
   #paidOn: { readonly today: string; readonly accounts: Set<AccountId> } = { today: '', accounts: new Set() };
@@ -91,10 +88,10 @@ export class GroupAccepter {
   }
 
   /**
-   * Accepts all drafts of one request or none. When it resolves, the messages are paid and safe, and perhaps not in the queue yet.
-   * Rejects with the store's error when nothing happened because the store could not be reached; `outcome_unknown` when that
-   * cannot be told. With `payBy` the account pays before that moment of the store's time or never, even if this process freezes or
-   * the debit is delayed. `caps`: of the keys that ask, if they may spend only so much.
+   * Accepts all drafts of one request or none. When it resolves, the messages are paid and safe, perhaps not in the
+   * queue yet. Rejects with the store's error when nothing happened because the store could not be reached;
+   * `outcome_unknown` when that cannot be told. With `payBy` the account pays before that moment of the store's time or
+   * never, even if this process freezes or the debit is delayed. `caps`: of the keys that ask, if they have any.
    */
   async accept(
     account: AccountId,
@@ -105,7 +102,7 @@ export class GroupAccepter {
     return outcomeOf(await this.#grouper.add(account, charged({ drafts, bookings: [], payBy }, caps)));
   }
 
-  /** The same for a schedule: paid for now and stored, released at its time (messages/schedule.ts). */
+  /** Like `accept`, for a schedule: paid for now and stored, released at its time (messages/schedule.ts). */
   async book(
     account: AccountId,
     booking: Booking,
@@ -115,7 +112,7 @@ export class GroupAccepter {
     return storedOutcomeOf(await this.#grouper.add(account, charged({ drafts: [], bookings: [booking], payBy }, caps)));
   }
 
-  /** The same for a batch that is stored unpaid. It gets a debit of its own. One that is not paid before `payBy` may be pruned. */
+  /** Like `accept`, for a batch that is stored unpaid. One not paid before `payBy` may be pruned. */
   async acceptBatch(
     account: AccountId,
     batch: BatchOrder,
@@ -125,7 +122,7 @@ export class GroupAccepter {
     return storedOutcomeOf(await this.#payAlone(account, charged({ drafts: [], bookings: [], batch, payBy }, caps)));
   }
 
-  /** Resolves when everything accepted so far is stored and entered, or left to the maintenance because that takes too long. */
+  /** Everything accepted so far is stored and entered, or left to maintenance because that takes too long. */
   settled(): Promise<void> {
     return this.#followUp.settled();
   }
@@ -140,7 +137,7 @@ export class GroupAccepter {
     });
   }
 
-  /** The answer to each order of an account. If they cannot be paid together, they are tried one by one, in order. */
+  /** If an account's orders cannot be paid together, they are tried one by one, in order. */
   async #answerEach(account: AccountId, orders: readonly Order[], all: Answer): Promise<readonly Answer[]> {
     if ('failed' in all) return orders.map(() => all);
     const { outcome } = all;
@@ -154,7 +151,7 @@ export class GroupAccepter {
     }
     const answers: Answer[] = [];
     for (const order of orders) {
-      // The order before it has waited in vain for room (`FULL`). This one need not wait as well.
+      // The order before it has waited in vain for room. This one need not wait as well.
       const answer = answers.at(-1) === FULL ? FULL : await this.#payAlone(account, order);
       // The attempt with the lost answer covered all of them.
       answers.push(outcome.mayStillPay === true ? mayStillPay(answer) : answer);
@@ -197,7 +194,7 @@ export class GroupAccepter {
     try {
       answers = await this.#debit(requests);
     } finally {
-      // It may still be there: the next debit does it (again).
+      // Perhaps not done: the next debit does it (again).
       orders.forEach(({ account }, i) => {
         const left = leaving[i];
         if (left !== undefined && answers[i]?.kind !== 'paid') this.#followUp.leave(account, left);
@@ -223,7 +220,6 @@ export class GroupAccepter {
   }
 }
 
-/** `stored`: resolves when what was paid for is. */
 function answerOf(request: DebitRequest, debit: Answered | undefined, stored: Promise<void>): Answer {
   if (debit === undefined || debit.kind === 'unknown') return UNKNOWN;
   if (debit.kind === 'failed') return { failed: debit.error };
@@ -236,7 +232,7 @@ function outcomeOf(answer: Answer): AcceptOutcome {
   return answer.outcome;
 }
 
-/** Answers when the schedule or batch is stored, so that a request that reads or cancels it finds it. Waits at most `REPEAT_MS`. */
+/** Waits until the schedule or batch is stored, so that the caller can read or cancel it; at most `REPEAT_MS`. */
 async function storedOutcomeOf(answer: Answer): Promise<AcceptOutcome> {
   const outcome = outcomeOf(answer);
   if ('stored' in answer && answer.stored !== undefined) await within(REPEAT_MS, answer.stored);
@@ -268,7 +264,7 @@ function charged(order: Omit<Order, 'keys'>, caps: readonly KeyCaps[]): Order {
   return { ...order, keys: caps.length === 0 ? [] : chargesOf([{ caps, amount: orderPrice(order) }]) };
 }
 
-/** Whether an order is refused alone for the reason for which it was refused with others. */
+/** Whether an order alone would be refused for the same reason as together with others. */
 function isTooMuch(
   order: Order,
   refusal: Extract<Refusal, { readonly kind: 'insufficient_credits' | 'spend_limit_reached' }>,

@@ -16,16 +16,16 @@ export type Cancelled =
   | { readonly kind: 'unknown' };
 
 /**
- * Cancels a schedule of the account. One atomic update decides between cancel and release. The refund follows, once, by the
- * schedule's id, and only when the cancel cannot be rolled back. After an error the call may be repeated; the schedules worker also
- * finishes a refund that is left over.
+ * One atomic update decides between cancel and release. The refund follows, once, by the schedule's id, and only when
+ * the cancel cannot be rolled back. May be repeated after an error; the schedules worker finishes a refund that is left
+ * over.
  */
 export async function cancelSchedule(db: Db, clock: Clock, account: AccountId, id: ScheduleId): Promise<Cancelled> {
   const redoAt = new Date(clock.now().getTime() + REDO_MS);
   let decided = await markCancelled(db, account, id, redoAt);
   let schedule = decided ?? (await findBooked(db, account, id));
   if (decided === undefined && schedule?.state === 'scheduled') {
-    // The schedule was paid for but not stored yet: its gateway died, or told the caller that the outcome was unknown.
+    // Paid for but not stored yet: its gateway died, or told the caller that the outcome was unknown.
     decided = await markCancelled(db, account, id, redoAt);
     schedule = decided ?? (await readSchedule(db, account, id, findCommitted));
   }
@@ -37,10 +37,7 @@ export async function cancelSchedule(db: Db, clock: Clock, account: AccountId, i
   return { kind: 'cancelled', credits: schedule.credits, again: decided === undefined };
 }
 
-/**
- * Follow-up of a cancel: the credits are refunded, once per schedule id, and a batch is removed. May be called again after a
- * crash.
- */
+/** Refunds the credits, once per schedule id, and removes a batch. May be repeated after a crash. */
 export async function refundCancelled(db: Db, schedules: readonly ScheduleDocument[]): Promise<void> {
   const byAccount = new Map<AccountId, ScheduleDocument[]>();
   for (const schedule of schedules)

@@ -22,12 +22,11 @@ import {
 import { isEntered, isEnteredForSure } from '../ledger/store.ts';
 import { type Decided, encodePurchase, type Purchase, priceOf } from './pending.ts';
 
-/** The result of one attempt to pay for a group. */
 export type Debit = { readonly kind: 'paid' } | { readonly kind: 'refused'; readonly why: Refusal };
 
 /**
- * `failed`: nothing happened to this one, for a reason of its own. `repeated`: an attempt with a lost answer may still reach the
- * store. It has no effect while the pending change exists, so only the maintenance worker may clear that.
+ * `failed`: nothing happened to this one, for a reason of its own. `repeated`: an attempt with a lost answer may still
+ * reach the store. It has no effect while the pending change exists, so only maintenance may clear that.
  */
 export type Answered =
   | (Debit & { readonly repeated?: true })
@@ -39,29 +38,27 @@ export const PAID = { kind: 'paid' } as const;
 export interface DebitRequest extends Purchase {
   readonly account: AccountId;
   readonly group: GroupId;
-  /** UTC day, for the expiry of the credits. */
   readonly today: string;
-  /** Groups of this account whose follow-up is complete: this debit clears their pending changes. */
+  /** Groups whose follow-up is complete: this debit clears their pending changes. */
   readonly done: readonly GroupId[];
-  /** Groups whose messages are in the queue: this debit takes them out of the pending change, which waits for its ledger entry. */
+  /** Groups whose messages are in the queue: this debit removes the messages from their pending changes. */
   readonly queued?: readonly GroupId[];
-  /** By the store's time. From then on the debit is refused, however long it was delayed (gateway/http/idempotency/key-store.ts relies on it). */
+  /** From this store's time on it is refused, however long delayed (gateway/http/idempotency/key-store.ts). */
   readonly payBy?: Date | undefined;
-  /** What it takes of the caps of keys. */
   readonly keys?: readonly KeyCharge[];
-  /** Nobody here knows of caps. It pays only if there are none; if there are, `readDebits` asks again, with them. */
+  /** Nobody here knows of caps: it pays only if there are none; if there are, `readDebits` asks again, with them. */
   readonly uncapped?: boolean;
   /** This process has seen a debit of the account pay today. */
   readonly begun?: boolean;
 }
 
 /**
- * The one atomic update that decides: the account pays for the group and carries its messages, or nothing happens. Takes one
- * group each for several different accounts: one update per account, all in one command. Each account decides for itself. Returns
- * how many have paid; if not all have, `debitAnswers` says which.
+ * The one atomic update that decides: the account pays for the group and carries its messages, or nothing happens.
+ * Takes one group each for several accounts: one update per account, all in one command; each decides for itself.
+ * Returns how many have paid; if not all have, `debitAnswers` says which.
  *
- * For first attempts only: the filter prevents a second payment only while the pending change exists. When an answer was lost, or
- * may have been, use `debitAgain`: it also recognizes debits that were cleared since.
+ * For first attempts only: the filter prevents a second payment only while the pending change exists. When an answer
+ * was or may have been lost, use `debitAgain`, which also recognizes debits that were cleared since.
  */
 export function debitEach(db: Db, requests: readonly DebitRequest[]): Promise<number> {
   return updateEach(
@@ -71,7 +68,7 @@ export function debitEach(db: Db, requests: readonly DebitRequest[]): Promise<nu
   );
 }
 
-/** The result of a debit, from the account as it is afterwards, while its pending change is not cleared. */
+/** From the account as it is afterwards, while its pending change is not cleared. */
 function debitOf(now: (Payer & Pick<AccountDocument, 'pending'>) | null, request: DebitRequest): Debit {
   if (now?.pending?.[request.group] !== undefined) return PAID;
   const required = priceOf(request);
@@ -94,7 +91,7 @@ export async function wouldRefuse(
   return refusalOf(now, required, today, chargesOf([{ caps, amount: required }]));
 }
 
-/** Matches the account if it can pay now, and has no pending change of this group: it pays for a group once. */
+/** Matches an account that can pay now and has no pending change of this group: it pays for a group once. */
 function debitFilter(request: DebitRequest): Filter<AccountDocument> {
   const { account, group, today, payBy, keys, uncapped } = request;
   return {
@@ -128,9 +125,10 @@ function debitPipeline(request: DebitRequest): Document[] {
 }
 
 /**
- * The result of each request of an answered `debitEach`, in order, when not all have paid. By plain reads: a request that they show
- * as paid is paid. A server that was replaced may show fewer than `debitEach` has counted, so the caller compares the numbers. May
- * be repeated: then say so. Accounts with caps of which the caller did not know are added to `capped`, and pay now.
+ * The result of each request of an answered `debitEach`, in order, when not all have paid. A request that the plain
+ * reads show as paid is paid; but a replaced server may show fewer than `debitEach` has counted, so the caller compares
+ * the numbers. `repeated`: this is a repeat. Accounts with caps that the caller did not know are added to `capped`, and
+ * pay now.
  */
 async function readDebits(
   db: Db,
@@ -151,21 +149,18 @@ async function readDebits(
   );
 }
 
-/**
- * Lost races in a row before the answer is `unknown`. Each means that another change of the account's balance went through since
- * it was read.
- */
+/** Lost races in a row before the answer is `unknown`: each means that another change of the balance went through. */
 const TRIES_MAX = 50;
 
 /**
- * Repeats a debit whose answer was lost. This process may have been stopped in the meantime, and the maintenance may have finished and
- * cleared the group, so a missing pending change proves nothing. The ledger is checked too, and the account pays only if its
- * `seq` is unchanged since before both checks (a compare-and-set: every change raises `seq`). May be repeated. `unknown` when the
- * account keeps changing too fast.
+ * Repeats a debit whose answer was lost. Maintenance may have finished and cleared the group meanwhile, so a missing
+ * pending change proves nothing. The ledger is checked too, and the account pays only if its `seq` is unchanged since
+ * before both checks (a compare-and-set: every change raises `seq`). May be repeated. `unknown` when the account keeps
+ * changing too fast.
  *
- * What it finds is on a majority (`findCommitted`): a payment that a plain read shows may still be rolled back when its server is
- * replaced, and the messages, which then go to another server, would be free. A later write that is acknowledged proves it only if
- * it goes to the same server; on a cluster messages and account may lie on different ones.
+ * Its findings are read from a majority (`findCommitted`): a payment that a plain read shows may still be rolled back
+ * when its server is replaced, and the messages would be free. A later acknowledged write proves it only on the same
+ * server; on a cluster messages and account may lie on different ones.
  */
 export async function debitAgain(db: Db, asked: DebitRequest): Promise<Debit | { readonly kind: 'unknown' }> {
   const request = { ...asked, uncapped: false };
@@ -189,7 +184,6 @@ export async function debitAgain(db: Db, asked: DebitRequest): Promise<Debit | {
   return { kind: 'unknown' };
 }
 
-/** What a debit needs to know of the account. */
 type PayingAccount = Payer & Pick<AccountDocument, '_id' | 'seq' | 'pending'>;
 
 async function readAccounts(
@@ -220,22 +214,20 @@ export interface DebitDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Log;
-  /** Accounts that are known to have caps (`readDebits`). */
   readonly capped: Set<AccountId>;
 }
 
 const UNKNOWN = { kind: 'unknown' } as const;
 
-/** A first attempt (`debitEach`) that did not simply pay all requests. */
+/** A `debitEach` that did not simply pay all requests. */
 export interface Attempt {
-  /** When it began, by the monotonic clock. */
   readonly beganMs: number;
   readonly paid: Promise<number>;
 }
 
 /**
- * What became of each request after such an attempt; it is repeated when its answer was lost. Each is paid once or not at all,
- * and its answer says which, or `unknown` when that cannot be told. Rejects only when certainly nothing happened to any of them.
+ * What became of each request after such an attempt, which is repeated when its answer was lost. Each is paid once or
+ * not at all; its answer says which, or `unknown`. Rejects only when certainly nothing happened to any of them.
  */
 export async function debitAnswers(
   deps: DebitDeps,
@@ -309,23 +301,22 @@ async function repeat(db: Db, request: DebitRequest): Promise<Answered> {
 }
 
 /**
- * The part of a debit's filter that lets it pay before `payBy` only. The store's time decides, but that may go back: another
- * primary, or another router, may have a clock that is behind. So whoever acts on "it is over" says so in the account first
- * (`declareOver`), and from then on the debit is refused whatever the time is.
+ * The part of a debit's filter that lets it pay before `payBy` only. The store's time may go back: another primary or
+ * router may have a slower clock. So whoever acts on "it is over" first says so in the account (`declareOver`); from
+ * then on the debit is refused whatever the time is.
  */
 export function inTime(payBy: Date | undefined): Filter<AccountDocument> {
   return payBy === undefined ? {} : { lapsed: { $not: { $gte: payBy } }, $expr: { $lt: [NOW_MS, payBy.getTime()] } };
 }
 
-/** The first of these times. Undefined when there is none. */
 export function earliest(times: readonly (Date | undefined)[]): Date | undefined {
   return times.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined);
 }
 
 /**
- * Whether the time to pay is over, for good: true means that no debit of the account with this `payBy`, or an earlier one, pays
- * from now on, whatever clock it meets. What it had paid by then is found by `findCommitted`. One atomic update of the account. Call
- * this before looking for what was paid: then "not found" is final. May be repeated.
+ * True: no debit of the account with this `payBy`, or an earlier one, pays from now on, whatever clock it meets; what
+ * it had paid is found by `findCommitted`. One atomic update. Call this before looking for what was paid: then "not
+ * found" is final. May be repeated.
  */
 export async function declareOver(db: Db, account: AccountId, payBy: Date): Promise<boolean> {
   const { matchedCount } = await db

@@ -16,7 +16,6 @@ import { enterTogether, ledgerEntryOf } from '../ledger/store.ts';
 import type { DebitRequest } from './debit.ts';
 import { DECIDED, type Paid, purchaseEntry } from './pending.ts';
 
-/** What a debit of SMS has paid for. */
 export interface PaidGroup extends Partial<Pick<Paid, 'schedules'>>, Pick<Paid, 'messages'> {
   readonly group: GroupId;
   readonly batch?: { readonly id: BatchId } | undefined;
@@ -25,9 +24,8 @@ export interface PaidGroup extends Partial<Pick<Paid, 'schedules'>>, Pick<Paid, 
 }
 
 /**
- * Stores what debits have paid for, that of many by one insert each for messages, as lines of the queue, and schedules. Doing it
- * twice writes the same, if only the first attempt says that it is that. First attempts for what one command has paid for belong into
- * one call.
+ * Stores what debits have paid for: by one insert each the lines of the queue and the schedules. May be repeated, if
+ * only the first attempt says `first`. First attempts for what one command has paid for belong into one call.
  */
 export async function storePaid(db: Db, groups: readonly PaidGroup[], now: Date): Promise<void> {
   await Promise.all([
@@ -51,26 +49,22 @@ async function queuePaid(db: Db, groups: readonly PaidGroup[], now: Date): Promi
   );
 }
 
-/** Most debit commands per insert. */
 const COMMANDS_MAX = 20;
-/**
- * Least time between two inserts. No answer waits for them, only the carrier: on a busy gateway for a part of this, on an idle one
- * not at all.
- */
+/** Least time between two inserts, while the gateway is busy. Only the carrier waits for them, no answer. */
 const STORE_GAP_MS = 5;
 /**
- * How long debits are collected before they are entered together, those of an account that follow each other in one document. Nobody
- * waits for a ledger entry: until it exists, the account's pending change stands for it, in statements and in verification too.
+ * How long debits are collected before they are entered together, successive ones of an account in one document. Nobody
+ * waits for a ledger entry: until it exists, the pending change stands for it.
  */
 const ENTER_GATHER_MS = 100;
 const ENTRIES_MAX = 1_000;
-/** Most accounts for which it is remembered what their next debits take out of `pending`. */
+/** Accounts for which it is remembered what their next debits take out of `pending`. */
 const ACCOUNTS_MAX = 10_000;
 
-/** Groups that leave an account's `pending`: their messages, which are in the queue, or all, because the ledger has them too. */
+/** Groups that leave `pending`: only their messages, once queued, or all, once in the ledger too. */
 export type Leaving = ReadonlyMap<GroupId, 'messages' | 'all'>;
 
-/** A debit whose messages are stored. They are not kept in memory until it is entered: so much would have to be collected as garbage. */
+/** Without its messages, to spare the garbage collector. */
 interface StoredDebit extends Pick<DebitRequest, 'account' | 'group'> {
   readonly entry: ReturnType<typeof purchaseEntry>;
 }
@@ -80,9 +74,9 @@ export interface PaidDebit extends DebitRequest {
 }
 
 /**
- * Follow-up of a debit: its messages are stored in the queue and leave the account's document with its next debit, then the ledger
- * entry is written, and a later debit clears the pending change. Callers have their answers before: the debit has stored what must not be lost. If the process dies in between,
- * the group stays in the account's `pending`, and the maintenance finishes it (workers/maintenance/finish-pending.ts).
+ * Follow-up of a debit, after its answer: its messages are stored in the queue and leave the account's document with
+ * its next debit, then the ledger entry is written, and a later debit clears the pending change. If the process dies in
+ * between, the group stays in `pending`, and maintenance finishes it (workers/maintenance/finish-pending.ts).
  */
 export class FollowUp {
   readonly #clock: Clock;
@@ -121,14 +115,14 @@ export class FollowUp {
     });
   }
 
-  /** What the account's next debit takes out of `pending`. It is returned once; call `leave` if that debit did not do it. */
+  /** What the account's next debit takes out of `pending`. Returned once; call `leave` if that debit did not do it. */
   takeLeaving(account: AccountId): Leaving {
     const leaving = this.#leaving.get(account) ?? new Map();
     this.#leaving.delete(account);
     return leaving;
   }
 
-  /** Remembers this for `takeLeaving`, of a limited number of accounts. What is forgotten is cleared by the maintenance. */
+  /** Remembers this for `takeLeaving`, for `ACCOUNTS_MAX` accounts. Maintenance clears what is forgotten. */
   leave(account: AccountId, groups: Leaving): void {
     if (groups.size === 0) return;
     const known = this.#leaving.get(account);
@@ -142,9 +136,9 @@ export class FollowUp {
   }
 
   /**
-   * Resolves when the messages and the schedules of the debits of one command are stored; the ledger entries follow later. Never
-   * rejects. `first`: the debit was made by one attempt, and no other process makes it or stores what it paid for. Then the next debit
-   * may clear the pending change once everything is done.
+   * Resolves when the messages and schedules of one command's debits are stored; the ledger entries follow later. Never
+   * rejects. `first`: the debit was made by one attempt, and no other process makes it or stores what it paid for. Then
+   * the next debit may clear the pending change once everything is done.
    */
   async store(debits: readonly PaidDebit[]): Promise<void> {
     if (debits.length === 0) return;
@@ -161,7 +155,7 @@ export class FollowUp {
     });
   }
 
-  /** Whether the account may be debited: not while too much that it has paid for waits for the store. */
+  /** False while too much that the account has paid for waits for the store. */
   hasRoom(account: AccountId): boolean {
     return this.#open.hasRoom(account);
   }
@@ -171,7 +165,7 @@ export class FollowUp {
     return this.#open.room(account, REPEAT_MS);
   }
 
-  /** Resolves when nothing more is to be done, or when that takes too long. Then the maintenance does the rest. */
+  /** Resolves when nothing more is to be done, or when that takes too long: then maintenance does the rest. */
   settled(): Promise<void> {
     return this.#open.none(REPEAT_MS);
   }
@@ -184,9 +178,9 @@ export class FollowUp {
   }
 
   /**
-   * The results of `write`, which is told when it is a repeat, for each group; false for one that the maintenance has to do. It is repeated for as
-   * long as the store has trouble: meanwhile the groups count as open, and the accounts are not debited without end. After another
-   * error each group is written alone, so that one that the store refuses holds up no others, and repeated for some seconds.
+   * The results of `write` for each group; false for one that maintenance has to do. Repeated while the store has
+   * trouble: meanwhile the groups count as open, so accounts are not debited without end. After another error each
+   * group is written alone, so that a refused one holds up no others, and repeated for some seconds.
    */
   async #untilTaken<Group extends Pick<DebitRequest, 'group'>>(
     groups: readonly Group[],
@@ -209,7 +203,7 @@ export class FollowUp {
           }
           if (this.#clock.monotonicMs() >= deadline) return [false];
         }
-        // A process without anything else to do may end: the maintenance goes on.
+        // A process without anything else to do may end: maintenance goes on.
         await new Promise((resolve) => setTimeout(resolve, pauseMs(error, failed)).unref());
       }
     }
@@ -217,9 +211,9 @@ export class FollowUp {
 }
 
 /**
- * Enters paid debits in the ledger, with the number and the balance that the store gave each of them. False for a debit that is
- * not pending: the maintenance has entered it, or the account was read from an old view. Either way the maintenance clears what is left.
- * Repeating it writes the same.
+ * Enters paid debits in the ledger, with the number and balance that the store gave each. False for a debit that is not
+ * pending: maintenance has entered it, or the account was read from an old view; maintenance clears what is left. May
+ * be repeated.
  */
 async function enterDebits(db: Db, debits: readonly StoredDebit[]): Promise<readonly boolean[]> {
   const accounts = await readPending(db, debits);
@@ -234,7 +228,7 @@ async function enterDebits(db: Db, debits: readonly StoredDebit[]): Promise<read
   return entries.map((entry) => entry !== undefined);
 }
 
-/** Of `pending` only what the store decided (`DECIDED`). */
+/** Of `pending` only `DECIDED`. */
 type WithPending = Pick<AccountDocument, '_id' | 'pending'>;
 
 async function readPending(
@@ -254,13 +248,13 @@ async function readPending(
 }
 
 /**
- * Most groups of an account that are paid for and not finished, and most messages that are not stored. They lie in the account's
- * document, 150 bytes each group and some 500 each message, and every debit writes it anew: the larger it is, the slower are the
- * debits. A group is there for some 200 ms, a message for 20.
+ * Most unfinished groups and unstored messages of an account. They lie in its document, 150 bytes each group and some
+ * 500 each message, which every debit writes anew: the larger, the slower. A group is there for some 200 ms, a message
+ * for 20.
  */
 const GROUPS_MAX = 64;
 const MESSAGES_MAX = 128;
-/** Most messages of a process that are paid for and not stored. Until they are, it keeps them in memory. */
+/** Most paid and unstored messages of a process, which keeps them in memory. */
 const UNSTORED_MAX = 20_000;
 
 interface Open {
@@ -270,16 +264,12 @@ interface Open {
 
 const NONE: Open = { groups: 0, messages: 0 };
 
-/**
- * The groups of a process that are paid for and whose follow-up is not finished. They are answered already, so nothing but this
- * bounds how many there are: whoever debits an account asks here first whether there is room.
- */
+/** Limits the unfinished groups of a process: whoever debits an account asks here first whether there is room. */
 class OpenGroups {
   readonly #byAccount = new Map<AccountId, Open>();
   #unstored = 0;
   readonly #waiting = new Set<() => void>();
 
-  /** Counts a group that was paid for. */
   paid({ account, messages }: DebitRequest): void {
     const open = this.#openOf(account);
     this.#byAccount.set(account, { groups: open.groups + 1, messages: open.messages + messages.length });
@@ -293,7 +283,7 @@ class OpenGroups {
     this.#tell();
   }
 
-  /** Its follow-up is done, or left to the maintenance. */
+  /** Its follow-up is done, or left to maintenance. */
   finished(account: AccountId): void {
     const open = this.#openOf(account);
     if (open.groups === 1) this.#byAccount.delete(account);
@@ -301,7 +291,6 @@ class OpenGroups {
     this.#tell();
   }
 
-  /** Whether the account may be debited again. */
   hasRoom(account: AccountId): boolean {
     const { groups, messages } = this.#openOf(account);
     return groups <= GROUPS_MAX && messages <= MESSAGES_MAX && this.#unstored <= UNSTORED_MAX;

@@ -1,21 +1,17 @@
 export interface KeyedGrouperOptions<Key, Item, Result> {
-  /** Most items of one key per group. */
   readonly maxItems: number;
-  /** Most keys per group. */
   readonly maxKeys: number;
-  /** Most groups running at the same time. */
   readonly maxGroups: number;
   /** How long the newest group must have been running before another one starts beside it. */
   readonly patienceMs: number;
   /**
-   * Handles one group. When it resolves, the next group may start. The results of each part are in the order of its items and may
-   * come later. Until they come, the part's key is in no other group. A rejection of the group rejects all its items; a rejection
-   * of a part rejects the items of that part.
+   * Handles one group; when it resolves, the next may start. Each part's results are in the order of its items and may
+   * come later; until then, the part's key is in no other group. A rejection of the group rejects all its items; that
+   * of a part, the part's items.
    */
   run(parts: readonly KeyedPart<Key, Item>[]): Promise<readonly Promise<readonly Result[]>[]>;
 }
 
-/** The items of one key in a group. */
 export interface KeyedPart<Key, Item> {
   readonly key: Key;
   readonly items: readonly Item[];
@@ -38,9 +34,9 @@ interface Taken<Key, Item, Result> {
 }
 
 /**
- * Collects items of many keys (accounts) into few groups, so that one round trip serves several keys. A key is in one group at a
- * time, so its items stay in order. The first item of an idle grouper starts in the same turn. A second group starts only when
- * the first takes long: so no key waits for a slow group of others, and otherwise groups stay large.
+ * Collects items of many keys (accounts) into few groups, so that one round trip serves several keys. A key is in one
+ * group at a time, so its items stay in order. A second group starts only when the first takes long, so that no key
+ * waits for a slow group of others, and otherwise groups stay large.
  */
 export class KeyedGrouper<Key, Item, Result> {
   readonly #options: KeyedGrouperOptions<Key, Item, Result>;
@@ -116,7 +112,7 @@ export class KeyedGrouper<Key, Item, Result> {
     return parts;
   }
 
-  /** Delivers a part's results when they are ready; then its key may join a group again. */
+  /** When the results are delivered, the key may join a group again. */
   async #answer(
     { key, taken }: Taken<Key, Item, Result>,
     coming: Promise<readonly Result[]> | undefined,
@@ -125,7 +121,7 @@ export class KeyedGrouper<Key, Item, Result> {
       const results = (await coming) ?? [];
       taken.forEach((entry, i) => {
         if (i < results.length)
-          entry.resolve(results[i] as Result); // in range: checked in this line's condition
+          entry.resolve(results[i] as Result); // in range: checked above
         else entry.reject(new Error('a group gave fewer results than items'));
       });
     } catch (error) {

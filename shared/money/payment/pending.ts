@@ -37,32 +37,27 @@ import { creditsOf } from '../accounts/prices.ts';
  */
 export interface Paid {
   readonly messages: readonly MessageDocument[];
-  /** Schedules, released at their time. */
   readonly schedules: readonly ScheduleDocument[];
   readonly chatMessages: readonly ChatMessageDocument[];
   readonly batch: BatchId | undefined;
 }
 
-/** What one debit of SMS pays for: messages and schedules, or a batch. */
 export interface Purchase {
   readonly messages: readonly MessageDocument[];
   readonly schedules?: readonly ScheduleDocument[];
   readonly batch?: BatchOrder | undefined;
 }
 
-/** A stored batch that waits to be paid (messages/batch.ts). */
 export interface BatchOrder {
   readonly id: BatchId;
-  /** Recipients. */
   readonly total: number;
-  /** The price. Absent: 1 for each. */
+  /** Absent: 1 for each. */
   readonly credits?: number;
 }
 
 /** The binary's content. Nested documents would take the store twice the time. */
 interface Packed {
   readonly m: readonly MessageDocument[];
-  /** Absent when there are none. */
   readonly s?: readonly ScheduleDocument[];
   readonly c?: readonly ChatMessageDocument[];
 }
@@ -74,14 +69,12 @@ export type Decided = (typeof DECIDED)[number];
 
 type Asked = Omit<PendingChange, Decided>;
 
-/** The price in credits. */
 export function priceOf({ messages, schedules = [], batch }: Purchase): number {
   const booked = schedules.reduce((sum, { credits }) => sum + credits, 0);
   if (batch !== undefined) return (batch.credits ?? batch.total) + booked;
   return messages.reduce((sum, message) => sum + creditsOf(message), booked);
 }
 
-/** The requested part of a purchase's ledger entry. */
 export function purchaseEntry(purchase: Purchase): Omit<Asked, 'messages'> {
   const { batch, messages, schedules = [] } = purchase;
   const [only] = schedules;
@@ -109,7 +102,6 @@ export function encodePurchase(purchase: Purchase): Asked {
   return { ...purchaseEntry(purchase), messages: packed };
 }
 
-/** The requested part of a conversation's ledger entry. */
 export function openingEntry({ id, credits }: PaidConversation): Omit<Asked, 'messages'> {
   return { amount: -credits, reason: 'conversation', reference: id };
 }
@@ -127,7 +119,6 @@ function decodePaid(pending: PendingChange): Paid {
   return { messages: m, schedules: s, chatMessages: c, batch: paidBatch(pending) };
 }
 
-/** What the debits among these changes paid for, by group. */
 export function decodeDebits(changes: AccountDocument['pending'] = {}): ReadonlyMap<GroupId, Paid> {
   const debits = Object.entries(changes).filter(([, { reason }]) => reason === 'send' || reason === 'conversation');
   return new Map(debits.map(([change, debit]) => [change as GroupId, decodePaid(debit)])); // a debit's change is its group
@@ -142,9 +133,9 @@ function pack(packed: Packed): Binary {
 }
 
 /**
- * What an account has paid for and what may not be stored yet, by debit. Read this before reading what is stored, of SMS the queue
- * and then `messages`: a group that is no longer pending is stored by the time of the second read. So once nobody can pay any more, "not found" in all, by
- * `findCommitted`, is final.
+ * What an account has paid for and what may not be stored yet. Read this before reading what is stored, for SMS the
+ * queue and then `messages`: a group that is no longer pending is stored by then. So once nobody can pay any more, "not
+ * found" in all, by `findCommitted`, is final.
  */
 export async function readPaid(
   db: Db,
@@ -156,10 +147,7 @@ export async function readPaid(
   return decodeDebits(payer?.pending);
 }
 
-/**
- * Whether an account has paid for a message: it is in the account's pending changes, in the queue, or stored.
- * After the time to pay is over, undefined is final.
- */
+/** In the pending changes, the queue, or stored. After the time to pay is over, undefined is final. */
 export async function findAccepted(
   db: Db,
   account: AccountId,
@@ -175,19 +163,13 @@ export async function findAccepted(
   return (await findCommitted(messages, { _id: id, account }, { to: 1, credits: 1 })) ?? undefined;
 }
 
-/**
- * A schedule that an account has paid for, whether stored or still only in the account's pending changes. Writes nothing: what is
- * shown may be rolled back.
- */
+/** A schedule that an account has paid for, stored or pending. Writes nothing: what is shown may be rolled back. */
 export async function showBooked(db: Db, account: AccountId, id: ScheduleId): Promise<ScheduleDocument | undefined> {
   const pending = await readPending(db, account, id, findNow);
   return (await readSchedule(db, account, id)) ?? pending;
 }
 
-/**
- * The same for whoever acts on it: once nobody can pay for it any more, undefined is final. One that is only in the pending changes
- * is stored here, because the caller may cancel it next.
- */
+/** Like `showBooked`, but final once nobody can pay any more; stores it, because it may be cancelled next. */
 export async function findBooked(db: Db, account: AccountId, id: ScheduleId): Promise<ScheduleDocument | undefined> {
   const pending = await readPending(db, account, id, findCommitted);
   if (pending !== undefined) await storeBooked(db, [pending]);
@@ -208,10 +190,7 @@ async function readAllPending(db: Db, account: AccountId, find: FindOne): Promis
   return paid.flatMap(({ schedules }) => schedules);
 }
 
-/**
- * Every schedule that an account has paid for and that is not stored yet. Writes nothing. Read this before what is stored: one that
- * is stored meanwhile is in both then. The other way round it would be in none.
- */
+/** Writes nothing. Read this before what is stored: one stored meanwhile is then in both, not in none. */
 export async function showUnstored(db: Db, account: AccountId): Promise<readonly ScheduleDocument[]> {
   return withoutStored(db, account, await readAllPending(db, account, findNow));
 }

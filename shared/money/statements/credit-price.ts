@@ -1,9 +1,7 @@
-/** What credits cost in money, with its tax: for statements alone. Sending knows nothing of it. */
-
-/** A decimal like `0.20`, in the account's currency. */
+/** Like `0.20`, in the account's currency. */
 export const CREDIT_PRICE = /^(0|[1-9]\d{0,5})(\.\d{1,6})?$/;
 
-/** Part of the tax that is levied by itself: `CGST` of 9 %. `percent` is a decimal. */
+/** A tax that is levied by itself: `CGST` of 9 %. `percent` is a decimal. */
 export interface Levy {
   readonly name: string;
   readonly percent: string;
@@ -12,15 +10,11 @@ export interface Levy {
 export interface Sum {
   readonly net: string;
   readonly taxes: readonly (Levy & { readonly amount: string })[];
-  /** All taxes together. */
   readonly tax: string;
   readonly total: string;
 }
 
-/**
- * What `credits` cost, and the taxes on it. The price is rounded to the places of the currency, and each tax of it, halves away from zero;
- * exact otherwise, so that what is shown adds up.
- */
+/** Price and taxes are rounded to the currency's places, halves away from zero; exact otherwise. */
 export function sumOf(credits: number, price: string, levies: readonly Levy[], currency: string): Sum {
   const { maximumFractionDigits: places = 2 } = new Intl.NumberFormat('en', {
     style: 'currency',
@@ -39,18 +33,17 @@ export function sumOf(credits: number, price: string, levies: readonly Levy[], c
   };
 }
 
-/** Who sells, and the tax on it, as settings of the installation have it. */
 export interface TaxRule {
   /** `GST`. Empty: no tax. */
   readonly name: string;
   readonly percent: string;
-  /** The seller's number for it. */
+  /** The seller's registration for the tax. */
   readonly number: string;
 }
 
 /**
- * What is levied: CGST and the state's part, a half each, where seller and place of supply are in one state, else IGST (IGST Act 2017,
- * sections 7 and 8). Of a tax that is not India's GST, or of a seller without a GSTIN, the tax as it is.
+ * CGST and the state's part, a half each, where seller and place of supply are in one state, else IGST (IGST Act 2017,
+ * sections 7 and 8). For another tax than India's GST, or a seller without GSTIN: the tax as it is.
  */
 export function leviesOf({ name, percent, number }: TaxRule, place: GstState | undefined): readonly Levy[] {
   if (name === '') return [];
@@ -64,12 +57,11 @@ export function leviesOf({ name, percent, number }: TaxRule, place: GstState | u
   ];
 }
 
-/** The seller's state, of one who is registered for India's GST. */
+/** Undefined unless registered for India's GST. */
 export function sellerState({ name, number }: Pick<TaxRule, 'name' | 'number'>): GstState | undefined {
   return name === 'GST' && isGstin(number) ? stateOf(number) : undefined;
 }
 
-/** A decimal as a whole number of its last place. */
 function scaled(text: string, places: number): bigint {
   const [whole = '', part = ''] = text.split('.');
   return BigInt(whole + part.padEnd(places, '0'));
@@ -89,10 +81,10 @@ function decimal(minor: bigint, places: number): string {
 /** Numbers and states of India's goods and services tax. */
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
-/** State, PAN, which registration of it in that state, a letter (`Z` of ordinary taxpayers), check digit. */
+/** State, PAN, number of the registration in that state, a letter (`Z` for ordinary taxpayers), check digit. */
 const GSTIN = /^[0-9]{2}[A-Z]{5}[0-9]{4}[A-Z][1-9A-Z][A-Z][0-9A-Z]$/;
 
-/** The GST identification number of a registered person: 15 characters, the last of which is a check digit (Luhn, modulo 36). */
+/** 15 characters, the last of which is a check digit (Luhn, modulo 36). */
 export function isGstin(text: string): boolean {
   if (!GSTIN.test(text) || stateOf(text) === undefined) return false;
   const sum = [...text.slice(0, -1)].reduce((all, digit, at) => {
@@ -108,7 +100,6 @@ export interface GstState {
   readonly name: string;
 }
 
-/** The state in which a GSTIN is registered, or that has this code. */
 export function stateOf(gstinOrCode: string): GstState | undefined {
   const code = gstinOrCode.slice(0, 2);
   const name = STATES.get(code);

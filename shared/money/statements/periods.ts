@@ -9,13 +9,13 @@ import {
   ledgerEntryOf,
 } from '../ledger/store.ts';
 
-/** What happened to a balance in a period: `opening` and all movements are `closing`, exactly. Debits are negative. */
+/** `opening` and all movements add up to `closing`, exactly. Debits are negative. */
 export interface Movements {
   readonly opening: number;
   readonly topUps: number;
   readonly corrections: number;
   readonly usage: number;
-  /** What came back. Undefined: there are too many to be read, and `usage` is without them. */
+  /** Undefined: too many to be read; then `usage` includes them. */
   readonly refunds: number | undefined;
   readonly closing: number;
 }
@@ -24,22 +24,22 @@ export interface LedgerPeriods {
   readonly whole: Movements;
   /** Between each two of the bounds. */
   readonly parts: readonly Movements[];
-  /** Top-ups and corrections, oldest first. */
+  /** Oldest first. */
   readonly credits: readonly LedgerEntryDocument[];
 }
 
-/** Refunds of the whole time that are read at most. */
 const REFUNDS_MAX = 50_000;
 const SLICE = 1_000;
 /** Clocks of gateways differ by less. An entry belongs to a period by its number: this only finds it. */
 const SKEW_MS = 3_600_000;
-/** Documents in which an entry is looked for that is stored with others, some of which are stored alone too. */
+/** Documents searched for an entry that is stored together with others, some of which are stored alone too. */
 const NEAR = 500;
 
 /**
- * Movements between each two of `bounds`, which rise. Debits are not read: an account has millions in a month. The balance at each bound
- * is that of the last entry before it, which a binary search finds; top-ups, corrections and refunds are read; the rest is usage.
- * Exact at any moment: the account is read first, and what is pending in it counts as entered.
+ * Movements between each two of `bounds`, which rise. Debits are not read: an account has millions in a month. The
+ * balance at each bound is that of the last entry before it, found by binary search; top-ups, corrections and refunds
+ * are read; the rest is usage. Exact at any moment: the account is read first, and its pending changes count as
+ * entered.
  */
 export async function readPeriods(
   db: Db,
@@ -79,7 +79,6 @@ export async function readPeriods(
   };
 }
 
-/** Whether a balance changed between two times. */
 export async function hasMoved(db: Db, account: AccountId, from: Date, to: Date): Promise<boolean> {
   const { chain, newest } = await chainOf(db, account);
   const [before, last] = await chain.placesOf([from, to], 0, newest);
@@ -100,7 +99,6 @@ function distinct(entries: readonly LedgerEntryDocument[]): LedgerEntryDocument[
   return [...new Map(entries.map((entry) => [entry.seq, entry])).values()].sort((a, b) => a.seq - b.seq);
 }
 
-/** Undefined when there are more than `most`. */
 async function readRefunds(db: Db, account: AccountId, bounds: readonly Date[], most: number) {
   const [from = 0, to = 0] = [bounds[0]?.getTime(), bounds.at(-1)?.getTime()];
   const at = { $gte: new Date(from - SKEW_MS), $lt: new Date(to + SKEW_MS) };
@@ -115,7 +113,7 @@ async function readRefunds(db: Db, account: AccountId, bounds: readonly Date[], 
   return found.length > most ? undefined : found;
 }
 
-/** The entries of one account by their numbers, entered or pending. */
+/** By number, entered or pending. */
 class Chain {
   readonly #db: Db;
   readonly #account: AccountId;

@@ -11,14 +11,14 @@ import { type GstState, leviesOf, type Sum, sellerState, stateOf, sumOf } from '
 import { type Movements, readPeriods } from './periods.ts';
 
 /**
- * The statement of a month: what an account bought and used, with what a seller in India writes of it. It has, of the particulars of a tax
- * invoice (rule 46 of the CGST Rules 2017): name, address and GSTIN of both parties, or the state of a buyer who has none (a, d, e, f), a
- * serial number of its financial year (b), the date of issue (c), the code of the service (g) and its description (h), quantity, value,
- * rate and amount of each tax (i to m), and the place of supply (n). It has no signature (q), no QR code of the invoice portal (r), and
- * says nothing of reverse charge (p). Whether it is the invoice, the seller decides: credits are paid in advance, and a receipt or an
- * invoice of that may be due before the month ends. Exports and SEZ are not provided for.
+ * The statement of a month: what an account bought and used, with these particulars of a tax invoice (rule 46 of the
+ * CGST Rules 2017): name, address and GSTIN of both parties, or the state of a buyer without one (a, d, e, f), serial
+ * number of the financial year (b), date of issue (c), code (g) and description (h) of the service, quantity, value,
+ * rate and amount of each tax (i to m), place of supply (n). No signature (q), no QR code of the invoice portal (r),
+ * nothing of reverse charge (p). The seller decides whether it is the invoice: credits are paid in advance, and a
+ * receipt or an invoice of that may be due before the month ends. Exports and SEZ are not provided for.
  *
- * This is the form in which the API shows it, and in which one that was issued is kept.
+ * The API shows this form, and issued statements are stored in it.
  */
 export interface Statement {
   readonly account_id: string;
@@ -96,11 +96,11 @@ export type StatementSettings = Pick<
   | 'statementZone'
 >;
 
-/** Top-ups and corrections that are shown one by one, and rows of traffic. */
+/** Top-ups and corrections shown one by one; rows of traffic. */
 export const CREDITS_SHOWN = 500;
 const TRAFFIC_SHOWN = 500;
 
-/** The days of a month, and when each begins; and the end of the last. */
+/** The days of a month, when each begins, and the end of the last. */
 export function monthIn(month: string, zone: string): { readonly days: readonly Day[]; readonly bounds: Date[] } {
   const dayOf = daysOf(zone);
   const first = `${month}-01`;
@@ -166,9 +166,7 @@ function buyerOf({ name, billing = {} }: Pick<AccountDocument, 'name' | 'billing
   };
 }
 
-/**
- * The place of supply is the buyer's state, or the seller's where nobody knows where the buyer is (IGST Act 2017, section 12 (2)).
- */
+/** Place of supply: the buyer's state, or else the seller's (IGST Act 2017, section 12 (2)). */
 function moneyOf(
   { statementTaxName, statementTaxPercent, statementTaxNumber, statementServiceCode }: StatementSettings,
   account: AccountDocument,
@@ -194,16 +192,13 @@ function moneyOf(
   };
 }
 
-/**
- * A month that has ended, as it was when its statement was issued. The insert decides: from then on nobody computes it again, whatever
- * becomes of prices, settings and names.
- */
+/** A month as it was at the issue. The insert decides: from then on it is never computed again. */
 interface IssuedDocument {
   readonly _id: `${AccountId}:${string}`;
   readonly account: AccountId;
   /** The financial year of the issue, from April to March: `26-27`. */
   readonly series: string;
-  /** Counts up in its series without gaps: no two have the same, and each is one more than was stored. */
+  /** Counts up in its series without gaps. */
   readonly serial: number;
   readonly issuedAt: Date;
   readonly statement: Statement;
@@ -212,14 +207,14 @@ interface IssuedDocument {
 /** `number`: not longer than 16 characters. */
 export type IssuedStatement = Statement & { readonly number: string | null; readonly issued_on: string | null };
 
-/** Clocks of gateways differ by less, and what is pending is entered: then nothing of the month comes any more. */
+/** Clocks of gateways differ by less, and pending changes are entered by then: the month is complete. */
 const SETTLED_MS = 3_600_000;
 
 type Ask = { readonly month: string; readonly zone: string; readonly now: Date };
 
 /**
- * The statement of a month in the installation's time zone: the one that was issued. If the month is over and its credits moved, and there
- * is none yet, it is issued now. In another zone, and of a month that is not over, it is computed and has no number.
+ * The issued statement of a month in the installation's time zone; if there is none, the month is over and its credits
+ * moved, it is issued now. For another zone, or a month that is not over, it is computed and has no number.
  */
 export async function readStatement(
   db: Db,
@@ -235,7 +230,6 @@ export async function readStatement(
   return shown(await issue(db, account._id, made, ask));
 }
 
-/** Whether the end of the month is long enough ago. */
 export function isSettled({ month, zone, now }: Ask): boolean {
   const end = monthIn(month, zone).bounds.at(-1) ?? now;
   return now.getTime() - end.getTime() >= SETTLED_MS;
@@ -250,7 +244,7 @@ export async function findIssued(db: Db, account: AccountId, month: string): Pro
   return (await issuedOf(db).findOne({ _id: `${account}:${month}` })) ?? undefined;
 }
 
-/** The one with the last number, of one series or of all. The next number is one more, so it is never removed before there is a next. */
+/** Never removed before there is a next one, whose number is one more. */
 export async function findLastIssued(
   db: Db,
   of: Partial<Pick<IssuedDocument, 'series'>> = {},
