@@ -4,7 +4,6 @@ import { defined } from '../platform/runtime/defined.ts';
 import type { AccountId, AuditId } from '../platform/runtime/ids.ts';
 import { SEALED_TEXT } from '../platform/runtime/secret-box.ts';
 
-/** Who changed something. */
 export interface Actor {
   /** `ops`: the operator's command; `key`: an API key; `user`: somebody who signed in. */
   readonly kind: 'ops' | 'key' | 'user';
@@ -14,19 +13,19 @@ export interface Actor {
   readonly operator?: true;
   /** What a user signs in with. Users may be removed. */
   readonly name?: string;
-  /** Where the change came from, when that was another machine. */
   readonly address?: string;
 }
 
-/** What was changed: `{kind: 'key', id: '01kam…'}`. */
+/** `{kind: 'key', id: '01kam…'}` */
 export interface Subject {
   readonly kind: string;
   readonly id?: string;
 }
 
 /**
- * One change of a setting. It is written before the change is made and completed after it. An entry that stays `begun` may have
- * been done: the process was stopped in between. A completed entry never changes; the store removes it after `HARKARA_AUDIT_DAYS`.
+ * One change of a setting, written before the change is made and completed after it. An entry that stays `begun` may
+ * have been done: the process was stopped in between. A completed entry never changes; the store removes it after
+ * `HARKARA_AUDIT_DAYS`.
  */
 export interface AuditDocument {
   readonly _id: AuditId;
@@ -35,7 +34,7 @@ export interface AuditDocument {
   /** `<kind of thing>.<verb>`: `key.create`, `chatapp-webhook.register`. */
   readonly action: string;
   readonly subject: Subject;
-  /** The account that it belongs to; absent for what belongs to none, such as a carrier. */
+  /** Absent for what belongs to none, such as a carrier. */
   readonly account?: AccountId;
   readonly outcome: 'begun' | 'done' | 'failed';
   /** The thing without its secrets, before and after the change. Absent where there was none. */
@@ -46,16 +45,15 @@ export interface AuditDocument {
   readonly expiresAt: Date;
 }
 
-/** What is known before the change is made. */
 export type Intended = Pick<AuditDocument, 'actor' | 'action' | 'subject' | 'account' | 'before'>;
-/** What is known after the change. */
 export type Ended = Pick<AuditDocument, 'outcome' | 'account' | 'after'> & { readonly subject?: Subject };
 
 const MARK_CHARACTERS = 8;
 
 /**
- * A document as the audit shows it. Sealed secrets and bytes (the hash of a key) are replaced by a fingerprint of what is stored.
- * The fingerprint shows that a secret changed and reveals nothing of it, because every sealing starts with a new random number. What is still to be announced is no part of a setting.
+ * A document as the audit shows it. Sealed secrets and bytes (the hash of a key) become a fingerprint, which shows that
+ * a secret changed and reveals nothing of it, because every sealing starts with a new random number. Pending
+ * announcements are left out.
  */
 export function auditView(document: object): Readonly<Record<string, unknown>> {
   const { unannounced, ...lasting } = document as Readonly<Record<string, unknown>>; // every object is one
@@ -78,10 +76,7 @@ function mark(stored: string | Uint8Array): string {
 
 const DAY_MS = 86_400_000;
 
-/**
- * Records a change that is about to be made. If the id exists, the same actor made the same change in the same minute: `times`
- * counts it, and `before` stays as it was before all of them.
- */
+/** If the id exists, it is the same change within the minute: `times` counts it, and the first `before` stays. */
 export async function beginEntry(
   db: Db,
   id: AuditId,
@@ -100,7 +95,7 @@ export async function beginEntry(
   );
 }
 
-/** Records what changed nothing: somebody looked. Again within the minute, `times` counts it. */
+/** Records that somebody looked. Again within the minute, `times` counts it. */
 export async function noteEntry(
   db: Db,
   id: AuditId,
@@ -115,14 +110,13 @@ export async function noteEntry(
   await entries(db).updateOne({ _id: id }, { $setOnInsert: noted, $inc: { times: 1 } }, { upsert: true });
 }
 
-/** Records the result of the change. */
 export async function completeEntry(db: Db, id: AuditId, ended: Ended): Promise<void> {
   await entries(db).updateOne({ _id: id }, { $set: ended });
 }
 
 /**
- * Withdraws a change that did nothing. Its entry is removed, unless it also stands for earlier changes of the same minute: then
- * only `times` is lowered, and the outcome is `ended` or, without it, that of the earlier changes.
+ * Withdraws a change that did nothing. Removes its entry, unless it also stands for earlier changes of the same minute:
+ * then only `times` is lowered, and the outcome is `ended` or, without it, that of the earlier changes.
  */
 export async function withdrawEntry(db: Db, id: AuditId, ended?: Ended): Promise<void> {
   const { deletedCount } = await entries(db).deleteOne({ _id: id, outcome: 'begun', times: 1 });
@@ -133,7 +127,6 @@ export async function withdrawEntry(db: Db, id: AuditId, ended?: Ended): Promise
     await entries(db).updateOne({ _id: id, after: { $exists: true } }, { $set: { outcome: 'done' } });
 }
 
-/** The collection of the audit. */
 export function entries(db: Db): Collection<AuditDocument> {
   return db.collection('audit');
 }

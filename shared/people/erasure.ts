@@ -2,28 +2,28 @@ import type { Collection, Db } from 'mongodb';
 import type { AccountId, ErasureId } from '../platform/runtime/ids.ts';
 
 /**
- * A person's number that is to be erased, of one account or of all. The maintenance works it off (workers/maintenance/erase-number.ts)
- * and comes back until nothing of the person waits any more; then the number goes from here too.
+ * A person's number that is to be erased, of one account or of all. Maintenance does so
+ * (workers/maintenance/erase-number.ts) and comes back until nothing of the person waits any more; then the number goes
+ * from here too.
  */
 export interface ErasureDocument {
   readonly _id: ErasureId;
-  /** Absent: an operator asked for it, and it is about all accounts. */
+  /** Absent: an operator asked, and it is about all accounts. */
   readonly account?: AccountId;
   /** Digits with the country code, or the user id of a chat-app customer. Unset when it is done. */
   readonly number?: string;
-  /** The number as it stays known: `9198******10`. */
+  /** The masked number that stays: `9198******10`. */
   readonly shown: string;
   readonly at: Date;
-  /** When it is worked off, or looked at again. Unset when it is done. */
+  /** When maintenance looks at it next. Unset when it is done. */
   readonly due?: Date;
   readonly doneAt?: Date;
-  /** Messages that were emptied so far. */
   readonly erased: number;
   /** Messages, or deliveries of theirs, that had not ended at the last look. */
   readonly waiting: number;
 }
 
-/** How many an account may have unfinished. */
+/** Unfinished ones of an account. */
 export const ERASURES_MAX = 100;
 
 export async function insertErasure(db: Db, erasure: ErasureDocument): Promise<void> {
@@ -43,7 +43,7 @@ export async function findErasure(
   return found ?? undefined;
 }
 
-/** Newest first, behind `before`. Without an account: those of operators. */
+/** Newest first, after `before`. Without an account: those of operators. */
 export function listErasures(
   db: Db,
   account: AccountId | undefined,
@@ -61,7 +61,7 @@ export async function findDueErasure(db: Db, now: Date): Promise<ErasureDocument
   return (await erasures(db).findOne({ due: { $lte: now } }, { sort: { due: 1 } })) ?? undefined;
 }
 
-/** What a look at it found. `again`: when to look next; undefined ends it. */
+/** After a look at it. `again`: when to look next; undefined ends it. */
 export async function noteErasure(
   db: Db,
   { _id }: ErasureDocument,
@@ -79,10 +79,7 @@ function erasures(db: Db): Collection<ErasureDocument> {
   return db.collection('erasures');
 }
 
-/**
- * Matches what belongs to the account; without one, what belongs to operators. Indexes hold that under null, while `$exists: false`
- * would look at every document.
- */
+/** Null finds missing fields along an index, while `$exists: false` would look at every document. */
 export function ownedBy(account: AccountId | undefined): { readonly account: AccountId } {
   return { account: account ?? (null as never) };
 }

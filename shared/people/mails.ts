@@ -3,38 +3,34 @@ import type { Told } from '../platform/runtime/act.ts';
 import type { AccountId, MailId, UserId } from '../platform/runtime/ids.ts';
 
 /**
- * A mail to a user. The insert decides that it goes; its id is derived from what it tells and to whom, so there is one. It is made into
- * a text when it is sent (workers/mail/render.ts), again with the same `Message-ID` after a crash.
+ * A mail to a user. The insert decides that it goes; its id derives from content and user, so there is one. It is
+ * rendered when it is sent (workers/mail/render.ts), again with the same `Message-ID` after a crash.
  *
- * `waiting` (`due` set) → `sent` | `failed` (the server refused it for good) | `expired` (nobody took it in time).
+ * `waiting` (`due` set) → `sent`
+ * `failed` (the server refused it for good)
+ * `expired` (nobody took it in time).
  */
 export interface MailDocument {
   readonly _id: MailId;
   /** Whose user it is. Absent: an operator. */
   readonly account?: AccountId;
-  /** How the account is called. */
   readonly accountName?: string;
   readonly user: UserId;
-  /** The address. */
   readonly to: string;
   /** The event that it tells of, or `link`: a one-time link. */
   readonly kind: string;
   readonly told: Readonly<Record<string, Told>>;
   /** The token of a link. Removed when the mail has ended. */
   readonly sealed?: string;
-  /** When it happened. */
   readonly at: Date;
   readonly state: 'waiting' | 'sent' | 'failed' | 'expired';
   /** The time of the next try. Set in state `waiting` only. */
   readonly due?: Date;
   /** From then on it helps nobody. */
   readonly until: Date;
-  /** Tries that the server answered. */
   readonly tries: number;
-  /** What went wrong last, and when. */
   readonly error?: string;
   readonly failedAt?: Date;
-  /** The store removes it then. */
   readonly expiresAt: Date;
 }
 
@@ -42,10 +38,9 @@ export interface MailDocument {
 export const NOTICE_MS = 24 * 3_600_000;
 /** How long a mail is kept for operators after it has ended. */
 export const KEPT_MS = 14 * 24 * 3_600_000;
-/** What an account, or the operators, get in an hour at most. */
+/** Of an account, or of the operators. */
 export const MAILS_PER_HOUR = 200;
 
-/** The mails that are due, the oldest first. */
 export function dueMails(db: Db, now: Date, limit: number): Promise<MailDocument[]> {
   return mailsOf(db)
     .find({ due: { $lte: now } })
@@ -54,7 +49,7 @@ export function dueMails(db: Db, now: Date, limit: number): Promise<MailDocument
     .toArray();
 }
 
-/** What became of a mail. The token of its link is removed. */
+/** The token of its link is removed. */
 export async function endMail(
   db: Db,
   id: MailId,
@@ -63,7 +58,7 @@ export async function endMail(
   await mailsOf(db).updateOne({ _id: id, state: 'waiting' }, { $set: ended, $unset: { due: '', sealed: '' } });
 }
 
-/** A try that failed. `due`: when it is tried again. `counts`: the server itself answered. */
+/** After a failed try. `due`: the next try. `counts`: the server itself answered. */
 export async function delayMail(
   db: Db,
   id: MailId,
@@ -78,7 +73,7 @@ export async function delayMail(
   await mailsOf(db).updateOne({ _id: id, state: 'waiting' }, { $set: set, $inc: { tries: counts ? 1 : 0 } });
 }
 
-/** How many mails wait, counted up to `most`, and the one that is due first. */
+/** Counted up to `most`; `next`: the one that is due first. */
 export async function waitingMails(db: Db, now: Date, most: number) {
   const waiting = { due: { $exists: true }, until: { $gt: now } };
   const [count, [next]] = await Promise.all([
@@ -88,7 +83,6 @@ export async function waitingMails(db: Db, now: Date, most: number) {
   return { count, next };
 }
 
-/** The mail whose try failed last. */
 export async function lastFailedMail(db: Db): Promise<MailDocument | undefined> {
   const found = await mailsOf(db)
     .find({ failedAt: { $exists: true } })
@@ -98,7 +92,7 @@ export async function lastFailedMail(db: Db): Promise<MailDocument | undefined> 
   return found[0];
 }
 
-/** The mails, newest first, after the one named. */
+/** Newest first, after the one named. */
 export function listMails(db: Db, after: MailId | undefined, limit: number): Promise<MailDocument[]> {
   return mailsOf(db)
     .find(after === undefined ? {} : { _id: { $lt: after } })

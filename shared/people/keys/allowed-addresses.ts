@@ -1,15 +1,12 @@
 import ipaddr from 'ipaddr.js';
 
-/** Most entries of one key. For more, a subnet is the right form. */
+/** Per key. For more, a subnet is the right form. */
 export const ALLOWED_ADDRESSES_MAX = 100;
 
 /** ::ffff:0:0/96, in which IPv4 addresses are written as IPv6 (RFC 4291 §2.5.5.2). */
 const MAPPED_BITS = 96;
 
-/**
- * Normalizes an address or subnet for a key's allow-list, so that equal ones have equal texts: IPv4-mapped addresses become IPv4,
- * and a subnet's host bits are cleared. Undefined for any other text.
- */
+/** Equal subnets get equal texts: mapped addresses become IPv4, host bits 0. Undefined: malformed. */
 export function canonicalSubnet(text: string): string | undefined {
   const [address = '', bits, ...more] = text.trim().split('/');
   if (more.length > 0 || !isAddress(address) || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return undefined;
@@ -31,7 +28,7 @@ function isAddress(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 }
 
-/** What two subnets in canonical form have in common: the smaller of them, or nothing. */
+/** For subnets in canonical form: the smaller of the two, or nothing. */
 export function subnetIntersection(a: string, b: string): string | undefined {
   const [first, second] = [ipaddr.parseCIDR(withBits(a)), ipaddr.parseCIDR(withBits(b))];
   const [smaller, larger, text] = first[1] >= second[1] ? [first, second, a] : [second, first, b];

@@ -1,21 +1,17 @@
 import type { Collection, Db, Document } from 'mongodb';
 import { type KeyDocument, REQUESTS_PER_MINUTE } from './key.ts';
 
-/**
- * When, from where and how often a key was used recently. Stored apart from the key, which changes rarely and is read by every
- * gateway.
- */
+/** Recent use. Apart from the key, which changes rarely and is read by every gateway. */
 export interface KeyUseDocument {
-  /** The key's id. */
   readonly _id: string;
   /** Time of the newest request, to the minute. */
   readonly at: Date;
   readonly address: string;
-  /** Requests by hour of the last day. `h7` is the newest hour whose number modulo 24 is 7; `hour` counts hours from 1970. */
+  /** The last day's hours. `h7` is the newest hour whose number modulo 24 is 7; `hour` counts hours from 1970. */
   readonly hours: Readonly<Record<string, { readonly hour: number; readonly requests: number }>>;
 }
 
-/** What one process saw of a key since its last report. */
+/** By one process, since its last report. */
 export interface KeyUse {
   readonly key: string;
   readonly at: Date;
@@ -26,7 +22,7 @@ export interface KeyUse {
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
 
-/** Adds a use to its key's document, which may not exist yet. The newest address wins, in whatever order processes report. */
+/** Its document may not exist yet. The newest address wins, in whatever order processes report. */
 function usePipeline({ at, address, requests }: KeyUse): Document[] {
   const hour = hourOf(at);
   const slot = `hours.h${hour % HOURS}`;
@@ -42,7 +38,7 @@ function usePipeline({ at, address, requests }: KeyUse): Document[] {
   ];
 }
 
-/** Requests in the current hour and the 23 before it. */
+/** In the current hour and the 23 before it. */
 export function requestsOfDay({ hours }: KeyUseDocument, now: Date): number {
   const first = hourOf(now) - HOURS + 1;
   return Object.values(hours).reduce((sum, { hour, requests }) => (hour >= first ? sum + requests : sum), 0);
@@ -52,7 +48,7 @@ function hourOf(at: Date): number {
   return Math.floor(at.getTime() / HOUR_MS);
 }
 
-/** One command. A repeated call counts twice; that is good enough for numbers that only people read. */
+/** A repeated call counts twice; that is good enough for numbers that only people read. */
 export async function addKeyUses(db: Db, uses: readonly KeyUse[]): Promise<void> {
   if (uses.length === 0) return;
   await keyUses(db).bulkWrite(
@@ -61,7 +57,6 @@ export async function addKeyUses(db: Db, uses: readonly KeyUse[]): Promise<void>
   );
 }
 
-/** The uses of those keys that were ever used, by key. */
 export async function findKeyUses(db: Db, keys: readonly string[]): Promise<ReadonlyMap<string, KeyUseDocument>> {
   const found = await keyUses(db)
     .find({ _id: { $in: keys } })
@@ -73,10 +68,8 @@ function keyUses(db: Db): Collection<KeyUseDocument> {
   return db.collection('key_uses');
 }
 
-/** What is shown of a key, with when, from where and how often it was used. */
 export type KeyView = ReturnType<typeof view>;
 
-/** The views of these keys, in their order. */
 export async function keyViews(db: Db, now: Date, keys: readonly KeyDocument[]): Promise<readonly KeyView[]> {
   const uses = await findKeyUses(
     db,

@@ -4,70 +4,58 @@ import type { WithActs } from '../../platform/runtime/act.ts';
 import { type AccountId, newId } from '../../platform/runtime/ids.ts';
 import { subnetIntersection } from './allowed-addresses.ts';
 
-/** An API key as stored. The secret itself is stored nowhere, only its SHA-256. */
+/** The secret itself is stored nowhere, only its SHA-256. */
 export interface KeyDocument extends WithActs {
   /** The public part of `hk_live_<id>_<secret>`, or `hk_test_…`. */
   readonly _id: string;
-  /** What it sends is a test, and it sees tests alone (gateway/access/account.ts). */
+  /** It sends tests and sees only tests (gateway/access/account.ts). */
   readonly test?: true;
-  /** Absent: a key of operators, with scopes of operators alone. Nothing of an account reaches it. */
+  /** Absent: a key of operators, with scopes of operators only. Nothing of an account reaches it. */
   readonly account?: AccountId;
   readonly name: string;
   readonly secretHash: Binary;
   readonly status: 'active' | 'revoked';
-  /** Its place among the keys that work (platform/mongo/places.ts). A revoked key has none; one that has expired leaves it to another. */
+  /** Among the working keys (platform/mongo/places.ts). Revoked: none; expired: left to another key. */
   readonly place?: number;
   readonly scopes: readonly KeyScope[];
   readonly createdAt: Date;
   readonly expiresAt?: Date;
-  /** Its own request rate, instead of `REQUESTS_PER_MINUTE`. */
+  /** Instead of `REQUESTS_PER_MINUTE`. */
   readonly perMinute?: number;
-  /**
-   * The most credits that it may spend in a day and in a month (UTC). All keys of its line have the same, and what the keys that it
-   * makes spend counts for it too (money/ledger/spending.ts).
-   */
+  /** Per UTC day and month, for its line; what keys that it makes spend counts too (money/ledger/spending.ts). */
   readonly caps?: { readonly day?: number; readonly month?: number };
   /** The only addresses and subnets that may use it (`canonicalSubnet`). Absent: it may be used from everywhere. */
   readonly allowedIps?: readonly string[];
-  /** Who made it; absent: ops. */
+  /** Absent: ops. */
   readonly createdBy?: { readonly kind: 'key' | 'user'; readonly id: string; readonly name?: string };
-  /** Who made it, who made that key, and so on up to the user: the ids of users, and of keys as `lineOf` tells. */
+  /** Who made it, who made that key, and so on up to the user: the ids of users, and of keys by `lineOf`. */
   readonly makers?: readonly string[];
   /** The first of the keys that replaced one another, when it replaces one. */
   readonly line?: string;
   /** The key that it replaces, and how long that one works at most. */
   readonly rotatedFrom?: { readonly key: string; readonly until: Date };
-  /** The key that replaces it. It is set after that key is there. */
+  /** The key that replaces it, set after that key is there. */
   readonly rotatedTo?: string;
 }
 
 /** "Limits": request rate per API key. */
 export const REQUESTS_PER_MINUTE = 1_000;
 
-/** The most keys of an account, or of the operators, that work at a time. */
+/** Working keys of an account, or of the operators. */
 export const LIVE_KEYS_MAX = 50;
 
-/**
- * What keys that replaced one another are in the lineage of others: one. So a key that replaces itself each day, or two that replace
- * each other, have no more makers for it.
- */
+/** Keys that replaced one another count as one in the lineage of others, so replacing a key each day adds no makers. */
 export function lineOf({ _id, line = _id }: Pick<KeyDocument, '_id' | 'line'>): string {
   return line;
 }
 
-/** How many keys stand between a key and the user, or ops, at most. Each of them counts its requests. */
+/** Most keys between a key and the user, or ops. Each of them counts the key's requests. */
 export const GENERATIONS_MAX = 10;
 
-/**
- * The scopes of an account's keys. `otp`: may use the most urgent lane (`priority: "otp"`), in addition to `send`. `manage`: may
- * change settings of the account; it includes neither `send` nor `read`.
- */
+/** `otp`: the most urgent lane, beside `send`. `manage`: settings of the account, without `send` and `read`. */
 export const ACCOUNT_KEY_SCOPES = ['send', 'read', 'otp', 'manage'] as const;
 
-/**
- * What operators do at `/v2/admin/…`, which concerns all accounts (docs/decisions/0027). Only keys without an account have these, and
- * they have no other; only `ops operator-key create` makes them.
- */
+/** For `/v2/admin/…` (docs/decisions/0027), in keys without an account; only `ops operator-key create` makes them. */
 export const OPERATOR_SCOPES = ['admin:read', 'admin:look', 'admin:support', 'admin:money', 'admin:routing'] as const;
 export type OperatorScope = (typeof OPERATOR_SCOPES)[number];
 
@@ -77,12 +65,12 @@ export function isOperatorScope(scope: string): scope is OperatorScope {
   return OPERATOR_SCOPES.some((one) => one === scope);
 }
 
-/** How long a key of operators works at most. Such a key always has an end, and a list of addresses. */
+/** A key of operators always has an end, and a list of addresses. */
 export const OPERATOR_KEY_DAYS_MAX = 400;
 
 /**
- * The text of an API key: `hk_live_<id>_<secret>`, or `hk_test_…`. The id (26 characters) names the key document and is no secret;
- * the secret is 256 random bits in hexadecimal, so that a double click selects the whole key.
+ * The text of an API key: `hk_live_<id>_<secret>`, or `hk_test_…`. The id (26 characters) names the key document and is
+ * no secret; the secret is 256 random bits in hexadecimal, so that a double click selects the whole key.
  */
 export interface KeyText {
   readonly id: string;
@@ -96,7 +84,6 @@ export function newKeyText(nowMs: number): KeyText {
   return { id: newId('key', nowMs).slice('key_'.length), secret: randomBytes(SECRET_BYTES).toString('hex') };
 }
 
-/** What the texts of a key begin with. */
 export function keyPrefix(id: string, test = false): string {
   return `hk_${test ? 'test' : 'live'}_${id}`;
 }
@@ -105,7 +92,6 @@ export function formatKey({ id, secret }: KeyText, test?: boolean): string {
   return `${keyPrefix(id, test)}_${secret}`;
 }
 
-/** Undefined when the text cannot be one of our keys. */
 export function parseKey(text: string): (KeyText & { readonly test: boolean }) | undefined {
   const [, mode, id, secret] = KEY_FORM.exec(text) ?? [];
   return id === undefined || secret === undefined ? undefined : { id, secret, test: mode === 'test' };
@@ -116,15 +102,15 @@ export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 
-/** Whether the secret has this hash. Takes the same time for every wrong secret. */
+/** Takes the same time for every wrong secret. */
 export function secretMatches(secret: string, secretHash: Uint8Array): boolean {
   const given = hashSecret(secret);
   return given.length === secretHash.length && timingSafeEqual(given, secretHash);
 }
 
 /**
- * How far a key reaches. A key that another one makes reaches no farther than its maker, in each of the four (docs/decisions/0025).
- * What is absent has no bound, but `perMinute` of a key that has none of its own is `REQUESTS_PER_MINUTE`.
+ * How far a key reaches. A key made by another reaches no farther than its maker, in each field (docs/decisions/0025).
+ * Absent: no bound, but `REQUESTS_PER_MINUTE` for a key's own `perMinute`.
  */
 export interface Bounds {
   readonly scopes: readonly KeyScope[];
@@ -133,20 +119,16 @@ export interface Bounds {
   readonly allowedIps?: readonly string[] | undefined;
 }
 
-/**
- * How far a test key reaches at most. It may stand in programs that many see, so it changes nothing. All test keys of an account share
- * one window of the rate (gateway/access/rate-limit.ts).
- */
+/** Test keys may be public, so they change nothing. They share one window (gateway/access/rate-limit.ts). */
 export const TEST_KEY_BOUNDS: Bounds = { scopes: ['send', 'read', 'otp'], perMinute: 100 };
 
-/** A key's own bounds. */
 export function boundsOf({ scopes, expiresAt, perMinute, allowedIps }: KeyDocument): Bounds {
   return { scopes, expiresAt, perMinute: perMinute ?? REQUESTS_PER_MINUTE, allowedIps };
 }
 
 export type BoundField = keyof Bounds;
 
-/** In what `wanted` reaches farther than `bound`. */
+/** The fields in which `wanted` reaches farther than `bound`. */
 export function excess(wanted: Bounds, bound: Bounds): readonly BoundField[] {
   const exceeded: Readonly<Record<BoundField, boolean>> = {
     scopes: wanted.scopes.some((scope) => !bound.scopes.includes(scope)),
@@ -161,7 +143,7 @@ export function excess(wanted: Bounds, bound: Bounds): readonly BoundField[] {
 
 export const BOUND_FIELDS = ['scopes', 'expiresAt', 'perMinute', 'allowedIps'] as const satisfies readonly BoundField[];
 
-/** What of `key` is inside `bound`. Undefined when nothing is: no scope, or no address. */
+/** Undefined when no scope or no address is left. */
 export function inside(key: Bounds, bound: Bounds): Bounds | undefined {
   const scopes = key.scopes.filter((scope) => bound.scopes.includes(scope));
   const allowedIps = commonAddresses(key.allowedIps, bound.allowedIps);

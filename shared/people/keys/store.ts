@@ -24,7 +24,6 @@ export interface NewKey {
   /** Absent: a key of operators. */
   readonly account?: AccountId;
   readonly test?: true | undefined;
-  /** For people, to tell keys apart. */
   readonly name: string;
   readonly scopes: readonly KeyScope[];
   readonly expiresAt?: Date | undefined;
@@ -37,7 +36,7 @@ export interface NewKey {
   readonly line?: string;
 }
 
-/** Fields that are absent stay unchanged. An empty list of addresses allows all addresses. */
+/** Absent fields stay unchanged. An empty list of addresses allows all addresses. */
 export type KeyChange = Partial<Pick<NewKey, 'name' | 'scopes' | 'perMinute' | 'allowedIps'>>;
 
 /** Who makes a key. Absent where ops does, which may give it anything. */
@@ -45,24 +44,21 @@ export interface Maker {
   readonly by: NonNullable<KeyDocument['createdBy']>;
   /** The new key's makers: this one, then its own. */
   readonly makers: readonly string[];
-  /**
-   * Whether the maker may still make this key. Asked when it is stored: whoever narrows, revokes or disables its maker looks for its
-   * keys after that, and so one of the two sees the other.
-   */
+  /** Asked after it is stored: whoever narrows or revokes the maker then looks for its keys, so one sees the other. */
   mayStill(made: KeyDocument): Promise<boolean>;
 }
 
-/** Who makes the key was revoked, disabled or narrowed at the same moment. There is no key. */
+/** The maker was revoked, disabled or narrowed at the same moment. There is no key. */
 export class MakerChanged extends Error {}
 
-/** Makes a key. The full text is returned here and never again: only its hash is stored. Throws `AllPlacesTaken`. */
+/** The full text is returned here and never again: only its hash is stored. Throws `AllPlacesTaken`. */
 export async function createKey(db: Db, clock: Clock, key: NewKey): Promise<{ id: string; key: string }> {
   const text = newKeyText(clock.now().getTime());
   await insertKey(db, clock, key, text);
   return { id: text.id, key: formatKey(text, key.test) };
 }
 
-/** Makes a key of this text. Throws `AllPlacesTaken` and `MakerChanged`. */
+/** Throws `AllPlacesTaken` and `MakerChanged`. */
 export async function insertKey(db: Db, clock: Clock, key: NewKey, text: KeyText): Promise<KeyDocument> {
   const { account, test, name, scopes, expiresAt, perMinute, allowedIps, caps, maker, rotatedFrom, line } = key;
   const now = clock.now();
@@ -105,7 +101,7 @@ async function releasePlaces(db: Db, account: AccountId | undefined, now: Date):
   );
 }
 
-/** Whether the key is revoked, expired or replaced: then nothing can replace it. */
+/** Revoked, expired or replaced: nothing can replace it. */
 export function isOver({ status, expiresAt, rotatedTo }: KeyDocument, now: Date): boolean {
   return status === 'revoked' || rotatedTo !== undefined || (expiresAt !== undefined && expiresAt <= now);
 }
@@ -114,7 +110,6 @@ export function isOver({ status, expiresAt, rotatedTo }: KeyDocument, now: Date)
 export const OVERLAP_MS = 24 * 3_600_000;
 
 export interface Rotation {
-  /** Until when the old key works at most. */
   readonly until: Date;
   /** When the new key ends. Undefined: when the old one would have. */
   readonly expiresAt?: Date | undefined;
@@ -122,9 +117,9 @@ export interface Rotation {
 }
 
 /**
- * Makes a key of this text with the settings of `old`. The new key is stored first: if the process dies then, both work, and
- * `retireReplaced` completes it. Undefined when `old` was replaced, revoked or changed meanwhile. Throws `AllPlacesTaken` and
- * `MakerChanged`.
+ * Makes a key of this text with the settings of `old`. The new key is stored first: if the process dies then, both
+ * work, and `retireReplaced` completes it. Undefined when `old` was replaced, revoked or changed meanwhile. Throws
+ * `AllPlacesTaken` and `MakerChanged`.
  */
 export async function rotateKey(
   db: Db,
@@ -139,9 +134,9 @@ export async function rotateKey(
 }
 
 /**
- * The key that `made` replaces gets its end. Idempotent: it completes a rotation whose process died after it had made the new key.
- * False when another key replaces it already, or somebody has revoked it or changed what it may do or spend: then `made` is removed,
- * whose text nobody has seen.
+ * Ends the key that `made` replaces. Idempotent: completes a rotation whose process died after it had made the new key.
+ * False when another key replaces it already, or it was revoked, or what it may do or spend was changed: then `made` is
+ * removed, whose text nobody has seen.
  */
 export async function retireReplaced(db: Db, made: KeyDocument): Promise<boolean> {
   const { _id, rotatedFrom, caps } = made;
@@ -155,10 +150,7 @@ export async function retireReplaced(db: Db, made: KeyDocument): Promise<boolean
   return matchedCount === 1;
 }
 
-/**
- * Gateways see the change within 4 s. Returns the key as changed; undefined when it is no longer as `seen`: what was
- * allowed then may not be any more.
- */
+/** Gateways see it within 4 s. Undefined when the key is no longer as `seen`, so the right may be gone. */
 export async function updateKey(
   db: Db,
   seen: KeyDocument,
@@ -171,7 +163,7 @@ export async function updateKey(
   ]);
 }
 
-/** Changes a key that is still as `seen` in what it may do. */
+/** Changes a key that still may do what `seen` may. */
 async function changeSeen(db: Db, seen: KeyDocument, update: Document[]): Promise<KeyDocument | undefined> {
   const { _id, status, expiresAt } = seen;
   const same = { _id, status, expiresAt: expiresAt ?? ABSENT, ...allowedTo(seen) };
@@ -180,15 +172,12 @@ async function changeSeen(db: Db, seen: KeyDocument, update: Document[]): Promis
 
 const ABSENT = { $exists: false } as const;
 
-/** Matches keys that may do the same while they work. */
+/** Keys that may do the same while they work. */
 function allowedTo({ scopes, perMinute, allowedIps }: KeyDocument): Filter<KeyDocument> {
   return { scopes, perMinute: perMinute ?? ABSENT, allowedIps: allowedIps ?? ABSENT };
 }
 
-/**
- * Takes from a key what is outside `bound`. A key of which nothing is left is revoked. Returns it as it is then; undefined when it
- * was inside already.
- */
+/** A key of which nothing is left is revoked. Undefined when it was inside `bound` already. */
 export async function narrowKey(db: Db, id: string, bound: Bounds): Promise<KeyDocument | undefined> {
   for (;;) {
     const key = await findKey(db, id);
@@ -200,7 +189,7 @@ export async function narrowKey(db: Db, id: string, bound: Bounds): Promise<KeyD
   }
 }
 
-/** Sets the caps of all keys of a line, or removes them. Returns the key as it is then. */
+/** Sets or removes the caps of all keys of a line. Returns the key as it is then. */
 export async function setKeyCaps(
   db: Db,
   { _id, account, line }: KeyDocument,
@@ -209,12 +198,13 @@ export async function setKeyCaps(
   const first = line ?? _id;
   const ofLine = { ...ownedBy(account), $or: [{ _id: first }, { line: first }] };
   const update = caps === undefined ? { $unset: { caps: '' as const } } : { $set: { caps } };
-  // A key that replaced one of them during a pass is found by the next. After that, none with other caps replaces one (`retireReplaced`).
+  // A key that replaced one during a pass is found by the next. Afterwards none with other caps replaces one
+  // (`retireReplaced`).
   while ((await keys(db).updateMany(ofLine, update)).modifiedCount > 0);
   return findKey(db, _id);
 }
 
-/** The caps of those of these lines of an account's keys that have any: what their keys may spend (money/ledger/spending.ts). */
+/** Of those lines that have any: what their keys may spend (money/ledger/spending.ts). */
 export async function readCapsOfLines(
   db: Db,
   account: AccountId,
@@ -228,35 +218,31 @@ export async function readCapsOfLines(
   return [...new Map(found.map((key) => [lineOf(key), { key: lineOf(key), ...key.caps }])).values()];
 }
 
-/** Marks the values as literals: a name may begin with `$`. */
+/** A name may begin with `$`. */
 function literally(change: object): Document {
   const given = Object.entries(change).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [name, { $literal: value }]));
 }
 
-/**
- * Revokes a key for good; gateways refuse it within 4 s. Returns it; undefined when there is no such key. Idempotent.
- */
+/** For good; gateways refuse it within 4 s. Undefined when there is no such key. Idempotent. */
 export async function revokeKey(db: Db, id: string): Promise<KeyDocument | undefined> {
   const revoked: UpdateFilter<KeyDocument> = { $set: { status: 'revoked' }, $unset: { place: '' } };
   return (await keys(db).findOneAndUpdate({ _id: id }, revoked, { returnDocument: 'after' })) ?? undefined;
 }
 
-/** Revokes all keys of an account. Idempotent. */
+/** Idempotent. */
 export async function revokeKeysOf(db: Db, account: AccountId): Promise<void> {
   await keys(db).updateMany({ account, status: 'active' }, { $set: { status: 'revoked' }, $unset: { place: '' } });
 }
 
-/** A key of the account. */
 export async function findOwnKey(db: Db, account: AccountId, id: string): Promise<KeyDocument | undefined> {
   return (await keys(db).findOne({ _id: id, account })) ?? undefined;
 }
 
-/** As it is shown: a key that has expired is not active. */
 export const KEY_STATES = ['active', 'expired', 'revoked'] as const;
 export type KeyState = (typeof KEY_STATES)[number];
 
-/** Keys of an account, or of operators, newest first, older than `after`. */
+/** Of an account, or of operators; newest first, older than `after`. */
 export function listKeyPage(
   db: Db,
   account: AccountId | undefined,
@@ -278,7 +264,7 @@ export function listKeyPage(
     .toArray();
 }
 
-/** The keys of an account that work, oldest first: at most `LIVE_KEYS_MAX`. */
+/** Oldest first: at most `LIVE_KEYS_MAX`. */
 export async function listLiveKeys(db: Db, account: AccountId | undefined, now: Date): Promise<readonly KeyDocument[]> {
   const placed = await keys(db)
     .find({ ...ownedBy(account), place: { $gte: 0 } })
@@ -293,7 +279,6 @@ function ofState(state: KeyState, now: Date): Filter<KeyDocument> {
   return { status: 'active', $or: [{ expiresAt: { $exists: false } }, { expiresAt: { $gt: now } }] };
 }
 
-/** The key of a line that nothing has replaced. */
 export async function newestOfLine(
   db: Db,
   account: AccountId | undefined,
@@ -307,7 +292,6 @@ export async function findKey(db: Db, id: string): Promise<KeyDocument | undefin
   return (await keys(db).findOne({ _id: id })) ?? undefined;
 }
 
-/** The keys that exist, in no order. */
 export async function findKeys(db: Db, ids: readonly string[]): Promise<readonly KeyDocument[]> {
   return keys(db)
     .find({ _id: { $in: ids } })

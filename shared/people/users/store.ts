@@ -24,17 +24,14 @@ import {
 /** A user of the account, or another operator, signs in with that name already. */
 export class UsernameTaken extends Error {}
 
-/** Who is invited. Without an account: an operator. */
+/** Without an account: an operator. */
 export type Invited = Pick<UserDocument, 'username' | 'name' | 'email'> &
   (
     | { readonly account: UserDocument['account'] & string; readonly role: AccountRole }
     | { readonly role: OperatorRole }
   );
 
-/**
- * Makes a user who has no password yet, with the token of the link to set it. With `box` the link is mailed too, where the user has an
- * address. Throws `UsernameTaken`, or `AllPlacesTaken`.
- */
+/** `box`: the link to set the password is mailed, if possible. Throws `UsernameTaken`, `AllPlacesTaken`. */
 export async function inviteUser(
   db: Db,
   now: Date,
@@ -66,7 +63,7 @@ export async function inviteUser(
   }
 }
 
-/** That a link is to be mailed, as an act of the user's document. Only the mail will have its token. */
+/** The link to be mailed, as an act of the user's document. Only the mail will have its token. */
 function mailedLink(
   user: Pick<UserDocument, '_id' | 'username' | 'email'>,
   { purpose, expiresAt }: OneTimeLink,
@@ -80,10 +77,7 @@ function mailedLink(
   return [{ event: 'link', at: now, told, sealed }];
 }
 
-/**
- * Makes a new link for the user; earlier ones no longer work. With `box` it is mailed too, where the user has an address. Undefined when
- * the user is gone or disabled.
- */
+/** Earlier links no longer work. `box`: mailed too, if possible. Undefined: the user is gone or disabled. */
 export async function makeLink(
   db: Db,
   now: Date,
@@ -101,10 +95,10 @@ export async function findUser(db: Db, id: UserId): Promise<UserDocument | undef
   return (await users(db).findOne({ _id: id })) ?? undefined;
 }
 
-/** Users of this name who are looked at when nobody says of which account: those that were there first. */
+/** Users of this name who are looked at when nobody says of which account: the oldest. */
 const SAME_NAME_MAX = 20;
 
-/** The users of this name, in its canonical form: of all accounts and the operators, or of one (`operators` too). Oldest first. */
+/** By canonical name: of all accounts and the operators, or of one (or `operators`). Oldest first. */
 export function findUsersByName(db: Db, username: string, where?: string): Promise<UserDocument[]> {
   // Only compared with.
   const of = where === undefined ? {} : ownedBy(where === OPERATORS ? undefined : (where as AccountId));
@@ -115,7 +109,7 @@ export function findUsersByName(db: Db, username: string, where?: string): Promi
     .toArray();
 }
 
-/** Where somebody has signed in from this network before: one of the accounts of these users, or `operators`. */
+/** Where somebody has signed in from this network before: one of these users' accounts, or `operators`. */
 export async function knownAt(
   db: Db,
   network: string,
@@ -129,13 +123,12 @@ export async function knownAt(
   return found === null ? undefined : whereOf({ ...(found.account && { account: found.account }) });
 }
 
-/** Whose link it is, while it is valid. */
 export async function findUserByLink(db: Db, hash: string, now: Date): Promise<UserDocument | undefined> {
   const valid = { 'link.hash': hash, 'link.expiresAt': { $gt: now }, status: { $ne: 'disabled' as const } };
   return (await users(db).findOne(valid)) ?? undefined;
 }
 
-/** The users of an account, newest first, after the one named. `undefined`: the operators. */
+/** Newest first, after the one named. `undefined`: the operators. */
 export function listUsers(
   db: Db,
   account: AccountId | undefined,
@@ -145,17 +138,16 @@ export function listUsers(
   return users(db).find(filter).sort({ _id: -1 }).limit(limit).toArray();
 }
 
-/** How many users an account has. */
 export function countUsers(db: Db, account: AccountId): Promise<number> {
   return users(db).countDocuments({ account });
 }
 
-/** Gives a user another role: of an account, or of operators as before. It counts with the user's next request. */
+/** Of an account, or of operators as before. Takes effect with the user's next request. */
 export function setRole(db: Db, id: UserId, role: Role): Promise<UserDocument | undefined> {
   return changeUser(db, { _id: id, account: { $exists: !isOperatorRole(role) } }, { $set: { role } });
 }
 
-/** Keeps a user out: sessions are over at once, and links stop working. */
+/** Sessions are over at once, and links stop working. */
 export async function disableUser(db: Db, id: UserId): Promise<UserDocument | undefined> {
   const user = await changeUser(
     db,
@@ -166,7 +158,7 @@ export async function disableUser(db: Db, id: UserId): Promise<UserDocument | un
   return user;
 }
 
-/** Lets a disabled user in again. One without a password needs a new link. */
+/** One without a password needs a new link. */
 export async function enableUser(db: Db, id: UserId): Promise<UserDocument | undefined> {
   return (
     (await changeUser(db, { _id: id, password: { $exists: true } }, { $set: { status: 'active' } })) ??
@@ -181,27 +173,25 @@ export async function removeUser(db: Db, id: UserId): Promise<boolean> {
   return deletedCount === 1;
 }
 
-/** Ends all sessions of a user, wherever they are. */
 export async function signOutEverywhere(db: Db, id: UserId): Promise<UserDocument | undefined> {
   const user = await changeUser(db, { _id: id }, { $inc: { epoch: 1 } });
   await endSessions(db, id);
   return user;
 }
 
-/** Removes the second factor of a user who has lost it, and ends the sessions. A role that needs one must set it up again. */
+/** For a user who has lost it; ends the sessions. A role that needs a second factor must set it up again. */
 export async function removeSecondFactor(db: Db, id: UserId): Promise<UserDocument | undefined> {
   const user = await changeUser(db, { _id: id }, { $unset: { totp: '', recoveryCodes: '' }, $inc: { epoch: 1 } });
   await endSessions(db, id);
   return user;
 }
 
-/** The account has another owner who can sign in. */
 export async function hasOtherOwner(db: Db, account: AccountId, id: UserId): Promise<boolean> {
   const other = await users(db).findOne({ account, role: 'owner', status: 'active', _id: { $ne: id } });
   return other !== null;
 }
 
-/** Changes a user, if the filter still fits: one document decides. Returns the user as changed. */
+/** Changes a user, if the filter still fits: one document decides. */
 export async function changeUser(
   db: Db,
   filter: Filter<UserDocument>,
@@ -227,24 +217,21 @@ export async function touchSession(db: Db, id: SessionId, seenAt: Date): Promise
   await sessions(db).updateOne({ _id: id }, { $max: { seenAt } });
 }
 
-/** The user has shown the password again. */
 export async function confirmSession(db: Db, id: SessionId, confirmedAt: Date): Promise<void> {
   await sessions(db).updateOne({ _id: id }, { $max: { confirmedAt } });
 }
 
-/** A user's sessions, newest first. Some may be over already: see `isOver`. */
+/** Newest first. Some may be over already: see `isOver`. */
 export async function listSessions(db: Db, user: UserId): Promise<readonly SessionDocument[]> {
   const found = await sessions(db).find({ user }).toArray();
   return found.sort((a, b) => b.madeAt.getTime() - a.madeAt.getTime());
 }
 
-/** False when the user has no such session. */
 export async function endSession(db: Db, user: UserId, id: SessionId): Promise<boolean> {
   const { deletedCount } = await sessions(db).deleteOne({ _id: id, user });
   return deletedCount === 1;
 }
 
-/** Ends the oldest sessions of a user who has more than so many. */
 export async function endOldestSessions(db: Db, user: UserId, most: number): Promise<void> {
   const kept = await sessions(db)
     .find({ user }, { projection: { _id: 1 } })
@@ -255,7 +242,7 @@ export async function endOldestSessions(db: Db, user: UserId, most: number): Pro
   if (oldest !== undefined) await sessions(db).deleteMany({ user, _id: { $lt: oldest._id } });
 }
 
-/** Ends the user's sessions, except `kept`. Returns how many. */
+/** Except `kept`. Returns how many. */
 export async function endSessions(db: Db, user: UserId, kept?: SessionId): Promise<number> {
   const { deletedCount } = await sessions(db).deleteMany({ user, ...(kept && { _id: { $ne: kept } }) });
   return deletedCount;

@@ -3,7 +3,7 @@ import { type Config, publicUrl } from '../../platform/config/settings.ts';
 import type { WithActs } from '../../platform/runtime/act.ts';
 import type { AccountId, SessionId, UserId } from '../../platform/runtime/ids.ts';
 
-/** What a user of an account may do. Ops and owners give it; it takes effect with the user's next request. */
+/** Given by ops and owners; takes effect with the user's next request. */
 export const ACCOUNT_ROLES = ['owner', 'developer', 'sender', 'viewer'] as const;
 export type AccountRole = (typeof ACCOUNT_ROLES)[number];
 
@@ -17,23 +17,21 @@ export function isOperatorRole(role: Role): role is OperatorRole {
   return OPERATOR_ROLES.some((one) => one === role);
 }
 
-/** How many users an account may have, invited and disabled ones too; and how many operators there may be. */
+/** Invited and disabled users of an account included; or operators. */
 export const USERS_PER_ACCOUNT = 200;
-/** What stands in the place of an account where somebody must name one: the operators have none. */
+/** Stands for an account where one must be named: the operators have none. */
 export const OPERATORS = 'operators';
 
-/** A person who signs in to the dashboard, as stored. */
 export interface UserDocument extends WithActs {
   readonly _id: UserId;
-  /** What the person signs in with, usually an e-mail address, in lower case. No two users of an account have the same, and no two operators. */
+  /** The sign-in name, usually an e-mail address, in lower case. Unique in an account, and among operators. */
   readonly username: string;
-  /** Where mails go. Absent: to the sign-in name, if that is an address. */
+  /** Absent: mails go to the sign-in name, if that is an address. */
   readonly email?: string;
-  /** The notices that the user wants by mail, or does not, otherwise than usual for the role. */
+  /** The notices by mail that the user chose otherwise than the role's default. */
   readonly notices?: { readonly on: readonly string[]; readonly off: readonly string[] };
   /** Fingerprints of the browsers that the user signed in with last. */
   readonly devices?: readonly string[];
-  /** How the person is called in lists and in the audit. */
   readonly name?: string;
   /** Absent: an operator, who belongs to no account. */
   readonly account?: AccountId;
@@ -45,13 +43,13 @@ export interface UserDocument extends WithActs {
   readonly passwordAt?: Date;
   /** Absent: no second factor. */
   readonly totp?: Totp;
-  /** SHA-256 of the recovery codes that were not used yet, in hexadecimal. */
+  /** SHA-256 of the unused recovery codes, in hexadecimal. */
   readonly recoveryCodes?: readonly string[];
   /** Sessions that began under another number are over. Raised by whatever ends all sessions. */
   readonly epoch: number;
-  /** The one-time link that was made last. Earlier ones no longer work. */
+  /** The newest one-time link. Earlier ones no longer work. */
   readonly link?: OneTimeLink;
-  /** Its number among the users of the account: an account has no more of them than places. */
+  /** Its place among the users of the account (platform/mongo/places.ts). */
   readonly place: number;
   readonly createdAt: Date;
   readonly lastSignInAt?: Date;
@@ -67,7 +65,7 @@ export interface Totp {
   readonly since: Date;
 }
 
-/** A link with which a user sets a password. Whoever clears it with the same update that sets the password has used it. */
+/** Sets a password. Whoever clears it with the same update that sets the password has used it. */
 export interface OneTimeLink {
   /** SHA-256 of the token, in hexadecimal. */
   readonly hash: string;
@@ -75,7 +73,7 @@ export interface OneTimeLink {
   readonly expiresAt: Date;
 }
 
-/** Where a user signs in: an account's id, or `operators`. */
+/** An account's id, or `operators`. */
 export function whereOf({ account }: Pick<UserDocument, 'account'>): string {
   return account ?? OPERATORS;
 }
@@ -89,14 +87,13 @@ export function isEmail(text: string): boolean {
   return text.length <= EMAIL_MAX && EMAIL.test(text);
 }
 
-/** Where mails to a user go, if anywhere. */
 export function addressOf({ email, username }: Pick<UserDocument, 'email' | 'username'>): string | undefined {
   return email ?? (isEmail(username) ? username : undefined);
 }
 
 const USERNAME = /^[\p{L}\p{N}._%+@-]{3,254}$/u;
 
-/** The stored form of a sign-in name; undefined when it cannot be one. Case and Unicode form make no difference. */
+/** The stored form; undefined when it cannot be a sign-in name. Case and Unicode form make no difference. */
 export function canonicalUsername(text: string): string | undefined {
   const name = text.normalize('NFKC').trim().toLowerCase();
   return USERNAME.test(name) ? name : undefined;
@@ -105,27 +102,21 @@ export function canonicalUsername(text: string): string | undefined {
 /** A signed-in browser. The cookie is `<id>.<secret>`; the secret itself is stored nowhere, only its SHA-256. */
 export interface SessionDocument {
   readonly _id: SessionId;
-  /** In hexadecimal. */
   readonly secretHash: string;
   readonly user: UserId;
-  /** The user's `epoch` when it began. */
   readonly epoch: number;
-  /** Whether the user has shown a second factor, and which. */
   readonly factor?: 'totp' | 'recovery_code';
   /** When the user last showed password and second factor: at the beginning, or again since then. */
   readonly confirmedAt: Date;
   readonly madeAt: Date;
   /** The last request, to the minute. */
   readonly seenAt: Date;
-  /** Where it began. */
   readonly address: string;
-  /** The browser, as it named itself. */
   readonly agent?: string;
-  /** Its absolute end. The store removes it then. */
   readonly expiresAt: Date;
 }
 
-/** A user as the audit shows it: nothing of the password, the seed, the codes and the link but that they are there. */
+/** As the audit shows it: of password, seed, codes and link only that they are there. */
 export function auditedUser(user: UserDocument | undefined): object | undefined {
   if (user === undefined) return undefined;
   const { _id, username, name, email, notices, account, role, status, passwordAt, totp, recoveryCodes, link, epoch } =
@@ -148,7 +139,7 @@ const HOUR_MS = 3_600_000;
 const INVITATION_MS = 7 * 24 * HOUR_MS;
 const RESET_MS = HOUR_MS;
 
-/** A new link for a user, with the token that only its reader gets. */
+/** With the token that only its reader gets. */
 export function newLink(
   user: Pick<UserDocument, 'password'>,
   now: Date,
@@ -164,7 +155,7 @@ export function hashToken(token: string): string {
   return hash('sha256', token, 'hex');
 }
 
-/** Browsers send nothing of what stands behind `#`, so the token is in no log and no Referer, and no preview of the link spends it. */
+/** Browsers send nothing after `#`, so the token is in no log and no Referer, and no preview of the link spends it. */
 export function linkUrl(config: Pick<Config, 'publicUrl' | 'host' | 'port'>, token: string): string {
   return `${publicUrl(config)}/dashboard/link#${token}`;
 }
