@@ -4,21 +4,21 @@ import { parseEnv } from 'node:util';
 import { StartError } from '../runtime/lifecycle.ts';
 import { readOwnFile } from '../runtime/own-file.ts';
 
-/** Names a file to read instead of `.env`; empty: read none. Read from the environment only. */
+/** Names a file to read instead of `.env`; empty: none. Taken from the environment only. */
 const FILE_VARIABLE = 'HARKARA_ENV_FILE';
 
 /**
- * The settings of a process. Each comes from the first source that has it: the environment, then `.env` in the product's
- * directory. Every program reads them itself, so that no other program sees the secrets. Under PM2 an empty variable counts as
- * none: `ecosystem.config.js` gives PM2 one for each setting that its caller does not have. Throws `StartError` when other users can open a file with a secret, or when the file named by `HARKARA_ENV_FILE` is
- * missing.
+ * The settings of a process: from the environment, else from `.env` in the product's directory. Every program reads
+ * them itself, so that no other sees the secrets. Under PM2 an empty variable counts as none, because
+ * `ecosystem.config.js` gives PM2 one for each missing setting. Throws `StartError` when other users can open a file
+ * with a secret, or when the file named by `HARKARA_ENV_FILE` is missing.
  */
 export function readEnvironment(environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const own = Object.entries(environment).filter(([, value]) => value !== '' || pm2LogFile(environment) === undefined);
   return { ...readEnvFile(envFile(environment)), ...Object.fromEntries(own) };
 }
 
-/** Path of the `.env` file; empty: none is read. */
+/** Empty: none is read. */
 export function envFile(environment: NodeJS.ProcessEnv): string {
   return resolveUnlessEmpty(environment[FILE_VARIABLE] ?? ownEnvFile());
 }
@@ -54,21 +54,16 @@ function productDirectory(): string {
 }
 
 /**
- * The log file that PM2 has chosen for this process; undefined when it does not run under PM2. The process writes its log there
- * itself. In cluster mode file descriptor 1 is PM2's own output, not that file. And a log line that goes through PM2 (pipe, bus)
- * costs PM2 46 µs: 12 % of a core at 2,400 lines a second, against 1 % when the process writes for itself.
+ * The log file that PM2 has chosen; undefined without PM2. The process writes its log there itself: in cluster mode
+ * file descriptor 1 is PM2's own output, and a log line that goes through PM2 costs far more CPU.
  */
 export function pm2LogFile(environment: NodeJS.ProcessEnv = process.env): string | undefined {
   return environment.pm_out_log_path;
 }
 
-/** Settings whose values nobody may see. */
 const SECRET_SETTINGS = ['HARKARA_MONGODB_URI', 'HARKARA_SECRET_KEY', 'HARKARA_SMTP_PASSWORD'] as const;
 
-/**
- * Environment variables whose values nobody may see: the settings above and what `ops` asks for. PM2 keeps the environment of its
- * processes and writes it to a world-readable file (`pm2 save`), so none of these is ever given to PM2.
- */
+/** Never given to PM2, which writes its processes' environment to a world-readable file (`pm2 save`). */
 export const SECRET_VARIABLES = [
   ...SECRET_SETTINGS,
   'HARKARA_STORE_URI',
@@ -77,10 +72,9 @@ export const SECRET_VARIABLES = [
   'HARKARA_CHATAPP_APP_SECRET',
 ] as const;
 
-/** What `ops` asks for. */
 export type AskedSecret = Exclude<(typeof SECRET_VARIABLES)[number], (typeof SECRET_SETTINGS)[number]>;
 
-/** Whether a variable holds a secret. A MongoDB address without user and password does not. */
+/** A MongoDB address without user and password is no secret. */
 function isSecret(name: string, value: string | undefined): boolean {
   if (value === undefined || value === '') return false;
   if (name === 'HARKARA_MONGODB_URI' || name === 'HARKARA_STORE_URI') return value.includes('@');
@@ -88,9 +82,9 @@ function isSecret(name: string, value: string | undefined): boolean {
 }
 
 /**
- * For ecosystem.config.js: what PM2 is given in place of the settings with secrets. PM2 keeps, shows and saves the environment of
- * its processes, so a secret may stand in `.env` alone (`fromFile`), which each process reads itself. Throws a `StartError` with
- * the line that corrects it when PM2's caller has another one in its environment.
+ * For ecosystem.config.js: what PM2 is given in place of secrets, which it would show and save. A secret may stand only
+ * in `.env` (`fromFile`), which each process reads itself. Throws a `StartError` with the line that corrects it when
+ * PM2's caller has another one in its environment.
  */
 export function withoutSecrets(
   environment: NodeJS.ProcessEnv,

@@ -4,10 +4,7 @@ import { createLog, type Log } from '../runtime/log.ts';
 import { pm2LogFile, readEnvironment } from './environment.ts';
 import { type Config, loadConfig } from './settings.ts';
 
-/**
- * Starts every process: reads the settings, creates a log at the configured level, and a lifecycle. Invalid settings end the
- * process, with one sentence for each.
- */
+/** Starts every process. Invalid settings end it, with one sentence each. */
 export function runConfigured(
   app: string,
   start: (base: { readonly config: Config; readonly log: Log; readonly life: Lifecycle }) => Promise<void>,

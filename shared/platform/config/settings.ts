@@ -2,18 +2,14 @@ import { isZone } from '../runtime/clock.ts';
 import { CRASH_POINTS, parseCrashPoint } from '../runtime/crash-point.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 
-/**
- * Every setting of the product, declared once: name, kind, default, meaning. `.env.example` is generated from this table; a test
- * compares the two.
- */
+/** Every setting, declared once. `.env.example` is generated from this table; a test compares the two. */
 interface Setting<T> {
   readonly env: string;
   readonly fallback: T;
   /** Meaning, unit, and when to change it, in one or two sentences. */
   readonly about: string;
-  /** Undefined when the text is not a legal value. */
+  /** Undefined for an illegal value. */
   parse(text: string): T | undefined;
-  /** The form of a legal value, for the error message. */
   readonly form: string;
 }
 
@@ -54,7 +50,7 @@ function partsBy(mark: string) {
       .filter((part) => part !== '');
 }
 
-/** Hours and minutes of a day; kept as they are written. */
+/** Kept as written. */
 function timeOfDay(env: string, fallback: string, about: string): Setting<string> {
   return {
     env,
@@ -369,11 +365,11 @@ export const SETTINGS = {
   simulatorMailPort: integer('HARKARA_SIMULATOR_MAIL_PORT', 4025, 0, 65_535, 'TCP port of the simulated mail server.'),
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** Given to the product beside its settings, though nobody has a reason to change them. Tests do. */
+/** Like settings, but nobody has a reason to change them. Tests do. */
 const FIXED = {
-  /** How long a process may use what it has read about a key. A revoked key is refused after this time at the latest. */
+  /** How long a process may use what it read about a key: a revoked key is refused after this time. */
   keyCacheMs: 4_000,
-  /** Requests with a missing or wrong API key that one IP address (IPv6: one /64) may make in a minute. Further ones get 429. */
+  /** Requests with a missing or wrong API key per minute and IP address (IPv6: one /64). Further ones get 429. */
   authFailuresPerMinute: 30,
 };
 
@@ -381,7 +377,7 @@ export type Config = Readonly<typeof FIXED> & {
   readonly [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never;
 };
 
-/** Reads all settings. Throws one `StartError` that lists every bad setting and the form of its values. */
+/** Throws one `StartError` that lists every bad setting and the form of its values. */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const problems: string[] = [];
   const config: Record<string, unknown> = { ...FIXED };

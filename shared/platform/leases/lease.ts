@@ -5,9 +5,9 @@ import type { Clock } from '../runtime/clock.ts';
 import { identityText, isGone, type ProcessIdentity, parseIdentity, thisProcess } from '../runtime/process-identity.ts';
 
 /**
- * A lease gives one process a duty (a carrier's binds, a partition of the webhook endpoints, the maintenance). It runs by the
- * store's time (`$$NOW`), so the machines' clocks need not agree. Every new holder gets a higher `epoch`. Every settle filters on
- * the epoch, so a holder that was frozen and wakes up late writes nothing.
+ * A lease gives one process a duty (a carrier's binds, a partition of the webhook endpoints, the maintenance). It runs
+ * by the store's time (`$$NOW`), so the machines' clocks need not agree. Every new holder gets a higher `epoch`, and
+ * every settle filters on it, so a holder that was frozen and wakes up late writes nothing.
  */
 export interface LeaseDocument {
   readonly _id: string;
@@ -22,7 +22,7 @@ interface LeaseOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly ttlMs?: number;
-  /** The process that takes it: this one, unless a test plays several. */
+  /** This process, unless a test plays several. */
   readonly identity?: ProcessIdentity;
 }
 
@@ -34,8 +34,9 @@ const NEVER = new Date(0);
 /** A slow read proves nothing about the time before it: the store may have been away, for the holder too. */
 const SLOW_LOOK_MS = 2_000;
 /**
- * A lease's first document may be made by several at once. MongoDB then fails all but one with a duplicate key (its manual:
- * reference/command/findAndModify/, "Upsert with Unique Index"); other servers return no document, although the update is done.
+ * Several may make a lease's first document at once. MongoDB then fails all but one with a duplicate key (its manual:
+ * reference/command/findAndModify/, "Upsert with Unique Index"); other servers return no document, although the update
+ * is done.
  */
 const TRIES = 5;
 
@@ -75,9 +76,7 @@ export class Lease {
     this.#me = identityText(options.identity ?? thisProcess());
   }
 
-  /**
-   * Whether this process may act now. Check it right before every effect that only the holder may have (a write to a carrier).
-   */
+  /** Check it right before every effect that only the holder may have (a write to a carrier). */
   get held(): boolean {
     return this.#epoch > 0 && msSince(this.#renewed, this.#clock) < this.#ttlMs - MARGIN_MS;
   }
@@ -115,7 +114,7 @@ export class Lease {
       this.#watched = seen;
     }
     if (lease.owner === this.#me && lease.epoch !== this.#epoch) {
-      // The lease was taken just now, or earlier by a request whose answer was lost. Only a renewal tells how long it is ours.
+      // Taken just now, or earlier by a request whose answer was lost. Only a renewal tells how long it is ours.
       asked = momentOf(this.#clock);
       lease = await this.#take(lease);
     }
@@ -128,10 +127,7 @@ export class Lease {
     return true;
   }
 
-  /**
-   * Renews the held leases among `leases` in one update; all are of one process and TTL. False when some could not be renewed:
-   * then call `keep` for each to learn its state.
-   */
+  /** One update for leases of one process and TTL. False when some were not renewed: then `keep` each. */
   static async renew(leases: readonly Lease[]): Promise<boolean> {
     const [first] = leases;
     if (first === undefined || !leases.every((lease) => lease.held)) return false;
@@ -154,10 +150,7 @@ export class Lease {
     await this.#leases.updateOne({ _id: this.name, epoch, owner: this.#me }, { $set: { until: NEVER } });
   }
 
-  /**
-   * Records that `lease` was seen now. The time since `before` counts on if the lease has not changed and the store was reachable
-   * throughout.
-   */
+  /** The time since `before` counts on if the lease is unchanged and the store was reachable throughout. */
   #watch({ epoch, until }: LeaseDocument, before: Watched | undefined, askedMs: number): Watched {
     const lastMs = this.#clock.monotonicMs();
     const same = before?.epoch === epoch && before.until.getTime() === until.getTime();
@@ -165,15 +158,15 @@ export class Lease {
     return { epoch, until, sinceMs: unbroken ? before.sinceMs : lastMs, lastMs };
   }
 
-  /** Unrenewed for a whole TTL: its holder stopped acting before that, by its own clock (`MARGIN_MS`). Or run out by the store's time. */
+  /** Unrenewed for a whole TTL, so its holder has stopped acting (`MARGIN_MS`); or run out by store time. */
   #isOver({ sinceMs, lastMs }: Watched, until: object): Document | true {
     return lastMs - sinceMs >= this.#ttlMs || { $lte: [msOf(until), NOW_MS] };
   }
 
   /**
-   * One atomic update. It takes the lease for a TTL when it is free, when it is held by exactly `displace`, or when it has run
-   * out and is unchanged since `watched`. A renewal (`displace` is this process) keeps the epoch; any other take raises it.
-   * Returns the lease as it is afterwards, whoever holds it.
+   * One atomic update. Takes the lease for a TTL when it is free, held by exactly `displace`, or run out and unchanged
+   * since `watched`. A renewal (`displace` is this process) keeps the epoch; any other take raises it. Returns the
+   * lease as it is afterwards, whoever holds it.
    */
   async #take(
     displace: { readonly epoch: number; readonly owner: string } | undefined,
@@ -229,23 +222,19 @@ interface Moment {
   readonly wallMs: number;
 }
 
-/** So long ago that everything since is over. */
 const LONG_AGO: Moment = { monotonicMs: Number.NEGATIVE_INFINITY, wallMs: Number.NEGATIVE_INFINITY };
 
 function momentOf(clock: Clock): Moment {
   return { monotonicMs: clock.monotonicMs(), wallMs: clock.now().getTime() };
 }
 
-/**
- * Milliseconds since then, by the clock that went further. The monotonic one stands still while the machine is suspended, and the
- * other may be set back.
- */
+/** By the faster clock: the monotonic one stands still in suspend, the other may be set back. */
 function msSince({ monotonicMs, wallMs }: Moment, clock: Clock): number {
   return Math.max(clock.monotonicMs() - monotonicMs, clock.now().getTime() - wallMs);
 }
 
 /**
- * The epochs of the named leases that are held at `now`, by name. `now` is this machine's time, so the result is as exact as the
+ * The epochs of the leases held at `now`, by name. `now` is this machine's time, so the result is as exact as the
  * clocks. A lease whose holder was a process of this machine that has ended is not held.
  */
 export async function heldEpochs(db: Db, names: readonly string[], now: Date): Promise<ReadonlyMap<string, number>> {

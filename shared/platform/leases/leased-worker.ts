@@ -7,15 +7,13 @@ import { type Found, PollLoop, type PollLoopOptions } from '../runtime/poll-loop
 import { within } from '../runtime/within.ts';
 import { Lease } from './lease.ts';
 
-/** Options of every such worker (platform/processes/run-app.ts). */
 export interface LeasedWorkerOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** One per partition. */
   readonly leases: readonly Lease[];
-  /** How often leases are renewed and divided among the workers, in milliseconds. */
+  /** How often leases are renewed and divided among the workers. */
   readonly leaseRoundMs: number;
   /** Calls back when documents of a collection have changed, or an index has new entries. */
   readonly listen?: ListenForChanges | undefined;
@@ -23,7 +21,6 @@ export interface LeasedWorkerOptions {
 }
 
 interface Habits extends Pick<PollLoopOptions, 'name' | 'idleMs' | 'gapMs'> {
-  /** Collections or indexes whose changes are likely to bring work. */
   readonly hears: readonly Changing[];
   /** How long a stop waits for answers to requests in flight, and then for the last writes. */
   readonly stopMs?: { readonly answers: number; readonly lastWrites: number };
@@ -33,9 +30,9 @@ interface Habits extends Pick<PollLoopOptions, 'name' | 'idleMs' | 'gapMs'> {
 const STOP_MS = { answers: 10_000, lastWrites: 2_000 };
 
 /**
- * Base class of a worker whose work is divided into partitions. It takes partitions by their leases, runs one round after the
- * other for those that it holds, and at its end finishes open work before it gives them back. All its state is in the store, so
- * the next holder can continue after a crash.
+ * Base class of a worker whose work is divided into partitions. It takes partitions by their leases, runs one round
+ * after the other, and at its end finishes open work before it gives them back. All its state is in the store, so the
+ * next holder can continue after a crash.
  */
 export abstract class LeasedWorker<Id extends string> {
   protected readonly partitions: Partitions;
@@ -62,7 +59,7 @@ export abstract class LeasedWorker<Id extends string> {
     });
   }
 
-  /** Takes the partitions that it can get and begins. Throws when the store cannot be reached. */
+  /** Throws when the store cannot be reached. */
   async start(): Promise<void> {
     await this.partitions.start();
     this.#loop.start();
@@ -80,7 +77,6 @@ export abstract class LeasedWorker<Id extends string> {
     await this.partitions.stop();
   }
 
-  /** Looks for work once and begins it. */
   protected abstract round(): Promise<Found>;
 
   /** Whether work is open for an id that matches `fits`. A partition with open work is not given away. */
@@ -92,13 +88,11 @@ export abstract class LeasedWorker<Id extends string> {
   /** Called after the last round. Begins nothing new; resolves when no work is open. */
   protected async drain(): Promise<void> {}
 
-  /** Aborts what is still in flight. */
   protected async cutOff(): Promise<void> {}
 
   /** Leaves what could not be stored to the next holder. */
   protected giveUp(): void {}
 
-  /** Whether a reported change may bring work for this worker. */
   protected mayBringWork(): boolean {
     return true;
   }
@@ -121,11 +115,11 @@ export abstract class LeasedWorker<Id extends string> {
 }
 
 /**
- * Divides work among processes. Each item of work belongs to an id (an account, an endpoint, a batch), and a hash of the id gives
- * its partition. Each partition has a lease; only the lease's holder does the work. A process takes every free partition. If it
- * then holds more than an even part (partitions ÷ living workers, rounded up), it finishes the open work of the surplus, gives
- * the surplus back and leaves it alone for a while, so that others can take it. If nobody does, it takes it again. Nobody works
- * in a partition that is being given away, so rounds are faster during that time, on both sides.
+ * Divides work among processes. A hash of an id (account, endpoint, batch) gives its partition; only the holder of the
+ * partition's lease does the work. A process takes every free partition. If it holds more than an even part (partitions
+ * ÷ living workers, rounded up), it finishes the open work of the surplus, gives it back and leaves it alone for a
+ * while, so that others can take it; then it may take it again. Nobody works in a partition that is being given away,
+ * so rounds are faster then, on both sides.
  */
 export interface PartitionsOptions {
   /** `webhooks:0` and so on. All processes of an app must agree on their number. */
@@ -134,7 +128,6 @@ export interface PartitionsOptions {
   readonly log: Log;
   /** Workers alive now, this one included. */
   countWorkers(): Promise<number>;
-  /** Whether this process still has open work of that partition. */
   isBusy(partition: number): boolean;
   /** Called when this process may work in a partition in which it could not before. */
   onGained(): void;
@@ -144,16 +137,13 @@ export interface PartitionsOptions {
 interface Partition {
   readonly lease: Lease;
   leaving: boolean;
-  /** By the monotonic clock. Until then the partition is left to the others. */
+  /** By the monotonic clock: until then the partition is left to the others. */
   leftAloneUntilMs: number;
 }
 
-/**
- * Factor by which rounds are faster while a partition changes hands. Work begun in a partition that is to be given away must end
- * within such a round.
- */
+/** Rounds are so much faster while a partition changes hands; open work there must end within such a round. */
 const HURRY = 5;
-/** For this many rounds after a worker came or went, a process with less than its even part seeks more at the faster pace. */
+/** For so many rounds after a worker came or went, a process with less than its part seeks faster. */
 const SEEKING_ROUNDS = 3;
 
 export class Partitions {
@@ -176,32 +166,27 @@ export class Partitions {
     this.#schedule();
   }
 
-  /** The partition of an id. */
   of(id: string): number {
     return partitionOf(id, this.#partitions.length);
   }
 
-  /** Whether this process may work on this id now. */
   owns(id: string): boolean {
     return this.#mayWorkIn(this.#partitions[this.of(id)]);
   }
 
-  /** The numbers of the partitions that it may work in now. */
   owned(): ReadonlySet<number> {
     return new Set([...this.#partitions.keys()].filter((n) => this.#mayWorkIn(this.#partitions[n])));
   }
 
-  /** Whether this process holds the first partition. Its holder also does the duties that one worker does for all. */
+  /** The first partition's holder also does the duties that one worker does for all. */
   get first(): boolean {
     return this.#partitions[0]?.lease.held === true;
   }
 
-  /** Number of partitions that it holds. */
   get held(): number {
     return this.#partitions.filter(({ lease }) => lease.held).length;
   }
 
-  /** Gives all partitions back. The caller has finished its open work. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);

@@ -3,10 +3,8 @@ import { systemClock } from '../runtime/clock.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 import { DUPLICATE_KEY, isStoreTrouble } from './errors.ts';
 
-/** A build of indexes that goes on in the server. */
 export interface Building {
   readonly collection: string;
-  /** Their names, for a log line. */
   readonly indexes: string;
   readonly seconds: number;
 }
@@ -16,7 +14,7 @@ type NamedIndex = IndexDescription & { readonly name: string };
 /** IndexBuildAlreadyInProgress: another process asked for some of the same indexes. */
 const IN_PROGRESS = 285;
 const PAUSE_MS = 1_000;
-/** For how long the command is repeated while the store has trouble. A build that is under way is awaited without end. */
+/** How long the command is repeated while the store has trouble. A build that is under way is awaited without end. */
 const TROUBLE_MS = 60_000;
 
 /** Why a server refuses an index, by its code, and what to do. */
@@ -48,9 +46,9 @@ const REFUSALS = new Map<unknown, (collection: string, index: NamedIndex) => str
 ]);
 
 /**
- * Builds indexes of one collection that are missing, and waits until they are ready. When the connection is given up
- * after 40 s (connect.ts), the build goes on in the server. The same command is then sent again, which joins the build; `tell` is
- * called before each repetition. Throws `StartError` naming the index that the server refuses.
+ * Builds missing indexes of one collection and waits until they are ready. When the connection is given up after 40 s
+ * (connect.ts), the build goes on in the server; the same command is sent again, which joins it; `tell` is called
+ * before each repetition. Throws `StartError` naming the index that the server refuses.
  */
 export async function buildIndexes(
   db: Db,
@@ -59,7 +57,8 @@ export async function buildIndexes(
   { quorum, tell }: { readonly quorum: boolean; readonly tell: (building: Building) => void },
 ): Promise<void> {
   const beganMs = systemClock.monotonicMs();
-  // By default a build is ready when all voting members have built it: one that is down would hold up the start for ever.
+  // By default a build is ready when all voting members have built it: one that is down would hold up the start for
+  // ever.
   const options = quorum ? { commitQuorum: 'majority' } : {};
   let troubleMs: number | undefined;
   for (;;) {
@@ -87,7 +86,7 @@ function isBuilding(error: unknown): boolean {
   return error instanceof MongoNetworkTimeoutError || (error instanceof MongoServerError && error.code === IN_PROGRESS);
 }
 
-/** Of several indexes in one command the answer does not say which is meant: each is tried alone. */
+/** The answer does not say which of several indexes is refused: each is tried alone. */
 async function explained(db: Db, collection: string, indexes: readonly NamedIndex[], error: unknown): Promise<unknown> {
   if (!(error instanceof MongoServerError)) return error;
   for (const index of indexes) {

@@ -19,7 +19,7 @@ import { embeddedSocketPath, embeddedStoreDir } from '../runtime/unix-socket.ts'
 /** An open connection pool to the store and the product's database in it. */
 export interface Store {
   readonly db: Db;
-  /** What its operators should know about the deployment, a sentence each. Nothing about the embedded store. */
+  /** For operators, a sentence each. Nothing about the embedded store. */
   readonly warnings: readonly string[];
   close(): Promise<void>;
 }
@@ -34,22 +34,22 @@ export const START_WAIT_MS = 30_000;
 /** How long one operation looks for a server while the store is away. A request then answers 503. */
 const SERVER_SELECTION_MS = 3_000;
 
-/** Pause between two tries to connect. It can be short: while there is no server, each try waits for one itself. */
+/** Short, because each try waits for a server itself. */
 const PAUSE_MS = 100;
 
 const POOL_CHECK_MS = 10_000;
 
 /**
- * A command without an answer for this long has lost its connection, although nobody closed it (a firewall may have dropped it).
- * The driver's monitor does not notice, because it checks its own connection only. Building an index may take longer: it
- * continues in the server, and the next start waits for it.
+ * A command without an answer for this long has lost its connection, although nobody closed it (a firewall, say); the
+ * driver's monitor checks only its own connection. An index build that takes longer continues in the server, and the
+ * next start waits for it.
  */
 const ANSWER_MS = 40_000;
 
 /**
- * Guarantees that money and messages need. They override HARKARA_MONGODB_URI: with `readPreference=secondaryPreferred` a refund could
- * miss the ledger entry that says it was made. Reads are `local`: a repeated debit must see writes that are not on a majority
- * yet.
+ * Guarantees that money and messages need. They override HARKARA_MONGODB_URI: with `readPreference=secondaryPreferred`
+ * a refund could miss the ledger entry that says it was made. Reads are `local`: a repeated debit must see writes that
+ * are not on a majority yet.
  */
 const GUARANTEES = {
   readPreference: 'primary',
@@ -58,9 +58,9 @@ const GUARANTEES = {
 } satisfies DbOptions;
 
 /**
- * Connects, waiting for a store that is still starting, and looks at the deployment. Writes are acknowledged by a majority and
- * journaled, so what we report as stored is stored. Throws `StartError` with one sentence when no MongoDB answers there, or one
- * that the product cannot run on.
+ * Connects, waiting for a store that is still starting, and checks the deployment. Writes are acknowledged by a
+ * majority and journaled, so what we report as stored is stored. Throws `StartError` with one sentence when no MongoDB
+ * answers, or an unfit one.
  */
 export async function connectStore(
   config: Pick<Config, 'mongodbUri' | 'dataDir' | 'mongodbDatabase'>,
@@ -69,7 +69,7 @@ export async function connectStore(
   repairDriver();
   const deadline = performance.now() + waitMs;
   for (;;) {
-    // A new client for every try: a client whose first connection failed answers "Topology is closed" for ever.
+    // A new client for every try: one whose first connection failed answers "Topology is closed" for ever.
     const client = newClient(storeUri(config));
     try {
       const warnings = await lookAt(client, config.mongodbUri === '');
@@ -88,7 +88,7 @@ async function lookAt(client: MongoClient, embedded: boolean): Promise<readonly 
   const admin = client.db('admin');
   const hello = readHello(await admin.command({ hello: 1 }));
   if (embedded) return [];
-  // Some deployments allow it to nobody but operators; the version is only told.
+  // Some deployments allow it only to operators; the version is only told.
   const { version } = await admin.command({ buildInfo: 1 }).catch(() => ({ version: undefined }));
   const judgement = judgeDeployment(hello, typeof version === 'string' ? version : undefined);
   if (judgement.kind !== 'fit') throw new Unfit(judgement.why, judgement.kind === 'unfit');
@@ -99,9 +99,9 @@ function newClient(uri: string): MongoClient {
   try {
     const client = new OneSessionClient(uri, {
       appName: 'harkara',
-      // The driver's own retry of a write fails with "no server" when it finds none the second time, although the first write may
-      // be done. Nobody could tell that from a write that was never sent. until-answered.ts repeats writes itself. It would also
-      // need a session for each write (`OneSessionClient`).
+      // When the driver's own retry of a write finds no server, it fails with "no server", although the first write may
+      // be done: nobody could tell that from a write that was never sent. until-answered.ts repeats writes itself. A
+      // retry would also need a session for each write (`OneSessionClient`).
       retryWrites: false,
       ignoreUndefined: true,
       serverSelectionTimeoutMS: SERVER_SELECTION_MS,
@@ -109,8 +109,8 @@ function newClient(uri: string): MongoClient {
       socketTimeoutMS: ANSWER_MS,
       maxPoolSize: 20,
     });
-    // An option of the driver for its own use, missing in its types. Without it every process wakes ten times a second to
-    // maintain `minPoolSize` and to remove closed connections. We set no minimum, and a check-out tests its connection itself.
+    // An internal option of the driver, missing in its types. By default every process wakes ten times a second for
+    // `minPoolSize` and closed connections. We set no minimum, and a check-out tests its connection itself.
     Object.assign(client.options, { minPoolSizeCheckFrequencyMS: POOL_CHECK_MS });
     return client;
   } catch (error) {
@@ -123,14 +123,12 @@ function newClient(uri: string): MongoClient {
 let repaired = false;
 
 /**
- * Repairs a hang of the driver (7.9.0, lib/cmap/connection.js `writeCommand`) after the store was killed. A command that meets a
- * closing socket waits for `drain`, which a destroyed socket never emits. Such an operation never ends, and no timeout helps. If
- * the operation is the monitor's `hello`, the client never finds the server again. This happens because a broken pool connection
- * triggers an immediate check while the monitor's own connection is breaking too. Of six processes, one was lost like that in
- * about one of five kills of the store, until its restart.
+ * Repairs a hang of the driver (7.9.0, lib/cmap/connection.js `writeCommand`) after the store was killed. A command
+ * that meets a closing socket waits for `drain`, which a destroyed socket never emits: it never ends, and no timeout
+ * helps. If that command is the monitor's `hello`, the client never finds the server again.
  *
- * With the repair, a closed connection reports its reason to everyone waiting on its socket and refuses later writes. The driver
- * treats both as the network error that they are.
+ * With the repair, a closed connection reports its reason to everyone waiting on its socket and refuses later writes.
+ * The driver treats both as the network error that they are.
  */
 export function repairDriver(): void {
   if (repaired) return;
@@ -149,10 +147,9 @@ export function repairDriver(): void {
 }
 
 /**
- * A client whose operations share one session. The driver makes a session for every operation that is given none, with its
- * listeners, its transaction and a place in a pool: 17 of 182 µs of a command (docs/performance.md). A session of its own is of
- * use to an operation only for transactions, the driver's retries of writes and causal reads, and the product has none of them
- * (`newClient`, docs/mongodb.md). A server takes many commands of one session at a time.
+ * A client whose operations share one session. The driver would make one for every operation, a tenth of a command's
+ * CPU (docs/performance.md), which is needed only for transactions, the driver's retries of writes and causal reads:
+ * the product has none of them (`newClient`, docs/mongodb.md). A server takes many commands of one session at a time.
  */
 export class OneSessionClient extends MongoClient {
   #shared: ClientSession | undefined;
@@ -170,13 +167,13 @@ export class OneSessionClient extends MongoClient {
 
   /** Ends the session too. */
   override close(force?: boolean): Promise<void> {
-    // Without its own method it has that of its class again, which the driver calls for every session.
+    // Without this own method it has its class's again, which the driver calls for every session.
     if (this.#shared !== undefined) Reflect.deleteProperty(this.#shared, 'endSession');
     return super.close(force);
   }
 }
 
-/** The product cannot run on the deployment that was found. `final`: waiting does not change that. */
+/** The product cannot run on the deployment. `final`: waiting does not change that. */
 class Unfit extends Error {
   readonly final: boolean;
 
@@ -189,7 +186,7 @@ class Unfit extends Error {
 /** AuthenticationFailed; AtlasError. */
 const SIGN_IN_CODES = new Set<unknown>([18, 8_000]);
 
-/** What a user may not do: Unauthorized; AtlasError. */
+/** Unauthorized; AtlasError. */
 export const NOT_ALLOWED = new Set<unknown>([13, 8_000]);
 
 /** Why no connection came about, in one sentence with what to do, and whether waiting is in vain. */
@@ -213,13 +210,13 @@ function connectFailure(
   return { why: `${what} does not answer as MongoDB${within}: ${said}`, final: false };
 }
 
-/** The error of a start's first read, in one sentence: a user without rights, or a proxy, is seen only there. Our own errors stay. */
+/** For a start's first read: a user without rights, or a proxy, is seen only there. Our own errors stay. */
 export function firstReadFailure(error: unknown, embedded: boolean): unknown {
   if (!(error instanceof MongoError)) return error;
   return new StartError(connectFailure(error, embedded, 0).why, { cause: error });
 }
 
-/** The state of the replica set in which no primary was found; undefined when it is something else. */
+/** The state of the replica set in which no primary was found; undefined for other errors. */
 function membersOf(error: unknown): string | undefined {
   const topology = error instanceof MongoServerSelectionError ? error.reason : undefined;
   if (topology === undefined || !topology.type.startsWith('ReplicaSet')) return undefined;
@@ -235,16 +232,13 @@ function stateOf({ type, error }: ServerDescription): string {
   return type === 'Unknown' ? 'does not answer' : `is ${type.replace(/^RS/, '').toLowerCase()}`;
 }
 
-/**
- * What a server says of itself and its deployment in answer to `hello`
- * (https://www.mongodb.com/docs/manual/reference/command/hello/), as far as it matters here.
- */
+/** From a server's answer to `hello` (https://www.mongodb.com/docs/manual/reference/command/hello/). */
 export interface Hello {
   readonly maxWireVersion: number;
   readonly isWritablePrimary?: boolean;
   readonly secondary?: boolean;
   readonly arbiterOnly?: boolean;
-  /** Whether the server was started as a member of a replica set that nobody has initiated. */
+  /** The server was started as a member of a replica set that nobody has initiated. */
   readonly isreplicaset?: boolean;
   readonly setName?: string;
   readonly me?: string;
@@ -259,12 +253,12 @@ export interface Hello {
 /** Of MongoDB 6.0, the oldest whose manual the product was written by. */
 const WIRE_VERSION_MIN = 17;
 
-/** Whether the product may run on it. `not_now`: the server may still become what it must be. */
+/** `not_now`: the server may still become what it must be. */
 type Judgement =
   | { readonly kind: 'fit'; readonly warnings: readonly string[] }
   | { readonly kind: 'unfit' | 'not_now'; readonly why: string };
 
-/** One sentence for each fault, with what to do. `version` is what the server calls itself. */
+/** One sentence for each fault, with what to do. `version`: what the server calls itself. */
 function judgeDeployment(hello: Hello, version: string | undefined): Judgement {
   if (hello.maxWireVersion < WIRE_VERSION_MIN) {
     const own = version === undefined ? 'an old one' : version;
@@ -304,7 +298,7 @@ function warningsOf({ setName, hosts = [], passives = [], arbiters = [] }: Hello
   return [`The replica set ${setName} has ${lacks}. Add members up to three.`];
 }
 
-/** Answers of servers are parsed by the driver only. */
+/** Only the driver has parsed the answer. */
 function readHello(answer: Document): Hello {
   return { ...answer, maxWireVersion: Number(answer.maxWireVersion ?? 0) };
 }

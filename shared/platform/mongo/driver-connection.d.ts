@@ -6,7 +6,7 @@ declare module 'mongodb/lib/cmap/connection.js' {
     constructor(stream: Duplex, options: object);
     readonly socket: Duplex;
     readonly closed: boolean;
-    /** Runs one command; rejects when the connection closes meanwhile. */
+    /** Rejects when the connection closes meanwhile. */
     command(namespace: object, command: object, options?: object, responseType?: object): Promise<unknown>;
     /** Closes the connection with a reason; does nothing when it is closed. */
     cleanup(error: Error): void;

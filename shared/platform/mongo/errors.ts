@@ -12,10 +12,10 @@ import {
 
 export const DUPLICATE_KEY = 11_000;
 
-/** Codes of a socket whose server was killed. The driver wraps most of them, but not a broken write (`EPIPE`). */
+/** Of a socket whose server was killed. The driver wraps most of them, but not a broken write (`EPIPE`). */
 const SOCKET_CODES = new Set(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'ETIMEDOUT', 'ENOENT']);
 
-/** Whether an insert failed only because its documents exist already (ids are derived, so it is the same write again). */
+/** An insert failed only because its documents exist already (ids are derived, so it is the same write again). */
 export function isDuplicateKey(error: unknown): boolean {
   if (error instanceof MongoBulkWriteError) {
     // New documents may not be on a majority yet: that is not "exists already".
@@ -26,15 +26,15 @@ export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 }
 
-/** Whether the store's disk is full (OutOfDiskSpace). The message says what to do. */
+/** OutOfDiskSpace. The message says what to do. */
 export function isDiskFull(error: unknown): error is MongoServerError {
   return error instanceof MongoServerError && error.code === 14_031;
 }
 
 /**
- * Whether the store could not do it now, or may not have: it was away, starts, has no primary, is overloaded, or says something
- * that is not surely about this document or command (`OWN_FAULTS`). The operation may have happened, so nobody may be answered
- * yes, and it is tried again. Errors of our own code are not the store's.
+ * Whether the store could not do it now, or may not have: it was away, starts, has no primary, is overloaded, or its
+ * answer is not surely about this document or command (`OWN_FAULTS`). The operation may have happened, so nobody may be
+ * answered yes, and it is tried again. Errors of our own code are not the store's.
  */
 export function isStoreTrouble(error: unknown): boolean {
   if (error instanceof MongoServerError) return !isOwnFault(error);
@@ -45,12 +45,12 @@ export function isStoreTrouble(error: unknown): boolean {
 /** Errors of the driver about how it was called, before anything is sent. */
 const MISUSES = [MongoInvalidArgumentError, MongoParseError, MongoCompatibilityError] as const;
 
-/** Labels of MongoDB's drivers specifications (retryable writes, client backpressure) for what may be asked again. */
+/** From the drivers' specifications (retryable writes, client backpressure): may be asked again. */
 const TROUBLE_LABELS = ['RetryableWriteError', 'RetryableError', 'SystemOverloadedError'];
 
 function isOwnFault(error: MongoServerError): boolean {
   if (!isOwnCode(error.code) || TROUBLE_LABELS.some((label) => error.hasErrorLabel(label))) return false;
-  // The write is done but may be rolled back. Whatever the reason, it is not "nothing happened".
+  // The write is done but may be rolled back: that is not "nothing happened".
   if (error instanceof MongoWriteConcernError) return false;
   if (!(error instanceof MongoBulkWriteError)) return true;
   return error.result?.getWriteConcernError() === undefined && !worstWriteError([error.writeErrors].flat()).trouble;
@@ -60,15 +60,12 @@ function isOwnCode(code: unknown): boolean {
   return typeof code === 'number' && OWN_FAULTS.has(code);
 }
 
-/**
- * The error for what the store has not done although it refused nothing: it is too far behind, others came between again and again,
- * or its answer says nothing. Callers handle it like any trouble of the store.
- */
+/** The store refused nothing but did nothing, because it is behind or others came between. Handled as trouble. */
 export function storeTrouble(what: string): Error {
   return new MongoNetworkError(what);
 }
 
-/** Of the errors of several writes in one command, the one that counts: trouble before anything else, then the first. */
+/** Of several writes in one command: trouble before anything else, then the first error. */
 export function worstWriteError<T extends { readonly code?: unknown }>(
   errors: readonly T[],
 ): { readonly error: T | undefined; readonly trouble: boolean } {
@@ -77,22 +74,22 @@ export function worstWriteError<T extends { readonly code?: unknown }>(
 }
 
 /**
- * Codes of a server that is overloaded, from MongoDB 8 (SystemOverloadedError): AdmissionQueueOverflow, RateLimitExceeded,
+ * Overload, from MongoDB 8 (SystemOverloadedError): AdmissionQueueOverflow, RateLimitExceeded,
  * PooledConnectionAcquisitionRejected, IngressRequestRateLimitExceeded.
  */
 const OVERLOAD_CODES: ReadonlySet<number> = new Set([433, 449, 450, 462]);
 /** The server counts requests before it reads them: nothing was done. */
 const INGRESS_LIMIT = 462;
 
-/** Whether the store has more to do than it can. Whoever asks again at once makes it worse. */
+/** The store has more to do than it can. Whoever asks again at once makes it worse. */
 export function isOverload(error: unknown): boolean {
   if (!(error instanceof MongoServerError)) return false;
   return OVERLOAD_CODES.has(Number(error.code)) || error.hasErrorLabel('SystemOverloadedError');
 }
 
 /**
- * Of store trouble: whether the command certainly had no effect, because it was never sent, or was refused as a whole before it
- * was begun. An error of one write among several (without `ok`) says nothing about the others.
+ * Of store trouble: whether the command certainly had no effect, because it was never sent, or refused as a whole
+ * before it was begun. An error of one write among several (without `ok`) says nothing about the others.
  */
 export function hadNoEffect(error: unknown): error is Error {
   if (error instanceof MongoServerSelectionError) return true;
@@ -101,17 +98,17 @@ export function hadNoEffect(error: unknown): error is Error {
 }
 
 /**
- * Codes with which a server says that this document or this command is wrong, so that it would say the same again. Names are those
- * of MongoDB's manual, reference/error-codes/, and of mongodb/mongo, src/mongo/base/error_codes.yml (2026).
+ * Codes with which a server says that this document or command is wrong, so that it would say so again. Names:
+ * MongoDB's manual, reference/error-codes/, and mongodb/mongo, src/mongo/base/error_codes.yml (2026).
  *
- * Every other answer is trouble of the store (errors.ts), whether it has a code that we know, one that we do not, or none: a store
- * that stops, or a proxy before it, answers with whatever it has. So a code is here only when no state of a server or a cluster
- * brings it about. Missing for that reason, among others: InternalError (1), UnknownError (8), Unauthorized (13), ProtocolError
- * (17), IllegalOperation (20), InvalidBSON (22: a page that was read wrong), NamespaceNotFound (26), CursorNotFound (43),
- * OperationFailed (96), UnsatisfiableWriteConcern (100), CommandFailed (125).
+ * Every other answer, known or not, is trouble of the store: a store that stops, or a proxy before it, may answer
+ * anything. So a code is here only when no state of a server or a cluster brings it about. Left out for that reason,
+ * among others: InternalError (1), UnknownError (8), Unauthorized (13), ProtocolError (17), IllegalOperation (20),
+ * InvalidBSON (22: a page that was read wrong), NamespaceNotFound (26), CursorNotFound (43), OperationFailed (96),
+ * UnsatisfiableWriteConcern (100), CommandFailed (125).
  */
 export const OWN_FAULTS: ReadonlyMap<number, string> = new Map([
-  // What the document has in it.
+  // About the document.
   [2, 'BadValue'],
   [14, 'TypeMismatch'],
   [15, 'Overflow'],
@@ -132,7 +129,7 @@ export const OWN_FAULTS: ReadonlyMap<number, string> = new Map([
   [11_000, 'DuplicateKey'],
   [17_419, 'Location17419'], // an update would make it too large: exec/update_stage.cpp
   [17_420, 'Location17420'], // the same of an upsert
-  // What the command asks.
+  // About the command.
   [9, 'FailedToParse'],
   [40, 'ConflictingUpdateOperators'],
   [59, 'CommandNotFound'],
@@ -145,7 +142,7 @@ export const OWN_FAULTS: ReadonlyMap<number, string> = new Map([
   [292, 'QueryExceededMemoryLimitNoDiskUseAllowed'],
   [40_414, 'IDLFailedToParse'],
   [40_415, 'IDLUnknownField'],
-  // Of an index or a collection that is made or removed.
+  // About an index or a collection that is made or removed.
   [27, 'IndexNotFound'],
   [48, 'NamespaceExists'],
   [67, 'CannotCreateIndex'],

@@ -27,17 +27,17 @@ const SECOND = 1;
 const EPOCH = new Date(0);
 /** Processes that start together insert it at the same moment. */
 const TRIES = 20;
-/** For how long a check is repeated that fails, unless the server says that it is wrong. */
+/** How long a failing check is repeated, unless the server says that it is wrong. */
 const TROUBLE_MS = 10_000;
 const PAUSE_MS = 250;
 const RIVALS = 3;
 const CURSOR_NOT_FOUND = 43;
 
-/** What updates by a pipeline have to do (MongoDB's manual, "Updates with Aggregation Pipeline"), each in a stage of its own. */
+/** Updates by a pipeline (MongoDB's manual, "Updates with Aggregation Pipeline"), one stage for each. */
 interface Part {
   readonly what: string;
   readonly stage: Document;
-  /** What the document has then; `at` is the store's time. */
+  /** The document afterwards; `at` is the store's time. */
   expected(at: Date): Document;
 }
 
@@ -74,7 +74,7 @@ const PARTS: readonly Part[] = [
   },
 ];
 
-/** Forms of indexes that the product has. In a collection that is empty or not there they are built at once. */
+/** Forms of indexes that the product has. In an empty collection they are built at once. */
 const INDEXES = [
   { name: 'present', key: { due: 1 }, partialFilterExpression: { due: { $exists: true } } },
   { name: 'place', key: { place: 1 }, unique: true, partialFilterExpression: { held: true } },
@@ -85,9 +85,9 @@ const INDEXES = [
 ] as const;
 
 /**
- * Tries on a server what money, leases and the order of work rest on, with documents of its own and the write concern of all
- * writes: AWS DocumentDB and Azure Cosmos DB call themselves MongoDB too. Some ten short commands. Returns the store's time. Throws
- * `StartError` with one sentence that names what is missing.
+ * Tries on a server what money, leases and the order of work rest on, with its own documents and the write concern of
+ * all writes: AWS DocumentDB and Azure Cosmos DB call themselves MongoDB too. Some ten short commands. Returns the
+ * store's time. Throws `StartError` with one sentence that names what is missing.
  */
 export async function probeFeatures(db: Db, troubleMs = TROUBLE_MS): Promise<Date> {
   const probes = db.collection<ProbeDocument>('start_checks');
@@ -114,7 +114,7 @@ async function tryPipeline(probes: Collection<ProbeDocument>): Promise<Date> {
     PARTS.map(({ stage }) => stage),
   ).catch(async (error: unknown) => {
     if (!(error instanceof MongoServerError)) throw error;
-    // Which of them the server does not know.
+    // Find out which of them the server does not know.
     for (const { what, stage } of PARTS) await upsert(probes, [stage]).catch((own) => lacking(what, own));
     throw error;
   });
@@ -175,17 +175,14 @@ async function openCursor(probes: Collection<ProbeDocument>) {
   };
 }
 
-/**
- * A server that ignores `$expr` would let accounts pay after the time to pay is over. In no upsert, because MongoDB refuses it
- * there.
- */
+/** Without `$expr`, accounts could pay too late. Not in an upsert, where MongoDB refuses it. */
 async function tryTime(db: Db, name: string): Promise<void> {
   const never = { filter: { _id: ID, $expr: { $lt: [NOW_MS, 0] } }, update: { $set: { at: EPOCH } } };
   const always = { filter: { _id: ID, $expr: { $gte: [NOW_MS, 0] } }, update: [{ $set: { seen: '$$NOW' } }] };
   if ((await updateEach(db, name, [never, always])) !== 1) throw new Lacking('it ignores `$expr`');
 }
 
-/** Of several that insert one document, the server may refuse some by a duplicate key, or tell them nothing (decision 30). */
+/** The server may refuse simultaneous inserts by a duplicate key, or tell them nothing (decision 30). */
 async function tryRivals(probes: Collection<ProbeDocument>): Promise<void> {
   const _id = `race:${randomUUID()}`;
   const one = async (): Promise<void> => {
@@ -200,7 +197,7 @@ async function tryRivals(probes: Collection<ProbeDocument>): Promise<void> {
   if (deletedCount !== 1) throw new Lacking('none of them is stored');
 }
 
-/** Something that the server does otherwise than MongoDB. `what`: more than the name of the check says. */
+/** The server differs from MongoDB. `what`: more than the name of the check says. */
 class Lacking extends Error {
   readonly what: string | undefined;
 
@@ -217,7 +214,7 @@ function lacking(what: string, error: unknown): never {
   throw own;
 }
 
-/** Does one check, again while the store has trouble. An answer that we do not know may be trouble, or what is missing. */
+/** Repeats a check while the store has trouble. An unknown answer may be trouble, or what is missing. */
 async function checked<T>(db: Db, what: string, work: () => Promise<T>, troubleMs: number): Promise<T> {
   const deadline = systemClock.monotonicMs() + troubleMs;
   for (;;) {
@@ -259,7 +256,7 @@ function lacks(error: Error, what: string): StartError {
   return new StartError(why, { cause: error });
 }
 
-/** A probe that failed for no known reason: the server may be down, or not know how to say what it does not know. */
+/** For an unknown reason: the server may be down, or not know how to say what it does not know. */
 function failing(error: unknown, what: string): StartError {
   const { message } = error instanceof Error ? error : new Error(String(error));
   const named = error instanceof Lacking ? (error.what ?? what) : what;
@@ -267,12 +264,12 @@ function failing(error: unknown, what: string): StartError {
   return new StartError(why, { cause: error });
 }
 
-/** A tenth of the time that a request with an Idempotency-Key has to be paid for, by the store's time (gateway/http/idempotency). */
+/** A tenth of the time to pay of requests with an Idempotency-Key (gateway/http/idempotency). */
 const CLOCK_MS = 1_500;
 
 /**
- * Whether the product can run on a deployment of MongoDB: throws `StartError` with one sentence when it cannot. Returns what its
- * operators should know. Some ten short commands; for the start of a process. `troubleMs`: for how long what fails is tried again.
+ * Throws `StartError` with one sentence when the product cannot run on a deployment of MongoDB. Returns warnings for
+ * its operators. For the start of a process. `troubleMs`: how long a failing check is tried again.
  */
 export async function checkStore(
   { db, warnings }: Pick<Store, 'db' | 'warnings'>,

@@ -1,7 +1,6 @@
 import type { CreateIndexesOptions, Db } from 'mongodb';
 import { type Building, buildIndexes } from './build-indexes.ts';
 
-/** An index of one of the product's collections. */
 export interface Index {
   readonly collection: string;
   readonly key: Rule['key'];
@@ -14,10 +13,7 @@ interface Rule extends Pick<CreateIndexesOptions, 'unique' | 'sparse' | 'expireA
   readonly where?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * States that few messages of an account reach, and the index that has them. A message that is now `delivered` was never in one of
- * them.
- */
+/** States that few messages of an account reach, with their index. A `delivered` message was never in one of them. */
 export const RARE_STATES = {
   expired: 'expired_failed',
   failed: 'expired_failed',
@@ -27,35 +23,29 @@ export const RARE_STATES = {
 } as const;
 export type RareState = keyof typeof RARE_STATES;
 
-/** States of a delivery that was not taken at the first try, and the index that has them. */
+/** States of a delivery that was not taken at the first try, with their index. */
 export const FAILED_STATES = { waiting: 'failed_tries', exhausted: 'failed_tries', discarded: 'discarded' } as const;
 export type FailedState = keyof typeof FAILED_STATES;
 
-/**
- * Batches that are paid for, and not for a schedule: `paid`, `split`, `stopped`, `stopping`. Only these are shown. A range of names,
- * because not every server knows `$in` in the filter of an index.
- */
+/** `paid`, `split`, `stopped`, `stopping`. A range, because not every server knows `$in` in an index filter. */
 export const SHOWN_BATCHES = { state: { $gte: 'paid', $lte: 'stopping' } } as const;
 
 const there = (field: string) => ({ [field]: { $exists: true } });
 
-/** The store removes documents when their time has come. */
 const EXPIRY: Rule = { key: { expiresAt: 1 }, expireAfterSeconds: 0 };
-/** No two of an account have the same place, so it has no more than there are places (money/accounts/quotas.ts). */
+/** No two of an account have the same place, so their number is limited (money/accounts/quotas.ts). */
 const PLACE: Rule = { key: { account: 1, place: 1 }, unique: true, where: there('place') };
 /** Maintenance: what accounts, users and webhooks are to be told. */
 const UNANNOUNCED: Rule = { key: { 'unannounced.at': 1 }, where: there('unannounced.0') };
 
-/** By collection and name, with the queries that need it, by who asks them. */
+/** By collection and name; each comment names who asks the query. */
 const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   queue: {
     // smpp claim: what waits on a path and lane, account by account, oldest first.
     open: { key: { path: 1, lane: 1, account: 1, _id: 1 }, where: { open: true } },
     // Maintenance: lines whose messages are to be inserted.
     write_at: { key: { writeAt: 1 }, where: there('writeAt') },
-    // Status: a message of an account that is not inserted yet. Measured on the embedded store with 1,000 such
-    // documents of other accounts: 0.5 ms of CPU for the status of such a message, 3.3 without this index; insert and
-    // removal of a document 104 µs, 99 without it.
+    // Status: a message of an account that is not inserted yet.
     not_inserted: { key: { account: 1, last: 1 }, where: there('writeAt') },
     // smpp take-over: what an earlier holder of the carrier claimed.
     claims: { key: { 'claims.carrier': 1 }, sparse: true },
@@ -197,42 +187,37 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     chat_queue: { key: { account: 1, from: 1, _id: 1 }, where: { channel: 'chatapp', state: 'queued' } },
     // smpp take-over: what an earlier holder of the carrier left unsettled; unknowns an orphan may fit.
     submitting: { key: { 'claim.carrier': 1, _id: 1 }, where: { state: 'submitting' } },
-    // Watch: what a carrier refused for now and waits for its next try; the oldest of it. A message that is never
-    // refused for now has no entry.
+    // Watch: what a carrier refused for now. A message that is never refused for now has no entry.
     retrying: { key: { 'claim.carrier': 1, _id: 1 }, where: { state: 'waiting' } },
     // smpp receipts: the message of a carrier id.
     parts: { key: { 'parts.key': 1 }, sparse: true },
-    // smpp receipts: the message of a carrier id with letters of both cases that the receipt has in another case.
+    // smpp receipts: like `parts`, where the receipt has the id in another case.
     parts_caseless: { key: { 'parts.caseless': 1 }, sparse: true },
     // smpp receipts: the message that was sent again of which a carrier id is an earlier copy.
     earlier_parts: { key: { 'earlier.parts.key': 1 }, sparse: true },
-    // smpp receipts: the message that went to another carrier after a receipt, when its first carrier says more of it.
+    // smpp receipts: more news of a first carrier after the message went to another one.
     given_up_parts: { key: { 'givenUp.parts.key': 1 }, sparse: true },
-    // smpp receipts: messages that were sent again after a carrier had them of late, which its orphan may fit. The
-    // carrier first: one that flaps may leave 100,000 copies in three days, and receipts of all carriers ask.
+    // smpp receipts: messages sent again that an orphan of their earlier carrier may fit. The carrier first: one that
+    // flaps may leave 100,000 copies in three days, and receipts of all carriers ask.
     earlier_copies: { key: { 'earlier.carrier': 1, 'earlier.at': 1 }, sparse: true },
     // Maintenance: waiting messages whose time has come, validity that has passed; of each account some.
     due_accounts: { key: { due: 1, account: 1 }, where: there('due') },
     // GET /v2/events: the messages of an account that reached certain states between two times. Partial: a message
-    // without events needs no entry, and the first event has none to remove. Measured on the embedded store, insert
-    // and three updates of a message: 125 µs of its CPU without this index, 133 with it, 152 with a full one.
+    // without events needs no entry, and the first event has none to remove.
     events_by_state: { key: { account: 1, 'history.state': 1, 'history.at': -1 }, where: there('history.0') },
-    // GET /v2/messages: what failed, among a million that were delivered. Partial: a delivered SMS has no entry. Two
-    // ranges of names, because not every server knows `$in` in such an expression, and because `queued` stands between
-    // them, where every message begins.
+    // GET /v2/messages: what failed. Partial: a delivered SMS has no entry. A second index has the other states,
+    // because not every server knows `$in` in such an expression, and `queued`, where every message begins, lies
+    // between.
     expired_failed: { key: { account: 1, state: 1, _id: 1 }, where: { state: { $gte: 'expired', $lte: 'failed' } } },
-    // GET /v2/messages: what customers wrote or have read, and what was refused, among a million that were delivered.
+    // GET /v2/messages: what customers wrote or have read, and what was refused.
     read_to_rejected: { key: { account: 1, state: 1, _id: 1 }, where: { state: { $gte: 'read', $lte: 'rejected' } } },
-    // Conversations: who else was sent in one whose opener failed. Chat-app messages only. Measured on the embedded
-    // store, insert and three updates of such a message, client included: 94 µs of CPU without it, 99 with it (medians
-    // of six alternating runs).
+    // Conversations: who else was sent in one whose opener failed. Chat-app messages only.
     conversation: { key: { conversation: 1, _id: 1 }, where: there('conversation') },
-    // Chat-app: messages in whose place an SMS is due. Only chat-app messages that have one, until it is known what
-    // becomes of it.
+    // Chat-app: messages in whose place an SMS is due.
     fallback: { key: { 'fallback.due': 1, account: 1 }, where: there('fallback.due') },
-    // The next three by day and recipient, not by recipient alone: then a day's messages go to a few pages of the
-    // index, not to pages all over it (docs/decisions/0022). The account stands behind the number: so the same index
-    // answers operators, who search all accounts (docs/decisions/0043). Only the insert of a message writes to them.
+    // The next three by day and recipient: a day's messages then go to a few pages of the index (docs/decisions/0022).
+    // The account comes last, so that operators can search all accounts by it (docs/decisions/0043). Only inserts write
+    // to them.
     // GET /v2/messages, GET /v2/admin/messages: what was sent to a number.
     to: { key: { day: 1, to: 1, account: 1, _id: 1 } },
     // GET /v2/messages, GET /v2/admin/messages: what a customer wrote, or was sent from a number of the chat-app.
@@ -273,8 +258,8 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     retry: { key: { retryAt: 1 }, where: there('retryAt') },
     // The delivery log of an endpoint, newest first.
     log: { key: { endpoint: 1, _id: 1 } },
-    // The delivery log: the few that failed among a million that did not. Partial: a delivery that succeeds at the
-    // first try has no entry. By name, `waiting` is the only other state from there on.
+    // The delivery log: the few that failed. Partial: a delivery that succeeds at the first try has no entry. By name,
+    // `waiting` is the only other state from there on.
     failed_tries: { key: { endpoint: 1, state: 1, _id: 1 }, where: { state: { $gte: 'exhausted' } } },
     // The delivery log: what was not posted, because its endpoint was disabled.
     discarded: { key: { endpoint: 1, state: 1, _id: 1 }, where: { state: 'discarded' } },
@@ -325,16 +310,15 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     // smpp outcome: receipts that came before the answer with their id.
     keys: { key: { carrier: 1, keys: 1 } },
     expiry: EXPIRY,
-    // Operators: receipts that fit nothing, newest first. Beside the index above, because the store removes by an
-    // index of one field only.
+    // Operators: receipts that fit nothing, newest first. `expiry` has one field, because the store removes by such an
+    // index only.
     list: { key: { expiresAt: 1, _id: 1 } },
   },
   inbound: {
     // smpp take-over: what handsets wrote and an earlier holder of the carrier did not finish.
     unfinished: { key: { carrier: 1, _id: 1 }, where: there('due') },
     expiry: EXPIRY,
-    // Operators: what handsets wrote to nobody, newest first. Beside the index above, because the store removes by an
-    // index of one field only.
+    // Operators: what handsets wrote to nobody, newest first. Beside `expiry`, as in `orphans`.
     unassigned: { key: { expiresAt: 1, _id: 1 }, where: there('expiresAt') },
   },
   numbers: {
@@ -377,13 +361,11 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     account: { key: { account: 1, _id: 1 } },
   },
   conversations: {
-    // Inbox: who wrote last; overview: how many sessions are open. Written when a customer writes, and not when a
-    // message is sent.
+    // Inbox: who wrote last; overview: open sessions. Written when a customer writes, not when a message is sent.
     inbox: { key: { account: 1, lastInboundAt: -1, _id: -1 }, where: there('lastInboundAt') },
     // The customers of an account who want no marketing on the chat-app channel.
     marketing_stops: { key: { account: 1, customer: 1 }, where: { 'marketing.stopped': true } },
-    // Chat-app: the person with this user id, user name or customer id. Written when a customer is met first, and when
-    // something new is told of them.
+    // Chat-app: the person with this user id, user name or customer id.
     keys: { key: { keys: 1 }, sparse: true },
   },
   conversation_places: { expiry: EXPIRY },
@@ -395,8 +377,7 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   conditions: {
     // Overview: what is wrong with an account.
     account: { key: { account: 1 } },
-    // Operations: what is wrong now, the most urgent first, and what ended lately; the watch and notices: all that is
-    // wrong.
+    // Operations: what is wrong now, the most urgent first, and what ended lately; the watch and notices: all of it.
     present: { key: { endedAt: 1, 'concerns.operator.severity': -1, since: 1 } },
     expiry: EXPIRY,
   },
@@ -415,17 +396,13 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   },
 };
 
-/** Every index of the product. */
 export const INDEXES: readonly Index[] = Object.entries(TABLE).flatMap(([collection, rules]) =>
   Object.entries(rules).map(([name, { key, where, ...more }]) => {
     return { collection, key, options: { name, ...more, ...(where && { partialFilterExpression: where }) } };
   }),
 );
 
-/**
- * Creates missing indexes. May run in several processes at once. Waits as long as the server builds, and calls `tell` from time
- * to time. Throws `StartError` naming an index that cannot be built.
- */
+/** Also in parallel. Waits for the builds, calling `tell` at times. Throws `StartError` naming a failed index. */
 export async function ensureIndexes(
   db: Db,
   tell: (building: Building) => void = () => {},

@@ -3,23 +3,20 @@ import type { Db, Document } from 'mongodb';
 import { isDuplicateKey } from './errors.ts';
 
 /**
- * How many things of a kind somebody may have, as places that are numbered from 0 (docs/decisions/0024). Each thing has its place in
- * the field `place`, and a unique index on the owner's fields and `place` lets no two things have the same. So the write that takes
- * a place decides whether there was room, whatever other processes write at the same time; removing the thing, or its field, makes
- * room.
+ * Limits how many things somebody may have, by places numbered from 0 (docs/decisions/0024). Each thing has a `place`,
+ * unique for its owner by an index. So the write that takes a place decides whether there was room, whatever other
+ * processes write; removing the thing, or its field, makes room.
  */
 export interface Places {
   readonly db: Db;
   readonly collection: string;
-  /** Whose things: the other fields of the unique index, `{ account }`. */
+  /** The other fields of the unique index: `{ account }`. */
   readonly owner: Document;
-  /** How many things the owner may have. */
   readonly most: number;
-  /** Frees the places of things that have ended by themselves. Called when all places are taken, before anybody is refused. */
+  /** Frees the places of things that have ended by themselves, before anybody is refused. */
   release?(): Promise<unknown>;
 }
 
-/** The owner has as many things of the kind as it may have. */
 export class AllPlacesTaken extends Error {
   readonly most: number;
 
@@ -32,12 +29,12 @@ export class AllPlacesTaken extends Error {
 /** Places that are guessed before the taken ones are read. Somebody who has few things pays for the write alone. */
 const GUESSES = 2;
 
-/** Most tries. Each failed one means that another write took the place first. */
+/** Each failed one means that another write took the place first. */
 const TRIES_MAX = 100;
 
 /**
- * Calls `write` with places until it takes one: it inserts or updates one document so that `place` is set. Throws `AllPlacesTaken`,
- * and whatever `write` throws; also its duplicate key, when it is of another unique index.
+ * Calls `write` with places until it takes one: inserts or updates one document so that `place` is set. Throws
+ * `AllPlacesTaken`, and whatever `write` throws; also a duplicate key of another unique index.
  */
 export async function takePlace<T>(places: Places, write: (place: number) => Promise<T>): Promise<T> {
   let otherKey = 0;
@@ -54,7 +51,7 @@ export async function takePlace<T>(places: Places, write: (place: number) => Pro
   throw new Error(`no place in ${places.collection} in ${TRIES_MAX} tries`);
 }
 
-/** A place that was free at the time of the read: any of them, because simultaneous writes would all try the first. */
+/** A random one of the free places, because simultaneous writes would all try the first. */
 async function freePlace(places: Places): Promise<number> {
   const free = await freePlaces(places);
   const place = free[randomInt(Math.max(free.length, 1))];
@@ -65,7 +62,6 @@ async function freePlace(places: Places): Promise<number> {
   return freePlace(others);
 }
 
-/** The places that nobody had at the time of the read. */
 export async function freePlaces({ db, collection, owner, most }: Places): Promise<readonly number[]> {
   // The index alone answers this.
   const found = await db

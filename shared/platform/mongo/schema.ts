@@ -2,13 +2,13 @@ import type { Collection, Db } from 'mongodb';
 import { StartError } from '../runtime/lifecycle.ts';
 import { isDuplicateKey } from './errors.ts';
 
-/** The form of what this program stores. It is raised with every change that another version would misread. */
+/** The form of what this program stores. Raised with every change that another version would misread. */
 export const SCHEMA = 8;
 
 /** In place of a schema while `store export` or `store import` copies into the store. */
 export const UNFINISHED_COPY = 0;
 
-/** What a store says of its own form: `{ _id: 'schema', version: 7 }`. Absent in one that no process has used yet. */
+/** `{ _id: 'schema', version: 7 }`. Absent in a store that no process has used yet. */
 interface SchemaDocument {
   readonly _id: 'schema';
   readonly version: number;
@@ -22,7 +22,7 @@ export async function setSchema(db: Db, version: number): Promise<void> {
   await schemas(db).updateOne({ _id: 'schema' }, { $set: { version } }, { upsert: true });
 }
 
-/** Throws `StartError` when the store has a form that is not this program's. */
+/** Throws `StartError` when the store's form is not this program's. */
 export async function expectSchema(db: Db): Promise<void> {
   const version = await readSchema(db);
   if (version === undefined || version === SCHEMA) return;
@@ -33,7 +33,7 @@ export async function expectSchema(db: Db): Promise<void> {
   );
 }
 
-/** The same, and gives a new store the schema of this program. */
+/** Like `expectSchema`, and gives a new store the schema of this program. */
 export async function ensureSchema(db: Db): Promise<void> {
   try {
     await schemas(db).updateOne({ _id: 'schema' }, { $setOnInsert: { version: SCHEMA } }, { upsert: true });

@@ -5,34 +5,26 @@ import { hadNoEffect, isOverload, isStoreTrouble } from './errors.ts';
 interface AskAgain {
   readonly clock: Clock;
   readonly log: Log;
-  /** Describes the operation in the log. */
   readonly what: LogFields;
-  /** When the first attempt began, by the monotonic clock. Only needed if that was before the call. */
+  /** When the first attempt began, by the monotonic clock, if before the call. */
   readonly sinceMs?: number;
 }
 
-/**
- * How long an operation is repeated after its answer was lost. The maintenance that cleans up after dead processes must wait far
- * longer.
- */
+/** Maintenance that cleans up after dead processes waits far longer. */
 export const REPEAT_MS = 4_000;
 const PAUSE_MS = 100;
-/** Longest pause before an overloaded store is asked again. */
 const OVERLOAD_PAUSE_MS = 1_600;
 
 /**
- * The pause before an operation is asked again, after its `failed`th failure in a row (1, 2 …). An overloaded store is asked after
- * a random time, up to twice as long after each failure, so that all who were refused do not come back together.
+ * The pause after an operation's `failed`th failure in a row (1, 2 …). An overloaded store is asked after a random
+ * time, up to twice as long after each failure, so that all who were refused do not come back together.
  */
 export function pauseMs(error: unknown, failed: number, random: () => number = Math.random): number {
   if (!isOverload(error)) return PAUSE_MS;
   return random() * Math.min(OVERLOAD_PAUSE_MS, PAUSE_MS * 2 ** failed);
 }
 
-/**
- * Runs an operation that may run twice, again while its answer is lost. Rejects with the store's error only when it certainly had
- * no effect; `unknown` when that cannot be told.
- */
+/** Repeats it while the answer is lost. Rejects only when it surely had no effect; else `unknown`. */
 export async function untilAnswered<T>(
   { clock, log, what, sinceMs = clock.monotonicMs() }: AskAgain,
   ask: () => Promise<T>,
@@ -51,7 +43,8 @@ export async function untilAnswered<T>(
       }
       asked ||= !hadNoEffect(error);
       const over = clock.monotonicMs() >= deadline;
-      // Nothing was done. The driver itself has looked for a server for seconds, so only an overloaded store is asked again.
+      // Nothing was done. The driver itself has looked for a server for seconds, so only an overloaded store is asked
+      // again.
       if (!asked && (over || !isOverload(error))) throw error;
       log.warn('answer_lost', { ...what, ...errorFields(error) });
       if (over) return 'unknown';

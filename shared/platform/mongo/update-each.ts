@@ -1,20 +1,19 @@
 import { Binary, type Db, MongoNetworkError, MongoServerError } from 'mongodb';
 import { hadNoEffect, worstWriteError } from './errors.ts';
 
-/** One update of one document. */
 export interface SingleUpdate {
   readonly filter: object;
   readonly update: object;
 }
 
-/** Most updates per command; fewer when they are large. */
+/** Fewer when they are large. */
 const SLICE = 1_000;
 
 /**
- * Sends many single-document updates as one `update` command (several when they are large), unordered, acknowledged by a majority
- * and journaled. Returns how many filters matched; the command does not tell which. Like `bulkWrite` for our use, at half its CPU
- * in the client (18 instead of 35 µs an update). It has no retries, so the caller must be able to repeat it. Throws the driver's
- * error, or that of an update: of several, the one that says that the store had trouble.
+ * Sends many single-document updates as one `update` command (several when they are large), unordered, acknowledged by
+ * a majority and journaled. Returns how many filters matched; the command does not tell which. Half the client CPU of
+ * `bulkWrite`. It has no retries, so the caller must be able to repeat it. Throws the driver's error, or that of an
+ * update: of several, the one that says that the store had trouble.
  */
 export async function updateEach(db: Db, collection: string, updates: readonly SingleUpdate[]): Promise<number> {
   let matched = 0;
@@ -38,25 +37,16 @@ export async function updateEach(db: Db, collection: string, updates: readonly S
   return matched;
 }
 
-/**
- * For errors of a later slice. One that would tell the caller that nothing was done (until-answered.ts) is replaced, because earlier
- * slices are done.
- */
+/** Earlier slices are done, so no error of a later one may say that nothing was (until-answered.ts). */
 function rethrowLater(error: unknown): never {
   if (!hadNoEffect(error)) throw error;
   throw new MongoNetworkError('the store went away between two commands', { cause: error });
 }
 
-/**
- * A server takes 48 MB in one message. But a command sent by `db.command` is one document and must not exceed 16 MB: a larger one
- * can never succeed. Half of that leaves room for the rest of the command.
- */
+/** A command sent by `db.command` is one document of at most 16 MB; half leaves room for the rest of it. */
 const BYTES_MAX = 8_000_000;
 
-/**
- * The items in order, in slices of at most `most` items that each fit in one command. An item that is too large is alone in its
- * slice.
- */
+/** In order; each slice fits in one command. An item that is too large is alone in its slice. */
 export function commandSlices<T extends object>(items: readonly T[], most: number): readonly (readonly T[])[] {
   const slices: T[][] = [];
   let slice: T[] = [];
@@ -75,11 +65,11 @@ export function commandSlices<T extends object>(items: readonly T[], most: numbe
   return slices;
 }
 
-/** Bytes of any other value, and of a field beyond its name and value. */
+/** Of any other value, and of a field beyond its name and value. */
 const SCALAR_BYTES = 24;
 const FIELD_BYTES = 8;
 
-/** Its size as BSON, or up to three times that. Takes 0.3 µs per message; the driver needs 27 µs to insert it. */
+/** The size as BSON, or up to three times that; far cheaper than to insert it. */
 function bytesAtMost(value: unknown): number {
   if (typeof value === 'string') return 3 * value.length + FIELD_BYTES;
   if (value instanceof Binary) return value.position + SCALAR_BYTES;

@@ -7,11 +7,11 @@ import { METRIC_PREFIX, type Metrics } from '../runtime/metrics.ts';
 import { identityText, isGone, parseIdentity, processName, thisProcess } from '../runtime/process-identity.ts';
 import { within } from '../runtime/within.ts';
 
-/** What a process has noticed that an operator should correct. It may change at any time; each report tells it anew. */
+/** What an operator should correct. May change at any time; each report tells it anew. */
 export interface ProcessNotes {
-  /** The gateway: where X-Forwarded-For came from while `HARKARA_TRUST_PROXY` is empty. Probably a proxy, which now counts as every caller. */
+  /** The gateway, without `HARKARA_TRUST_PROXY`: the sender of X-Forwarded-For, probably a proxy. */
   ignoredProxy?: string;
-  /** The holder of the maintenance lease: when it looked last for what is wrong (workers/maintenance/watch.ts). */
+  /** The holder of the maintenance lease: when it last looked for what is wrong (workers/maintenance/watch.ts). */
   watchedAt?: Date;
 }
 
@@ -21,9 +21,9 @@ export interface ProcessDocument {
   readonly app: string;
   /** By the store's clock, as the machines' own need not agree. */
   readonly at: Date;
-  /** When it was sent, by the machine's clock. */
+  /** By the machine's clock. */
   readonly sentAt?: Date;
-  /** When the first one was sent, by the store's clock. */
+  /** When the first report was sent, by the store's clock. */
   readonly startedAt?: Date;
   /** False while it builds indexes, starts or stops. */
   readonly works: boolean;
@@ -35,32 +35,24 @@ export interface ProcessDocument {
 }
 
 const REPORT_MS = 10_000;
-/** Older reports belong to processes that are gone. */
 const STALE_MS = 2.5 * REPORT_MS;
 const END_MS = 1_000;
 
-/** For so long what an ended process has counted is shown: Prometheus scrapes at least once a minute. The store keeps reports as long. */
+/** How long an ended process's counts are shown and kept: Prometheus scrapes at least once a minute. */
 const SHOWN_MS = 60_000;
 
-/** Reports that are not older than that. */
 const since = (ms: number) => ({ $expr: { $lte: [{ $subtract: [NOW_MS, msOf('$at')] }, ms] } });
 const ALIVE = { ended: { $ne: true as const } };
 const SHOWN = { $or: [since(STALE_MS), { ...since(SHOWN_MS), ended: true as const }] };
 
 export interface ProcessReport {
-  /** Reports at once that the process begins or ceases to work. Never rejects: after a failure the next report says it. */
+  /** Reports at once that the process begins or ceases to work. Never rejects: the next report says it again. */
   setWorking(working: boolean): Promise<void>;
-  /**
-   * The last report, with what was counted since the one before. It is shown for a minute more, so that a scrape finds it. Gives up
-   * after a second when the store does not answer.
-   */
+  /** The last report, shown a minute more for the next scrape. Gives up after a second without the store. */
   end(): Promise<void>;
 }
 
-/**
- * Reports the process's metrics, again and again. From then on others know that it may write; it does not work yet. Rejects when
- * the first report fails; a later one that fails is logged and skipped.
- */
+/** Others know from the first report that it may write. Rejects when that fails; later failures are logged. */
 export async function reportProcess(
   app: string,
   db: Db,
@@ -103,16 +95,13 @@ export async function reportProcess(
   };
 }
 
-/**
- * Number of living processes of an app that work. At least 1: the calling process counts from its start. Processes that ended on
- * this machine do not count.
- */
+/** The calling process counts from its start. Not counted: processes that ended on this machine. */
 export async function countWorking(app: string, db: Db): Promise<number> {
   const working = (await livingProcesses(db)).filter((one) => one.app === app && one.works);
   return new Set(working.map(({ _id }) => _id)).add(identityText(thisProcess())).size;
 }
 
-/** Processes that have reported lately and have not ended on this machine; `_id` is their `identityText`. */
+/** Have reported lately and have not ended on this machine; `_id` is their `identityText`. */
 export async function livingProcesses(db: Db): Promise<readonly Omit<ProcessDocument, 'metrics'>[]> {
   const reports = await db
     .collection<ProcessDocument>('processes')
@@ -123,10 +112,7 @@ export async function livingProcesses(db: Db): Promise<readonly Omit<ProcessDocu
   return reports.filter(({ _id }) => !isGone(parseIdentity(_id), here));
 }
 
-/**
- * When some process looked last for what is wrong, and since when the one has lived that has lived longest. The process that looked
- * may have ended since.
- */
+/** When a process last looked for what is wrong, even if it has ended; since when the oldest one lives. */
 export async function readWatch(db: Db): Promise<{
   readonly watchedAt: Date | undefined;
   readonly startedAt: Date | undefined;
@@ -151,7 +137,6 @@ function byTime(a: Date, b: Date): number {
   return a.getTime() - b.getTime();
 }
 
-/** The used members of prom-client's JSON of a metric. */
 interface MetricJson {
   readonly name: string;
   readonly type: string;

@@ -19,7 +19,6 @@ import { Tracer } from '../runtime/tracer.ts';
 import { embeddedStoreDir } from '../runtime/unix-socket.ts';
 import { countWorking, type ProcessNotes, reportProcess } from './report.ts';
 
-/** What every process of the product has from the start. */
 export interface AppDeps {
   readonly config: Config;
   readonly db: Db;
@@ -31,17 +30,14 @@ export interface AppDeps {
   /** Undefined: nobody wants traces. */
   readonly tracer: Tracer | undefined;
   readonly life: Lifecycle;
-  /** What the process has noticed for operators; each of its reports tells it. */
+  /** Each of the process's reports tells them. */
   readonly notes: ProcessNotes;
 }
 
-/** Only this app logs warnings about the deployment, so that operators read them once on each machine. */
+/** Logs warnings about the deployment, so that operators read them once on each machine. */
 const TELLING_APP = 'background';
 
-/**
- * The start of a process that uses the store. `start` wires the process's own parts and calls `life.ready()`. What it registers is
- * closed before the store.
- */
+/** For a process that uses the store. `start` calls `life.ready()`; its parts are closed before the store. */
 export function runApp(app: string, start: (deps: AppDeps) => Promise<void>): void {
   runConfigured(app, async ({ config, log, life }) => {
     const embedded = config.mongodbUri === '';
@@ -80,15 +76,12 @@ interface Worker {
 type Make = (deps: AppDeps & LeasedWorkerOptions) => Worker | Promise<Worker>;
 
 interface LeasedWork {
-  /** The process that does it. */
   readonly app: string;
-  /** Its leases are `<name>:<n>`. */
   readonly name: string;
-  /** Their number. All processes of the app must agree on it, so change it only while none of them runs. */
+  /** All processes of the app must agree on the number: change it only while none of them runs. */
   readonly partitions: number;
 }
 
-/** Runs a process with one worker of leased partitions. */
 export function runLeased(app: string, partitions: number, make: Make): void {
   runApp(app, async (deps) => {
     await startLeased(deps, { app, name: app, partitions }, make);
@@ -96,7 +89,6 @@ export function runLeased(app: string, partitions: number, make: Make): void {
   });
 }
 
-/** Starts such a worker in a process that has others besides. */
 export async function startLeased(deps: AppDeps, { app, name, partitions }: LeasedWork, make: Make): Promise<void> {
   const { db, clock, life } = deps;
   const worker = await make({
@@ -109,10 +101,7 @@ export async function startLeased(deps: AppDeps, { app, name, partitions }: Leas
   life.onStop('worker', () => worker.stop());
 }
 
-/**
- * The box of the installation's secret key. The key is made at the first start. Throws `StartError` when it is missing although
- * secrets were sealed with it: a new one could open none of them, and what is entered meanwhile would be lost with it later.
- */
+/** Makes the key at the first start. Throws `StartError` when it is lost although secrets are sealed with it. */
 export async function openSecretBox(
   { secretKey, dataDir }: Pick<Config, 'secretKey' | 'dataDir'>,
   db: Db,
@@ -128,7 +117,7 @@ function lostKey(file: string): string {
   return `There is no secret key (HARKARA_SECRET_KEY, or ${file}), but the store has secrets that were sealed with one: put it back, from your copy or from another machine of the product. Only when it is lost for good, make a new one with \`openssl rand -hex 32 > ${file}\`, and enter all secrets again (docs/operating.md).`;
 }
 
-/** Whether the store has secrets that are kept until somebody changes them. */
+/** Secrets that are kept until somebody changes them. */
 async function hasSecrets(db: Db): Promise<boolean> {
   const found = await Promise.all([
     db.collection('carriers').findOne({}),

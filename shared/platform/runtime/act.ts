@@ -1,9 +1,9 @@
-/** The value of a member of an event. */
 export type Told = string | number | null | readonly string[];
 
 /**
- * Something that happened and is not announced yet, kept in the document of the thing that it happened to: the update that decides adds
- * it, and maintenance announces and removes it (workers/maintenance/announce.ts). `event`: a name of shared/events/catalogue.ts.
+ * Something that happened and is not announced yet, kept in the document of the thing: the update that decides adds it,
+ * and maintenance announces and removes it (workers/maintenance/announce.ts). `event`: a name of
+ * shared/events/catalogue.ts.
  */
 export interface Act<Event extends string = string> {
   readonly event: Event;
@@ -15,7 +15,6 @@ export interface Act<Event extends string = string> {
   readonly sealed?: string;
 }
 
-/** The document of a thing with what happened to it. */
 export interface WithActs {
   readonly unannounced?: readonly Act[];
 }

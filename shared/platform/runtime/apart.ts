@@ -1,12 +1,9 @@
-/** The end of one item of a group: stored, or the reason why this one cannot be. */
+/** The end of one item of a group: stored, or the reason why it cannot be. */
 export interface End {
   readonly error?: unknown;
 }
 
-/**
- * Stores a group together. If that fails for what may be the fault of one item (`isOwn`), stores each alone, so that one holds up no
- * others. `store` may be repeated. Rejects with any other error.
- */
+/** Stores all together; after an error that `isOwn` accepts, each alone. `store` may be repeated. */
 export async function storeApart<Item>(
   items: readonly Item[],
   store: (some: readonly Item[]) => Promise<void>,

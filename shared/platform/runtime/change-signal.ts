@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { type Clock, systemClock } from './clock.ts';
 
 /**
- * The embedded store signals changes of a collection to the processes of its machine by touching a file, `<store
- * dir>/changes/<database>.<collection>`. It touches `<database>.<collection>/<index>` when that index gets entries: a worker that
- * listens to the index of queued messages is woken by new ones, and not by its own changes of messages that it has claimed.
+ * The embedded store signals changes of a collection to the processes of its machine by touching `<store
+ * dir>/changes/<database>.<collection>`, and `<database>.<collection>/<index>` when that index gets entries: a worker
+ * that listens to the index of queued messages is woken by new ones, not by its own changes.
  *
- * So an idle worker polls every two seconds instead of ten times a second, and still begins within milliseconds. Correctness does
- * not depend on it: a worker that misses a signal polls a little later. There are no signals with `HARKARA_MONGODB_URI`, because writers may
- * be on other machines.
+ * So an idle worker polls every two seconds instead of ten times a second, and still begins within milliseconds.
+ * Correctness does not depend on it. No signals with `HARKARA_MONGODB_URI`, because writers may be on other machines.
  */
 export type ListenForChanges = (changing: Changing, onChange: () => void) => (() => void) | undefined;
 
@@ -30,13 +29,14 @@ export function changeListener(storeDir: string, database: string): ListenForCha
       const file = join(dir, fileName(`${database}.${changing}`));
       writeFileSync(file, '', { flag: 'a', mode: 0o600 });
       const watcher = watch(file, { persistent: false }, onChange);
-      watcher.on('error', () => watcher.close()); // The caller's polling goes on.
-      // A signal to ourselves, received at once where watching works: some file systems accept a watch and never report anything.
+      watcher.on('error', () => watcher.close()); // the caller's polling goes on
+      // A signal to ourselves, received at once where watching works: some file systems accept a watch and never report
+      // anything.
       const now = systemClock.now();
       utimesSync(file, now, now);
       return () => watcher.close();
     } catch {
-      return undefined; // Out of inotify watches, say: polling alone does.
+      return undefined; // out of inotify watches, say: polling does
     }
   };
 }
@@ -88,7 +88,7 @@ export class ChangeSignal {
       utimesSync(join(this.#dir, name), now, now);
       return true;
     } catch {
-      return false; // Removed by hand: its listeners poll.
+      return false; // removed by hand: its listeners poll
     }
   }
 }
@@ -106,6 +106,6 @@ function filesIn(dir: string): ReadonlySet<string> {
   try {
     return new Set(readdirSync(dir));
   } catch {
-    return new Set(); // Nobody has ever listened.
+    return new Set(); // nobody has ever listened
   }
 }

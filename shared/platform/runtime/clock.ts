@@ -1,8 +1,8 @@
-/** The only reader of the real clock. Everything that needs the time takes a `Clock`, so that a test can turn it by hand. */
+/** The only reader of the real clock, passed to everything that needs the time, so that tests can turn it. */
 export interface Clock {
   /** Wall time, for what is stored or shown. */
   now(): Date;
-  /** Milliseconds that never jump back, for durations and deadlines inside one process. */
+  /** Never jumps back: for durations and deadlines inside one process. */
   monotonicMs(): number;
 }
 
@@ -11,32 +11,29 @@ export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
 };
 
-/**
- * ISO 8601 with a numeric offset and whole seconds, `2026-11-21T10:00:00+00:00`: the shape that the specification shows
- * for every timestamp ("Resources and their fields"). `Z` and fractions would be legal ISO but are not that shape.
- */
+/** `2026-11-21T10:00:00+00:00`, as in the specification ("Resources and their fields"); no `Z` or fractions. */
 export function isoTimestamp(at: Date): string {
   return `${at.toISOString().slice(0, 19)}+00:00`;
 }
 
-/** The UTC calendar day, `2026-11-21`. */
+/** UTC, `2026-11-21`. */
 export function isoDate(at: Date): string {
   return at.toISOString().slice(0, 10);
 }
 
-/** A time as a caller wrote it: the instant and its UTC offset. */
+/** As a caller wrote it. */
 export interface OffsetTime {
   readonly at: Date;
-  /** Minutes east of UTC. */
+  /** East of UTC. */
   readonly offsetMinutes: number;
 }
 
 const FORM = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(\.\d{1,9})?(?:Z|([+-])(\d\d):(\d\d))$/;
 
 /**
- * Parses an ISO 8601 date-time with a UTC offset, `2026-11-21T10:00:00+05:30` ("Resources and their fields"). `Z` is
- * an offset too. Fractions of a second are cut to milliseconds. Undefined for any other text, and for days and hours
- * that do not exist.
+ * Parses an ISO 8601 date-time with a UTC offset, `2026-11-21T10:00:00+05:30` ("Resources and their fields"). `Z` is an
+ * offset too. Fractions are cut to milliseconds. Undefined for any other text, and for days and hours that do not
+ * exist.
  */
 export function parseOffsetTime(text: string): OffsetTime | undefined {
   const [whole, date, hour, minute, second, fraction = '', sign, hours = '00', minutes = '00'] = FORM.exec(text) ?? [];
@@ -50,20 +47,20 @@ export function parseOffsetTime(text: string): OffsetTime | undefined {
   return { at: new Date(asUtc.getTime() + ms - offsetMinutes * 60_000), offsetMinutes };
 }
 
-/** A calendar day that exists, `2027-12-31`. */
+/** `2027-12-31`, and exists. */
 export function isDay(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && parseOffsetTime(`${text}T00:00:00Z`) !== undefined;
 }
 
-/** As a cell of a file tells it: a time with an offset, or a day, which begins at 00:00 UTC. */
+/** From a cell of a file: a time with an offset, or a day, which begins at 00:00 UTC. */
 export function parseTimeOrDay(text: string): Date | undefined {
   return parseOffsetTime(isDay(text) ? `${text}T00:00:00Z` : text)?.at;
 }
 
-/** What else is no time: `05-06-2026` is a day in May for some and in June for others. */
+/** For error messages. `05-06-2026` is a day in May for some and in June for others. */
 export const TIME_OR_DAY = 'a day like 2026-11-28, or a time with its offset like 2026-11-28T18:30:00+05:30';
 
-/** Whether it is a time zone of the IANA. */
+/** Of the IANA. */
 export function isZone(text: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }) !== undefined;

@@ -1,7 +1,7 @@
 /**
- * Places where a process may die between two effects, each with the state at that moment. In tests a process kills itself at one
- * of them (`HARKARA_CRASH_AT`), and the test checks how the other processes recover: test/flow/crash-points.faults.test.ts has a case
- * for each. docs/crash-points.md lists them.
+ * Places where a process may die between two effects, with the state at that moment. Tests let a process kill itself
+ * there (`HARKARA_CRASH_AT`) and check how the others recover: test/flow/crash-points.faults.test.ts has a case for
+ * each. docs/crash-points.md lists them.
  */
 export const CRASH_POINTS = {
   'accept:debited': 'The account has paid; its messages and schedules lie in `pending` only.',
@@ -61,14 +61,13 @@ export type CrashPoint = keyof typeof CRASH_POINTS;
 let armed: CrashPoint | undefined;
 let left = 0;
 
-/** Parses `settle:updated`, or `settle:updated#3` for the third time that the point is reached; undefined for anything else. */
+/** Parses `settle:updated`, or `settle:updated#3` for the third time that the point is reached. */
 export function parseCrashPoint(text: string): { readonly name: CrashPoint; readonly pass: number } | undefined {
   const [name = '', pass = '1', more] = text.split('#');
   if (more !== undefined || !/^[1-9]\d{0,5}$/.test(pass) || !Object.hasOwn(CRASH_POINTS, name)) return undefined;
-  return { name: name as CrashPoint, pass: Number(pass) }; // just found in the table
+  return { name: name as CrashPoint, pass: Number(pass) }; // found in the table above
 }
 
-/** Makes this process kill itself at that point. */
 export function armCrashPoint({ name, pass }: { readonly name: CrashPoint; readonly pass: number }): void {
   armed = name;
   left = pass;

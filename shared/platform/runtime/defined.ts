@@ -1,8 +1,8 @@
-/** The fields without those that are undefined: `{ ...defined({ reference, sender }) }` for what a document may leave out. */
+/** Leaves out undefined fields: `{ ...defined({ reference, sender }) }`. */
 export function defined<T extends object>(fields: T): Defined<T> {
   const kept: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) kept[name] = value;
-  return kept as Defined<T>; // its fields are those of `fields`, and none is undefined
+  return kept as Defined<T>; // none of its fields is undefined
 }
 
 type Defined<T> = {

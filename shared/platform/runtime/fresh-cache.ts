@@ -2,15 +2,15 @@ import type { Clock } from './clock.ts';
 import { Grouper } from './grouper.ts';
 
 /**
- * Caches what was read for a short time, also that something does not exist. Failed reads are not cached. Misses have their own
- * limit, so that a stream of made-up keys evicts nothing that is in use.
+ * Caches for a short time what was read, and also what does not exist. Failed reads are not cached. Misses have their
+ * own limit, so that a stream of made-up keys evicts nothing that is in use.
  */
 type FreshCacheOptions<Key extends string, Value> = Limits<Value> & (ReadOne<Key, Value> | ReadMany<Key, Value>);
 
 interface Limits<Value> {
   /** How long an answer is valid, counted from before the read. 0: no caching. */
   readonly freshMs: number;
-  /** Whether this answer is valid for whoever asked only: the next one reads again. */
+  /** This answer is valid for whoever asked only: the next one reads again. */
   readonly isBrief?: (value: Value) => boolean;
   /** Most values, and most misses, that are kept; the oldest are evicted first. */
   readonly maxEntries: number;
@@ -27,17 +27,11 @@ interface ReadMany<Key, Value> {
   readMany(keys: readonly Key[]): Promise<ReadonlyMap<Key, Value>>;
 }
 
-/**
- * The fraction of `freshMs` after which a requested key is read again. For as long, that read may wait to be joined with others.
- */
+/** Parts of `freshMs`: when a requested key is read again, and how long that read may wait for others. */
 const RENEW_AFTER = 0.5;
 const RENEW_WAIT = 0.15;
-/** Most keys of one read that `get` starts. */
 const READ_MAX = 1_000;
-/**
- * Least time between two such reads: a stream of made-up keys causes at most 200 reads a second per process. A key that comes
- * after a longer gap does not wait.
- */
+/** Between two such reads: made-up keys cause at most 200 a second. After a longer gap no key waits. */
 const READ_GAP_MS = 5;
 
 interface Entry<Value> {
@@ -51,7 +45,7 @@ export class FreshCache<Key extends string, Value> {
   readonly #found = new Map<Key, Entry<Value>>();
   readonly #missing = new Map<Key, Entry<Value>>();
   readonly #reading = new Map<Key, Promise<Value | undefined>>();
-  /** Keys that were requested late in their time. The next background read includes them. */
+  /** Keys requested late in their time. The next background read includes them. */
   #renewing = new Set<Key>();
   readonly #readOne: (key: Key) => Promise<Value | undefined>;
 
@@ -61,7 +55,7 @@ export class FreshCache<Key extends string, Value> {
   }
 
   /**
-   * One value. Simultaneous requests for the same key share the read. With `readMany`, different keys share it too, and a key
+   * Simultaneous requests for the same key share the read. With `readMany`, different keys share it too, and a key
    * requested in the second half of its time is read again in the background, so keys in use never wait for a read.
    */
   async get(key: Key): Promise<Value | undefined> {
@@ -84,7 +78,7 @@ export class FreshCache<Key extends string, Value> {
     }
   }
 
-  /** The values of those `keys` that exist, with one read for all keys that are not fresh. */
+  /** One read for all keys that are not fresh. */
   async getMany(keys: Iterable<Key>): Promise<ReadonlyMap<Key, Value>> {
     const nowMs = this.#options.clock.monotonicMs();
     const values = new Map<Key, Value>();
@@ -109,7 +103,6 @@ export class FreshCache<Key extends string, Value> {
     return this.#entry(key)?.value;
   }
 
-  /** Whoever asks next reads it again. */
   forget(key: Key): void {
     this.#found.delete(key);
     this.#missing.delete(key);

@@ -1,28 +1,23 @@
 import { systemClock } from './clock.ts';
 
 /**
- * Collects items that arrive while a group is in flight into the next group, so that one round trip and one commit serve many.
- * One group runs at a time. The first item of an idle grouper starts at once (or after `gatherMs`), so a single item waits for
- * nobody.
+ * Collects items that arrive while a group is in flight into the next group, so that one round trip and one commit
+ * serve many. One group runs at a time. The first item of an idle grouper starts at once (or after `gatherMs`).
  */
 interface GrouperOptions<Item, Result> {
-  /** The most items of one group. */
   readonly maxItems: number;
-  /**
-   * How long an idle grouper waits for more items before it starts. 0: it starts at the end of the turn, with everything that
-   * arrived in it.
-   */
+  /** How long an idle grouper waits for more items. 0: until the end of the turn. */
   readonly gatherMs: number;
-  /** How long the next group waits for more items after the one before, while it is not full. Absent: not at all. */
+  /** How long a group that is not full waits for more items after the one before. Absent: not at all. */
   readonly pauseMs?: number;
-  /** Least time from the start of one group to the start of the next, while that is not full. Absent: none. */
+  /** Least time from the start of one group to the start of the next, unless that is full. Absent: none. */
   readonly gapMs?: number;
   /**
-   * The items come from a sender that has a window: it sends no more until some of them have their results. A group then waits no
-   * longer once it has as many items as the sender lately had without a result (`WindowSeen`): probably no more will come.
+   * The sender has a window: it sends no more until some items have their results. A group then starts once it has as
+   * many items as the sender lately had without a result (`WindowSeen`): probably no more will come.
    */
   readonly windowed?: boolean;
-  /** Handles one group; the results are in the items' order. A rejection rejects every item of the group. */
+  /** Results are in the items' order. A rejection rejects every item of the group. */
   run(items: readonly Item[]): Promise<readonly Result[]>;
 }
 
@@ -37,10 +32,8 @@ export class Grouper<Item, Result> {
   readonly #window: WindowSeen | undefined;
   #waiting: Waiting<Item, Result>[] = [];
   #running = false;
-  /** How many items the group in flight has. */
   #inFlight = 0;
   #beganMs = Number.NEGATIVE_INFINITY;
-  /** Ends the wait for more items, if there is one. */
   #endWait: (() => void) | undefined;
 
   constructor(options: GrouperOptions<Item, Result>) {
@@ -48,7 +41,6 @@ export class Grouper<Item, Result> {
     this.#window = options.windowed === true ? new WindowSeen() : undefined;
   }
 
-  /** True when nothing waits and nothing runs. */
   get idle(): boolean {
     return !this.#running && this.#waiting.length === 0;
   }
@@ -86,7 +78,7 @@ export class Grouper<Item, Result> {
       group.forEach((entry, i) => {
         const result = results[i];
         if (i < results.length)
-          entry.resolve(result as Result); // in range: checked the line above
+          entry.resolve(result as Result); // in range: checked above
         else entry.reject(new Error('a group gave fewer results than items'));
       });
     } catch (error) {
@@ -95,7 +87,7 @@ export class Grouper<Item, Result> {
     }
   }
 
-  /** Waits for more items: `atLeastMs`, and until the gap is over. Stops waiting when the next group is full. */
+  /** Waits for `atLeastMs`, and until the gap is over, unless the next group is full. */
   async #wait(atLeastMs: number): Promise<void> {
     const waitMs = Math.max(atLeastMs, this.#gapLeftMs());
     if (waitMs <= 0 || this.#isFull) return;
@@ -123,10 +115,7 @@ export class Grouper<Item, Result> {
 
 const WINDOW_PERIOD_MS = 5_000;
 
-/**
- * Learns the window of a sender that does not tell it: the most items that it had without a result at once, in the last 5 to 10
- * seconds in which any came.
- */
+/** Learns a sender's window: the most items without a result at once, in the last 5 to 10 active seconds. */
 export class WindowSeen {
   #most = 0;
   #mostBefore = 0;
@@ -137,7 +126,7 @@ export class WindowSeen {
     return Math.max(this.#most, this.#mostBefore);
   }
 
-  /** `count`: how many items are without a result, with the one that has just come. */
+  /** `count`: items without a result, with the one that has just come. */
   note(count: number, nowMs: number): void {
     if (nowMs - this.#sinceMs >= WINDOW_PERIOD_MS) {
       this.#mostBefore = this.#most;

@@ -2,10 +2,11 @@ import { hash, randomFillSync } from 'node:crypto';
 import { systemClock } from './clock.ts';
 
 /**
- * Ids sort by time and carry their kind: `msg_01jd8x…` is a prefix and 26 characters, 10 of time (48-bit milliseconds)
- * and 16 random (80 bits), like a ULID in lower case. Sorting by time lets every index grow at its right end.
+ * `msg_01jd8x…`: a prefix for the kind and 26 characters, 10 of time (48-bit milliseconds) and 16 random (80 bits),
+ * like a ULID in lower case. Ids sort by time, which lets every index grow at its right end.
  *
- * What follows from something has an id *derived* from it (`eventId`), so that doing the follow-up twice writes the same.
+ * What follows from something has an id *derived* from it (`eventId`), so that doing the follow-up twice writes the
+ * same.
  */
 type Id<Prefix extends string> = `${Prefix}_${string}`;
 
@@ -13,7 +14,7 @@ export type AccountId = Id<'acc'>;
 export type MessageId = Id<'msg'>;
 export type BatchId = Id<'bat'>;
 export type ScheduleId = Id<'sch'>;
-/** One debit and all that it pays for. Debits of several accounts that are made by one command have the same. */
+/** One debit and all that it pays for; shared by debits of several accounts that are made by one command. */
 export type GroupId = Id<'grp'>;
 export type EndpointId = Id<'whk'>;
 /** A paid conversation of 24 hours on the chat-app channel. */
@@ -28,7 +29,6 @@ export type SenderId = Id<'snd'>;
 export type CtaId = Id<'cta'>;
 /** An account's request for a DLT template that has no id of an operator yet. */
 export type TemplateRequestId = Id<'tpr'>;
-/** A deliver_sm with a handset's message. */
 export type InboundId = Id<'inb'>;
 export type OptOutId = Id<'opt'>;
 /** Lines that wait to be sent (messages/queue/queue-document.ts). */
@@ -42,20 +42,15 @@ export type ReplayId = Id<'rpl'>;
 export type ExportId = Id<'exp'>;
 /** One change of a setting, in the audit. */
 export type AuditId = Id<'aud'>;
-/** A person who signs in. */
 export type UserId = Id<'usr'>;
-/** A signed-in browser. It is shown to its user and is no secret. */
+/** A signed-in browser. Shown to its user, and no secret. */
 export type SessionId = Id<'ses'>;
-/** A person's number that is erased. */
 export type ErasureId = Id<'ers'>;
-/** A mail to a user. */
 export type MailId = Id<'eml'>;
 /** A code that somebody is to give back. */
 export type VerificationId = Id<'vrf'>;
-/** One try to give it. */
 export type VerificationCheckId = Id<'vck'>;
 
-/** Whether a text has the form of such an id. */
 function idForm<Prefix extends string>(prefix: Prefix): (value: string) => value is Id<Prefix> {
   const form = new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`);
   return (value): value is Id<Prefix> => form.test(value);
@@ -91,7 +86,7 @@ let lastMs = 0;
 const CLOCK_SET_BACK_MS = 60_000;
 const tail = new Uint8Array(RANDOM_CHARACTERS);
 
-/** A new id. Ids of one process never decrease, also within a millisecond, unless its clock is set back by more than a minute. */
+/** Ids of one process never decrease, also within a millisecond, unless its clock is set back by more than a minute. */
 export function newId<Prefix extends string>(prefix: Prefix, nowMs: number = systemClock.now().getTime()): Id<Prefix> {
   if (nowMs > lastMs || lastMs - nowMs > CLOCK_SET_BACK_MS) {
     lastMs = nowMs;
@@ -104,7 +99,7 @@ export function newId<Prefix extends string>(prefix: Prefix, nowMs: number = sys
   return `${prefix}_${text}` as const;
 }
 
-/** 130 random bits. It is not a secret, but nobody can guess the address that another account's provider posts to. */
+/** 130 random bits: no secret, but nobody can guess the address that another account's provider posts to. */
 export function newCallbackId(): CallbackId {
   let text = '';
   for (const byte of randomFillSync(Buffer.alloc(CALLBACK_CHARACTERS))) text += ALPHABET.charAt(byte & 31);
@@ -112,35 +107,35 @@ export function newCallbackId(): CallbackId {
 }
 
 const CALLBACK_CHARACTERS = 26;
-/** The lowest id of that time: all ids made before are below it. */
+/** All ids made before `at` are below it. */
 export function lowestId<Prefix extends string>(prefix: Prefix, at: Date): Id<Prefix> {
   return `${prefix}_${numeral(at.getTime(), TIME_CHARACTERS)}${'0'.repeat(RANDOM_CHARACTERS)}` as const;
 }
 
-/** The id of the event "this message reached this state". A message reaches a state once. */
+/** The event "this message reached this state". A message reaches a state once. */
 export function eventId(message: MessageId, state: string): EventId {
   return `evt_${message.slice(4)}_${state}` as const;
 }
 
-/** The message of such an event. */
+/** The message of an `eventId`. */
 export function messageOfEvent(event: EventId): MessageId {
   return `msg_${event.slice(4, 4 + TIME_CHARACTERS + RANDOM_CHARACTERS)}`;
 }
 
-/** The id of the event "this happened to this thing then". Derived, so that telling it twice writes the same. */
+/** The event "this happened to this thing then". Derived, so that telling it twice writes the same. */
 export function thingEventId(thing: string, event: string, at: Date): EventId {
   const text = hashText(`${thing}:${event}`, RANDOM_CHARACTERS);
   return `evt_${numeral(at.getTime(), TIME_CHARACTERS)}${text}_${event.replaceAll('.', '_')}`;
 }
 
-/** The id of the mail that tells a user of this. It is derived, so there is one. */
+/** Derived, so there is one. */
 export function mailId(of: string, user: UserId, at: Date): MailId {
   return `eml_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(`${of}:${user}`, RANDOM_CHARACTERS)}`;
 }
 
 const TEST = '_test';
 
-/** The account in which the test messages of a live account are, and all that follows from them (gateway/access/account.ts). */
+/** The account of a live account's test messages, and of all that follows from them (gateway/access/account.ts). */
 export function testAccountOf(live: AccountId): AccountId {
   return `${live}${TEST}`;
 }
@@ -154,87 +149,74 @@ export function liveAccountOf(account: AccountId): AccountId {
   return isTestAccount(account) ? (account.slice(0, -TEST.length) as AccountId) : account; // by `testAccountOf`
 }
 
-/** The id of the message that has the code. */
 export function verificationMessageId(verification: VerificationId): MessageId {
   return `msg_${verification.slice(4)}`;
 }
 
-/**
- * The id of a schedule's message or batch, fixed at booking. It has the time it is booked for, so it sorts as if made then. It is
- * derived, so a repeated release writes the same.
- */
+/** Fixed at booking; sorts as if made at the booked time. Derived, so a repeated release writes the same. */
 export function releasedId<Prefix extends 'msg' | 'bat'>(prefix: Prefix, schedule: ScheduleId, at: Date): Id<Prefix> {
   return `${prefix}_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(schedule, RANDOM_CHARACTERS)}` as const;
 }
 
-/**
- * The id of a message from a customer. It has the provider's time and is derived from the provider's id, so storing it twice
- * writes the same.
- */
+/** With the provider's time, derived from the provider's id: storing it twice writes the same. */
 export function inboundMessageId(account: AccountId, upstreamId: string, at: Date): MessageId {
   return `msg_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(`${account}:${upstreamId}`, RANDOM_CHARACTERS)}`;
 }
 
-/** The id of the message that a handset's deliver_sm becomes: derived, so that storing it twice writes the same. */
+/** What a handset's deliver_sm becomes: derived, so that storing it twice writes the same. */
 export function receivedMessageId(inbound: InboundId): MessageId {
   return `msg_${inbound.slice(4)}`;
 }
 
-/** The id of the answer to a customer's STOP, START or HELP: it has that message's time and derives from it, so there is one. */
+/** The answer to STOP, START or HELP: has that message's time and derives from it, so there is one. */
 export function optOutAnswerId(asked: MessageId): MessageId {
   const time = asked.slice(4, 4 + TIME_CHARACTERS);
   return `msg_${time}${hashText(`answer:${asked}`, RANDOM_CHARACTERS)}`;
 }
 
-/** The id of the SMS that goes in place of a chat-app message: derived, with the time at which that was decided. */
+/** The SMS that goes in place of a chat-app message: derived, with the time of that decision. */
 export function fallbackId(chat: MessageId, decidedAt: Date): MessageId {
   return `msg_${numeral(decidedAt.getTime(), TIME_CHARACTERS)}${hashText(`fallback:${chat}`, RANDOM_CHARACTERS)}`;
 }
 
-/**
- * The id of the chat-app message that is the second try of a verification: derived, with the time at which it was decided that it
- * goes. One that certainly did not go, and never will, is decided anew.
- */
+/** Derived, with the time of that decision. A second try that certainly never goes is decided anew. */
 export function secondTryId(verification: VerificationId, decidedAt: Date): MessageId {
   return `msg_${numeral(decidedAt.getTime(), TIME_CHARACTERS)}${hashText(`second:${verification}`, RANDOM_CHARACTERS)}`;
 }
 
-/** The id of a person whom the account first met under this name: derived, so that it needs no write and outlives what is stored. */
+/** A person first met under this name: derived, so it needs no write and outlives what is stored. */
 export function customerId(account: AccountId, name: string): CustomerId {
   return `cus_${hashText(`${account}:${name}`, CUSTOMER_CHARACTERS)}`;
 }
 
 const CUSTOMER_CHARACTERS = 26;
-/** The id of a queue document, from its first message, and a number. Derived, so that it is inserted once. */
+/** A queue document, from its first message and a number. Derived, so that it is inserted once. */
 export function queueId(first: MessageId, number: number): QueueId {
   return `que_${first.slice(4)}_${number}`;
 }
 
-/** The same of what a debit command has paid for. `which` of its documents. */
+/** Like `queueId`, for what a debit command has paid for. `which` of its documents. */
 export function debitQueueId(group: GroupId, which: string): QueueId {
   return `que_${group.slice(4)}_${hashText(which, RANDOM_CHARACTERS)}`;
 }
 
-/** A new id for messages that wait again. It has the time of this one: so they leave before what was accepted later. */
+/** New, but with the time of `first`: messages that wait again leave before what was accepted later. */
 export function returnedQueueId(first: MessageId): QueueId {
   return `que_${first.slice(4)}_${newId('que').slice(4)}`;
 }
 
-/** The id of the debit that pays for this message and nothing else (messages/follow-on-sms.ts). */
+/** The debit that pays for this message and nothing else (messages/follow-on-sms.ts). */
 export function ownGroupId(message: MessageId): GroupId {
   return `grp_${message.slice(4)}`;
 }
 
-/** The id of a customer's wish about an account, or about one of its numbers (`scope`). It is derived, so there is only one. */
+/** A customer's wish about an account or one of its numbers (`scope`). Derived, so there is only one. */
 export function optOutId(account: AccountId, customer: string, scope: string): OptOutId {
   return `opt_${hashText(`${account}:${customer}:${scope}`, OPT_OUT_CHARACTERS)}`;
 }
 
 const OPT_OUT_CHARACTERS = 26;
-/**
- * The audit id of a change that may be repeated within a minute. It has the time of the minute and is derived from who changes
- * what, so repeats within the minute share one entry.
- */
+/** Derived from who changes what and the minute, so repeats share an audit entry. */
 export function minuteAuditId(what: string, at: Date): AuditId {
   const minute = Math.floor(at.getTime() / 60_000) * 60_000;
   return `aud_${numeral(minute, TIME_CHARACTERS)}${hashText(what, RANDOM_CHARACTERS)}`;
@@ -245,9 +227,9 @@ const BATCH_HASH_CHARACTERS = 12;
 const BATCH_INDEX_CHARACTERS = 4;
 
 /**
- * The ids of a batch's messages, by index from 0. They are derived, so making them twice writes the same. They are contiguous, so
- * the messages of a batch are a range of `_id` (`batchMessageRange`) and need no index. The hash (60 bits) replaces the random
- * characters of the batch's id, because ids of one millisecond differ only in the last of those.
+ * The ids of a batch's messages, by index from 0. Derived, so making them twice writes the same; contiguous, so they
+ * are a range of `_id` (`batchMessageRange`) and need no index. The hash (60 bits) replaces the random characters of
+ * the batch's id, because ids of one millisecond differ only in the last of those.
  */
 export function batchMessageIds(batch: BatchId): (index: number) => MessageId {
   const stem = batch.slice(4, 4 + TIME_CHARACTERS) + hashText(batch, BATCH_HASH_CHARACTERS);
@@ -260,7 +242,7 @@ export function batchMessageRange(batch: BatchId): { readonly $gte: MessageId; r
   return { $gte: idOf(0), $lte: idOf(32 ** BATCH_INDEX_CHARACTERS - 1) };
 }
 
-/** When an id was made, to the millisecond. */
+/** To the millisecond. */
 export function idTime(id: string): Date {
   let ms = 0;
   for (const character of id.slice(id.indexOf('_') + 1, id.indexOf('_') + 11)) {
@@ -271,12 +253,12 @@ export function idTime(id: string): Date {
 
 const DAY_MS = 86_400_000;
 
-/** The day on which an id was made: days since 1970, in UTC. */
+/** Days since 1970, in UTC. */
 export function idDay(id: string): number {
   return Math.floor(idTime(id).getTime() / DAY_MS);
 }
 
-/** A number in the alphabet's 32 digits; texts of equal length sort as the numbers do. */
+/** In the alphabet's 32 digits; texts of equal length sort as the numbers do. */
 function numeral(value: number, characters: number): string {
   let text = '';
   for (let i = 0, rest = value; i < characters; i++, rest = Math.floor(rest / 32)) {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { nextTurn, turnOver } from './turns.ts';
 
 /**
- * `JSON.parse` for bodies of megabytes, in slices: by itself it would block the event loop for about 10 ms a megabyte. Large
- * lists that are members of the top-level object are cut between their entries and parsed piece by piece. The rest of the text,
- * with a marker in place of each such list, is parsed as a whole and must be small.
+ * `JSON.parse` for bodies of megabytes, in slices, because it would block the event loop for about 10 ms a megabyte.
+ * Large lists in the top-level object are cut between their entries and parsed piece by piece. The rest, with a marker
+ * for each such list, is parsed as a whole and must be small.
  */
 export async function parseLargeJson(bytes: Buffer): Promise<unknown> {
   const lists = await findLargeLists(bytes);
@@ -36,7 +36,6 @@ export async function parseLargeJson(bytes: Buffer): Promise<unknown> {
 /** Bytes copied in one turn: 10 MB of fresh memory take 10 ms, several times as long on a busy machine. */
 const JOIN_BYTES = 1_048_576;
 
-/** The chunks of a large body as one buffer. */
 export async function joinChunks(chunks: readonly Buffer[], bytes: number): Promise<Buffer> {
   const whole = Buffer.allocUnsafe(bytes);
   let at = 0;
@@ -49,36 +48,26 @@ export async function joinChunks(chunks: readonly Buffer[], bytes: number): Prom
   return whole;
 }
 
-/**
- * The body may be well-formed, but a part of it cannot be parsed in slices, or it is larger than any endpoint accepts (RFC 8259
- * §9 allows limits).
- */
+/** Perhaps well-formed, but not parsable in slices, or larger than any endpoint accepts (RFC 8259 §9). */
 export class TooLargeError extends Error {
   readonly code = 'body_part_too_large';
 }
 
 /** Lists are cut into pieces of about this size: a fraction of a millisecond each. */
 const PIECE_BYTES = 32_768;
-/** Most bytes of one entry; far more than any entry needs. */
+/** Far more than any entry needs. */
 const ENTRY_MAX = 65_536;
 const REST_MAX = 65_536;
 const SCAN_BYTES = 65_536;
-/**
- * Endpoints use four levels. 10 MB of brackets parse quickly in pieces, but the garbage collector then walks them all at once
- * (120 ms).
- */
+/** Endpoints use four levels. Deep brackets would keep the garbage collector busy all at once. */
 const DEPTH_MAX = 64;
-/**
- * Most values in all, counted by their commas: 50 for each of 10,000 recipients. Five million blocked the loop for 250 ms and
- * took 0.5 GB.
- */
+/** Counted by their commas: 50 for each of 10,000 recipients. Millions would block the loop and take 0.5 GB. */
 const VALUES_MAX = 500_000;
 
 interface LargeList {
   /** Index of its `[` and of its `]`. */
   readonly start: number;
   readonly end: number;
-  /** Indexes of the commas at which it is cut. */
   readonly cuts: readonly number[];
 }
 
@@ -90,10 +79,7 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/**
- * The lists one level below the top that must be cut. It counts brackets without checking that they match: `JSON.parse` does
- * that.
- */
+/** The lists one level below the top that must be cut. Counts brackets; `JSON.parse` checks that they match. */
 async function findLargeLists(bytes: Buffer): Promise<LargeList[]> {
   const lists: LargeList[] = [];
   let depth = 0;

@@ -1,8 +1,9 @@
 import { errorFields, type Log } from './log.ts';
 
 /**
- * The life of a process. `main.ts` gives it a start function, which registers what must be closed. SIGINT (PM2), SIGTERM and the
- * end of PM2 itself stop the process: it closes the registered parts in reverse order, each awaited, within `STOP_DEADLINE_MS`.
+ * The life of a process. `main.ts` gives it a start function, which registers what must be closed. SIGINT (PM2),
+ * SIGTERM and the end of PM2 stop the process: it closes the registered parts in reverse order, each awaited, within
+ * `STOP_DEADLINE_MS`.
  */
 export interface Lifecycle {
   /** Aborted when the process begins to stop: loops check it before they take more work. */
@@ -10,17 +11,16 @@ export interface Lifecycle {
   onStop(name: string, close: () => Promise<void> | void): void;
   /** Tells PM2 (`wait_ready`) that the process works. */
   ready(): void;
-  /** Begins to stop as after a signal. With an error the process exits with 1, with a `StartError` as that says. */
+  /** As after a signal. With an error the process exits with 1, with a `StartError` as that says. */
   stop(reason: string, error?: unknown): void;
 }
 
 /** Shorter than PM2's `kill_timeout` (20 s), so that the process ends by itself. */
 const STOP_DEADLINE_MS = 15_000;
 
-/** A mistake of the person who starts the process (settings, a busy port). It is shown as one sentence, without a stack. */
+/** A mistake of the person who starts the process (settings, a busy port). Shown as one sentence, without a stack. */
 export class StartError extends Error {
   readonly code = 'start_failed';
-  /** What the process ends with. */
   readonly exitCode: number = 1;
 }
 

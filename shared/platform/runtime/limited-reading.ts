@@ -1,20 +1,16 @@
 import type { Socket } from 'node:net';
 
-/** The error that destroys a connection whose answer is too long. */
 class AnswerTooLongError extends Error {
   readonly code = 'ANSWER_TOO_LONG';
 }
 
 /**
- * Counts all bytes of an answer, between a client's connection and its HTTP parser: heads, informational answers and chunk sizes
- * too, which HTTP clients count only in part. An answer begins with the first byte after a write, so requests must follow one
- * another.
+ * Counts all bytes of an answer, between a client's connection and its HTTP parser: also heads, informational answers
+ * and chunk sizes, which HTTP clients count only in part. An answer begins with the first byte after a write, so
+ * requests must follow one another.
  */
 export class LimitedReading {
-  /**
-   * Limit for one answer, head included. Bytes beyond it are dropped, and the connection is closed. May be changed for each
-   * request.
-   */
+  /** For one answer, head included; beyond it the connection is closed. May change for each request. */
   bytesMax: number;
   readonly #socket: Socket;
   readonly #handOn: Socket['push'];
@@ -27,11 +23,11 @@ export class LimitedReading {
     this.bytesMax = bytesMax;
     this.#socket = socket;
     this.#handOn = socket.push.bind(socket);
-    // Everything that the stream reads passes here, encrypted or not. Returning false pauses reading until more is asked for.
+    // Everything that the stream reads passes here, encrypted or not. Returning false pauses reading until more is
+    // asked for.
     socket.push = (chunk: Buffer | null) => this.#take(chunk);
   }
 
-  /** Whether the answer exceeded the limit. */
   get tooLong(): boolean {
     return this.#tooLong;
   }

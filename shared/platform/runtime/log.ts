@@ -2,8 +2,8 @@ import { openSync } from 'node:fs';
 import { pino } from 'pino';
 
 /**
- * One JSON line per fact. Values are flat scalars, so that no whole document, body or PDU can get in. Phone numbers are masked
- * and message text is hidden here, not by each caller. Expected failures are `info`; `error` means that someone should look.
+ * One JSON line per fact. Values are flat scalars, so that no document, body or PDU can get in. Phone numbers are
+ * masked and message text is hidden here. Expected failures are `info`; `error` means that someone should look.
  */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
@@ -18,9 +18,8 @@ export interface Log {
 
 type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** Longest time that a line waits in memory. */
 const FLUSH_MS = 200;
-/** What waits in memory while the log cannot be written, in characters. Further lines are dropped. */
+/** Characters in memory while the log cannot be written. Further lines are dropped. */
 const WAITING_MAX = 4 * 1024 * 1024;
 /** Names whose value is message text or a secret, whoever logs them. */
 const HIDDEN = new Set(['text', 'message', 'body', 'password', 'secret', 'token', 'authorization', 'key']);
@@ -32,15 +31,15 @@ export function maskNumber(number: string): string {
   return number.length < 8 ? number : `${number.slice(0, 4)}${'*'.repeat(number.length - 6)}${number.slice(-2)}`;
 }
 
-/** What somebody asked for, with the numbers in it masked, however people write them: `98765 43210`. Ids have letters between. */
+/** Masks numbers in a text, however people write them: `98765 43210`. Ids have letters between. */
 export function maskNumbers(asked: string): string {
   return asked.replaceAll(/\d(?:[\s().+/-]{0,2}\d){7,}/g, (written) => maskNumber(written.replaceAll(/\D/g, '')));
 }
 
 /** `file`: write lines there instead of to standard output. */
 export function createLog(name: string, level: LogLevel, file?: string): Log {
-  // Buffered: at thousands of lines a second, a write per line would cost more than the request it describes. The file is opened
-  // synchronously: a process that fails to start would otherwise end before the file is open and lose its last lines.
+  // Buffered: a write per line would cost more than the request it describes. Opened synchronously: a process that
+  // fails to start would otherwise end before the file is open and lose its last lines.
   const dest = file === undefined ? 1 : openSync(file, 'a');
   const destination = pino.destination({ dest, sync: false, minLength: 12_288, maxLength: WAITING_MAX });
   // A full disk must not end the process. Lines wait, and each flush tries again.
@@ -95,7 +94,7 @@ export function clean(fields: LogFields = {}): LogFields {
   return out;
 }
 
-/** An error's fields for a log line. Never a stack, which could quote a document. */
+/** Never a stack, which could quote a document. */
 export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: String(error) };
   const code =
@@ -107,7 +106,7 @@ const FRAMES = 6;
 /** A frame of a stack: the function, if it has a name, and the file from our folders or from node_modules on. */
 const FRAME = /^ +at (?:(.+?) \()?.*?((?:gateway|workers|shared|scripts|node_modules)\/[^)]*:\d+):\d+\)?$/;
 
-/** The fields of an error that nobody expected: also where it was thrown, of the stack what cannot quote a document. */
+/** For an error that nobody expected: also where it was thrown; from the stack only what cannot quote a document. */
 export function unexpectedErrorFields(error: unknown): LogFields {
   const frames = error instanceof Error ? (error.stack?.split('\n') ?? []) : [];
   const places = frames.flatMap((line) => {

@@ -1,21 +1,21 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /**
- * Metrics of one process. Every process stores its metrics every few seconds (platform/processes/report.ts), and any gateway shows at
- * `/metrics` the sums of gauges, and counters and histograms of each process. So workers need no port, and a scrape that reaches
- * one of several gateways sees everything.
+ * Every process stores its metrics every few seconds (platform/processes/report.ts), and any gateway shows at
+ * `/metrics` the sums of gauges, and counters and histograms of each process. So workers need no port, and a scrape
+ * that reaches one of several gateways sees everything.
  */
 export const METRIC_PREFIX = 'harkara_';
 
 export class Metrics {
   readonly registry = new Registry();
 
-  /** A counter: it only grows; `/metrics` has one for each process. `name` without the prefix, unit last (`…_total`). */
+  /** Only grows; `/metrics` has one for each process. `name` without the prefix, unit last (`…_total`). */
   counter<Label extends string>(name: string, help: string, labelNames: readonly Label[] = []): Counter<Label> {
     return new Counter({ name: METRIC_PREFIX + name, help, labelNames: [...labelNames], registers: [this.registry] });
   }
 
-  /** A gauge: a current value; summed over processes. */
+  /** A current value; summed over processes. */
   gauge<Label extends string>(name: string, help: string, labelNames: readonly Label[] = []): Gauge<Label> {
     return new Gauge({ name: METRIC_PREFIX + name, help, labelNames: [...labelNames], registers: [this.registry] });
   }

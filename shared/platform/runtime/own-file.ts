@@ -16,10 +16,7 @@ import { StartError } from './lifecycle.ts';
 const GROUP_READS = 0o040;
 const OTHERS = 0o077;
 
-/**
- * Reads a file of the product. Throws `StartError`, one sentence that says what to do, when the file cannot be read, or when it
- * holds a secret (`hasSecret`) and others may access it (`openness`).
- */
+/** Throws `StartError` for an unreadable file, or one with a secret (`hasSecret`) that is open to others. */
 export function readOwnFile(file: string, hasSecret: (text: string) => boolean = () => true): string {
   const { text, stats } = readWhole(file);
   const user = process.getuid?.();
@@ -30,8 +27,8 @@ export function readOwnFile(file: string, hasSecret: (text: string) => boolean =
 }
 
 /**
- * Why `user` must not keep a secret in this file: it belongs to somebody else, or others may read or change it. A file of root
- * may be readable by the group: so an administrator can give a service a secret that the service cannot change.
+ * Why `user` must not keep a secret in this file: it belongs to somebody else, or others may read or change it. A file
+ * of root may be readable by the group: an administrator can give a service a secret that it cannot change.
  */
 export function openness(file: string, { uid, mode }: Pick<Stats, 'uid' | 'mode'>, user: number): string | undefined {
   if (user !== 0 && uid !== 0 && uid !== user) {
@@ -43,7 +40,6 @@ export function openness(file: string, { uid, mode }: Pick<Stats, 'uid' | 'mode'
   return `${file} holds a secret and is open to other users (mode ${shown}): chmod 600 ${file}`;
 }
 
-/** The text and the file's owner and mode, from the same open file. */
 function readWhole(file: string): { readonly text: string; readonly stats: Stats } {
   let descriptor: number;
   try {
@@ -60,8 +56,8 @@ function readWhole(file: string): { readonly text: string; readonly stats: Stats
 }
 
 /**
- * Creates a directory of the product (mode 0700, its parents too) unless it exists. It survives a power failure. Throws
- * `StartError`, one sentence that says what to do, when it cannot be created or written to.
+ * Creates a directory (mode 0700, its parents too) unless it exists; it survives a power failure. Throws `StartError`,
+ * one sentence that says what to do, when it cannot be created or written to.
  */
 export function makeOwnDirectory(dir: string): void {
   try {
@@ -77,7 +73,7 @@ export function makeOwnDirectory(dir: string): void {
   }
 }
 
-/** For the operator: that other users may look into a directory, and what to do. Undefined when they may not, or it is not there. */
+/** Tells the operator that others may look into the directory, and what to do. Undefined when they may not. */
 export function openDirectory(dir: string): string | undefined {
   const mode = statSync(dir, { throwIfNoEntry: false })?.mode ?? 0;
   if ((mode & 0o077) === 0) return undefined;
@@ -95,7 +91,7 @@ export function syncDirectory(dir: string): void {
   }
 }
 
-/** Syncs the parents of `last` and of the directories above it, up to the parent of `first`. */
+/** Of `last` and of the directories above it, up to the parent of `first`. */
 function syncParents(last: string, first: string): void {
   for (let made = last; ; made = dirname(made)) {
     syncDirectory(dirname(made));

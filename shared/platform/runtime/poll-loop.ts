@@ -5,38 +5,36 @@ import { type Log, unexpectedErrorFields } from './log.ts';
  * What a round found.
  *
  * - `more`: work, and perhaps there is more. The next round begins at once.
- * - `all`: work, and it took all there was. A loop that hears of new work rests until then, another one asks again at once.
+ * - `all`: all work there was. A loop that hears of new work rests until then, another one asks again at once.
  * - `waiting`: work that cannot be done yet, and nobody tells when it can. It is looked at again soon.
  * - `idle`: nothing. Only what is new brings work.
  */
 export type Found = 'more' | 'all' | 'waiting' | 'idle';
 
 /**
- * Asks for work repeatedly: at once after a round that found some, else with growing pauses up to `idleMs`. A failed round is
- * retried with a growing pause of at most two seconds, so the worker continues by itself when the store is back. Of failures in a
- * row the first is logged, then one a minute.
+ * Asks for work repeatedly: at once after a round that found some, else with growing pauses up to `idleMs`. A failed
+ * round is retried with a growing pause of at most two seconds. Of failures in a row the first is logged, then one a
+ * minute.
  */
 export interface PollLoopOptions {
   readonly name: string;
-  /** Longest pause while there is nothing to do. */
   readonly idleMs: number;
   /**
-   * Least time from the start of a round with this result to the start of the next, even when the loop is woken. What arrives in
-   * between is handled together. `idle` counts for all rounds that are not followed by another one at once. Absent: none.
+   * Least time from the start of a round with this result to the next start, even when woken: what arrives in between
+   * is handled together. `idle`: all rounds that are not followed by another at once. Absent: none.
    */
   readonly gapMs?: Readonly<Record<'more' | 'idle', number>>;
   /**
-   * Listens for events that make work likely and wakes the loop then. Returns a function that stops listening, or undefined when
-   * listening is impossible. Once it has reported anything, the loop hears of new work and its pauses are `HEARING`; until then,
+   * Listens for events that make work likely and wakes the loop then. Returns a function that stops listening, or
+   * undefined when listening is impossible. Once it has reported anything, the loop's pauses are `HEARING`; until then,
    * listening might not work at all.
    */
   readonly listen?: ((wake: () => void) => (() => void) | undefined) | undefined;
   readonly log: Log;
-  /** One round. */
   work(): Promise<Found>;
 }
 
-/** Pauses double from the first to the longest, in milliseconds. */
+/** Pauses double from the first to the longest. */
 interface Pauses {
   readonly first: number;
   readonly longest: number;
@@ -141,7 +139,6 @@ export class PollLoop {
     if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
   }
 
-  /** Returns whether something ended the pause early. */
   async #pause(ms: number): Promise<boolean> {
     if (!this.#woken && !this.#stopped) {
       await new Promise<void>((resolve) => {

@@ -2,14 +2,11 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 /**
- * Identifies the process that holds something, so that another process on the same machine can see at once that the holder is
- * gone. The pid alone does not suffice, because another program may have it by now; hence the start time.
+ * Identifies the process that holds something, so that another process on the same machine can see that the holder is
+ * gone. Has the start time, because another program may have the pid by now.
  */
 export interface ProcessIdentity {
-  /**
-   * Host name, boot and pid namespace. A pid means nothing on another machine, after a reboot, or in another container, which may
-   * have the same host name.
-   */
+  /** Host name, boot and pid namespace: elsewhere a pid means nothing. Containers may share a host name. */
   readonly machine: string;
   readonly pid: number;
   /** Clock ticks after boot (proc(5), `starttime`); empty on systems that do not tell. */
@@ -20,7 +17,6 @@ export function thisProcess(): ProcessIdentity {
   return processIdentity(process.pid);
 }
 
-/** The identity of a living process on this machine, for example a child. */
 export function processIdentity(pid: number): ProcessIdentity {
   return {
     machine: machineName(),
@@ -37,7 +33,7 @@ function machineName(): string {
   return machine;
 }
 
-/** The identity as one string, `<host>@<boot>#<namespace>/<pid>/<start>`: documents store and compare it. */
+/** `<host>@<boot>#<namespace>/<pid>/<start>`: documents store and compare it. */
 export function identityText(identity: ProcessIdentity): string {
   return `${identity.machine}/${identity.pid}/${identity.startedAt}`;
 }
@@ -52,7 +48,7 @@ export function parseIdentity(text: string): ProcessIdentity {
   return { machine: machine.reverse().join('/'), pid: Number(pid), startedAt };
 }
 
-/** True only when proven: the holder ran on this machine, in this boot and pid namespace, and no such process exists any more. */
+/** True only when proven: it ran in this machine's boot and pid namespace, and is not there any more. */
 export function isGone(holder: ProcessIdentity, here: ProcessIdentity = thisProcess()): boolean {
   if (holder.machine !== here.machine) return false;
   if (holder.startedAt !== '') return startTime(holder.pid) !== holder.startedAt;
@@ -65,7 +61,7 @@ export function isGone(holder: ProcessIdentity, here: ProcessIdentity = thisProc
 }
 
 /**
- * Whether a directory's holder that does not answer there (`unix-socket.ts`) may still be alive: on another machine, whose
+ * A directory's holder that does not answer there (`unix-socket.ts`) may still be alive: on another machine, whose
  * sockets cannot be reached from here, or as a visible process. A holder from an earlier boot of this machine is gone.
  */
 export function mayLive(holder: ProcessIdentity, here: ProcessIdentity = thisProcess()): boolean {
@@ -97,7 +93,7 @@ function pidNamespace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
   } catch {
-    return ''; // Not Linux.
+    return ''; // not Linux
   }
 }
 
@@ -105,11 +101,11 @@ function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   } catch {
-    return ''; // Not Linux: the host name has to do.
+    return ''; // not Linux: the host name has to do
   }
 }
 
-/** The start time of a living process; undefined when there is none (a zombie counts as none). */
+/** Undefined when there is no living process (a zombie counts as none). */
 function startTime(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -117,6 +113,6 @@ function startTime(pid: number): string | undefined {
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' ? undefined : fields[19];
   } catch {
-    return undefined; // No such process, or no /proc.
+    return undefined; // no such process, or no /proc
   }
 }

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { systemClock } from './clock.ts';
 
-/** All addresses of a host name, as text. Rejects when there are none or nobody answered. */
+/** Rejects when there are no addresses or nobody answered. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
 interface HostResolverOptions {
@@ -15,7 +15,7 @@ interface HostResolverOptions {
 
 const TRY_MS = 2_000;
 const TRIES = 2;
-/** An answer is used again for as long as it says, and no longer than this. */
+/** An answer is used for as long as it says, and no longer than this. */
 const KEPT_MAX_S = 30;
 const KEPT_MAX = 1_000;
 
@@ -25,10 +25,10 @@ interface Answer {
 }
 
 /**
- * Asks DNS, and never the system's resolver: `getaddrinfo` runs on the four threads of the process, so four host names whose servers
- * do not answer would block every other account's posts, and the password hashes of those who sign in. Names of the hosts file are
- * known without DNS; search domains and other sources of the system (mDNS, NIS) are not asked (docs/decisions/0029). A name that is
- * being asked for is not asked for again.
+ * Asks DNS, never the system's resolver: `getaddrinfo` runs on the four threads of the process, so four host names
+ * whose servers do not answer would block every other account's posts, and password hashes. Names of the hosts file are
+ * known without DNS; search domains, mDNS and NIS are not asked (docs/decisions/0029). Simultaneous requests for a name
+ * share one question.
  */
 export function createHostResolver({ servers, hostsFile = '/etc/hosts' }: HostResolverOptions = {}): ResolveHost {
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
@@ -74,10 +74,9 @@ function saysNone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA');
 }
 
-/** How often the file is looked at. */
 const LOOK_MS = 5_000;
 
-/** The names of a hosts file (`ADDRESS NAME…`), read again when it has changed. Without a file there are none. */
+/** `ADDRESS NAME…`, read again when it has changed. Without a file there are none. */
 class HostsFile {
   readonly #path: string;
   #lookedMs = Number.NEGATIVE_INFINITY;

@@ -22,10 +22,7 @@ import { join } from 'node:path';
 import { StartError } from './lifecycle.ts';
 import { makeOwnDirectory, readOwnFile, syncDirectory } from './own-file.ts';
 
-/**
- * What is sealed, by collection: the fields of its documents. `ops secrets reseal` seals these anew, and a value can be sealed for
- * no other field.
- */
+/** By collection. `ops secrets reseal` seals them anew, and a value can be sealed for no other field. */
 export const SEALED_FIELDS = {
   carriers: ['password', 'trust.tlsKey'],
   providers: ['token', 'appSecret', 'verifyToken'],
@@ -38,30 +35,29 @@ export const SEALED_FIELDS = {
   idempotency: ['result', 'answer.body'],
 } as const;
 
-/** Where a sealed value belongs: collection, id of the document, field. */
+/** Collection, id of the document, field. */
 export type SealedPlace = {
   [Name in keyof typeof SEALED_FIELDS]: readonly [Name, string, (typeof SEALED_FIELDS)[Name][number]];
 }[keyof typeof SEALED_FIELDS];
 
 /**
- * Secrets at rest (carrier passwords, webhook secrets, provider tokens): AES-256-GCM, stored as one string
- * `v2.<key id>.<nonce>.<tag>.<ciphertext>`, the last three base64url. A stolen database alone opens none of them. The place is
- * authenticated with the value: copied into another document or field, it opens there no more.
+ * Secrets at rest (carrier passwords, webhook secrets, provider tokens): AES-256-GCM, stored as `v2.<key
+ * id>.<nonce>.<tag>.<ciphertext>`, the last three base64url. A stolen database alone opens none of them. The place is
+ * authenticated with the value: copied into another document or field, it does not open.
  */
 export interface SecretBox {
   seal(secret: string, place: SealedPlace): string;
-  /** Throws `SecretUnreadable` when the text was sealed with a key that we do not have or for another place, or was altered. */
+  /** Throws `SecretUnreadable` when the text was sealed with a missing key or for another place, or was altered. */
   open(sealed: string, place: SealedPlace): string;
-  /** A keyed hash of what is short enough to be guessed, like a code: a stolen database alone tells nothing of it. `of`: whose it is. */
+  /** A keyed hash, for guessable secrets like codes: a stolen database tells nothing. `of`: whose it is. */
   hash(secret: string, of: string): string;
   /** In constant time. False too for a hash that was made with a key that we have no more. */
   matches(secret: string, hashed: string, of: string): boolean;
 }
 
-/** A stored secret cannot be read. The message says to the operator what to do. */
+/** The message says to the operator what to do. */
 export class SecretUnreadable extends StartError {}
 
-/** A sealed text, with the id of its key. */
 export const SEALED_TEXT = /^v2\.([0-9a-f]{8})\.([\w-]{16})\.([\w-]{22})\.([\w-]*)$/;
 const NONCE_BYTES = 12;
 
@@ -103,7 +99,7 @@ export function createSecretBox(keys: SecretKeys): SecretBox {
   };
 }
 
-/** By a key of its own: what seals is used for nothing else. */
+/** By a derived key: the sealing key is used for nothing else. */
 function hashWith(key: Buffer, secret: string, of: string): Buffer {
   const own = Buffer.from(hkdfSync('sha256', key, '', 'harkara hash', 32));
   return createHmac('sha256', own).update(`${of}\0${secret}`).digest();
@@ -122,8 +118,8 @@ function otherKey(id: string, ours: readonly string[]): string {
 }
 
 /**
- * The installation's keys, as they are now. The first one seals. The others only open: what was sealed before the key was changed,
- * until `ops secrets reseal` has sealed it anew (docs/operating.md).
+ * The installation's keys, as they are now. The first one seals; the others only open what was sealed before a change
+ * of the key, until `ops secrets reseal` has sealed it anew (docs/operating.md).
  */
 export type SecretKeys = () => Keys;
 type Keys = readonly [Buffer, ...Buffer[]];
@@ -131,7 +127,7 @@ type Keys = readonly [Buffer, ...Buffer[]];
 const KEY_BYTES = 32;
 const KEY_ID_CHARACTERS = 8;
 
-/** Names a key without telling anything of it: it is random, so its hash cannot be guessed. */
+/** Names a key without telling anything of it: the key is random, so its hash cannot be guessed. */
 export function keyId(key: Buffer): string {
   return createHash('sha256').update('harkara secret key').update(key).digest('hex').slice(0, KEY_ID_CHARACTERS);
 }
@@ -141,9 +137,9 @@ export function secretKeyFile(dataDir: string): string {
 }
 
 /**
- * The keys from `setting` (each 64 hex digits, with commas between), else from the lines of `<dataDir>/secret.key`, which is read
- * again when it has changed. A missing file is created; one with a wider mode is set to 0600. Throws `StartError` when a key is
- * malformed, the file belongs to another user, or the directory cannot be written to.
+ * The keys from `setting` (each 64 hex digits, with commas between), else from the lines of `<dataDir>/secret.key`,
+ * which is read again when it has changed. A missing file is created; a wider mode is set to 0600. Throws `StartError`
+ * when a key is malformed, the file belongs to another user, or the directory cannot be written to.
  */
 export function loadSecretKeys(setting: string, dataDir: string): SecretKeys {
   if (setting !== '') {
@@ -166,12 +162,12 @@ export function loadSecretKeys(setting: string, dataDir: string): SecretKeys {
 
 function makeKeyFile(file: string, dataDir: string): void {
   makeOwnDirectory(dataDir);
-  // Written completely, then linked into place: when several processes start at the same moment, one creates the key and the
-  // others read it.
+  // Written completely, then linked into place: of several processes that start at the same moment, one creates the key
+  // and the others read it.
   const draft = writeDraft(file, [randomBytes(KEY_BYTES)]);
   try {
     linkSync(draft, file);
-    syncDirectory(dataDir); // Must be durable before the first secret is sealed with it.
+    syncDirectory(dataDir); // must be durable before the first secret is sealed with it
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   } finally {
@@ -179,14 +175,14 @@ function makeKeyFile(file: string, dataDir: string): void {
   }
 }
 
-/** Puts a new key before the one of the file: from now on it seals, in every process. With several keys it is there already. */
+/** Puts a new key before the file's: from now on it seals, in every process. With several keys it is there already. */
 export function addKey(dataDir: string): void {
   const file = secretKeyFile(dataDir);
   const keys = readKeys(file);
   if (keys.length > 1) return;
-  // Of two who do this at the same moment, and of one who does it again after a crash, both find the same new key.
+  // Of two who do this at the same moment, and of one who repeats it after a crash, both find the same new key.
   const next = nextFile(file);
-  // A crash left it behind the key that the last change brought: this change needs another one.
+  // Left by a crash after the last change, whose key it is: this change needs another one.
   if (existsSync(next) && readKeys(next)[0].equals(keys[0])) rmSync(next, { force: true });
   if (!existsSync(next)) makeKeyFile(next, dataDir);
   replaceKeys(file, dataDir, [readKeys(next)[0], ...keys]);
@@ -231,7 +227,7 @@ function markOf(file: string): string | undefined {
 
 function readKeys(file: string): Keys {
   const { mode, uid } = statSync(file);
-  if ((mode & 0o077) !== 0 && uid === process.getuid?.()) chmodSync(file, mode & 0o700); // Copying a file can lose its mode.
+  if ((mode & 0o077) !== 0 && uid === process.getuid?.()) chmodSync(file, mode & 0o700); // copying a file can lose its mode
   return parseKeys(readOwnFile(file).trim().split('\n'), file);
 }
 

@@ -1,16 +1,16 @@
 import type { Clock } from './clock.ts';
 
 /**
- * A token bucket. It limits the segments a second of a carrier over all its binds, or the messages a second of an account's
- * chat-app provider. The bucket is small, so that no second, wherever it begins, exceeds the limit: carriers that count by the
- * second punish bursts (a limit of 2,000/s collapsed to 121/s under bursts of 200). If the other side throttles nevertheless,
- * sending pauses for a moment, the rate falls by a fifth, and then climbs back (additive increase, multiplicative decrease).
+ * Limits the segments a second of a carrier over all its binds, or the messages a second of an account's chat-app
+ * provider. The bucket is small, so that no second, wherever it begins, exceeds the limit: carriers that count by the
+ * second punish bursts. If the other side throttles nevertheless, sending pauses for a moment, the rate falls by a
+ * fifth, and climbs back (additive increase, multiplicative decrease).
  */
 interface TokenBucketOptions {
   readonly clock: Clock;
-  /** Segments a second. 0: we set no limit until the carrier throttles. */
+  /** Segments a second. 0: no limit until the carrier throttles. */
   readonly perSecond: number;
-  /** Returns a number from 0 to 1. Tests replace it. */
+  /** From 0 to 1. Tests replace it. */
   readonly random?: () => number;
 }
 
@@ -28,14 +28,12 @@ export class TokenBucket {
   readonly #clock: Clock;
   readonly #limit: number;
   readonly #random: () => number;
-  /** The current rate, in segments a second. Infinity: no limit. */
+  /** Segments a second. Infinity: no limit. */
   #rate: number;
-  /** The rate at the last throttling. */
   #peak = 0;
   #tokens: number;
   #filledMs: number;
   #pausedUntilMs = 0;
-  /** Until when we pause after a throttled answer. */
   #throttledUntilMs = 0;
   #pauses = 0;
   #lastEventMs = Number.NEGATIVE_INFINITY;
@@ -52,7 +50,6 @@ export class TokenBucket {
     this.#tokens = burstOf(this.#rate);
   }
 
-  /** Segments that may be written now. */
   available(): number {
     this.#fill();
     return this.#clock.monotonicMs() < this.#pausedUntilMs ? 0 : Math.floor(this.#tokens);
@@ -65,7 +62,6 @@ export class TokenBucket {
     return pausedMs >= ms ? 0 : now + Math.floor((refillOf(this.#rate) * (ms - pausedMs)) / 1_000);
   }
 
-  /** Takes one token. False when there is none now. */
   take(): boolean {
     if (this.available() < 1) return false;
     this.#tokens -= 1;
@@ -81,12 +77,12 @@ export class TokenBucket {
     return Math.ceil(Math.max(pauseMs, fillMs, 1));
   }
 
-  /** The carrier took a segment. The next pause is short again. */
+  /** The carrier took a segment, so the next pause is short again. */
   accepted(): void {
     if (this.#clock.monotonicMs() >= this.#pausedUntilMs) this.#pauses = 0;
   }
 
-  /** The other side said that we are too fast, perhaps with a minimum pause (in milliseconds). */
+  /** The other side said that we are too fast, perhaps with a minimum pause. */
   throttled(atLeastMs = 0): void {
     const nowMs = this.#clock.monotonicMs();
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + atLeastMs);
@@ -133,12 +129,12 @@ export class TokenBucket {
   }
 }
 
-/** Bucket size: one token, plus 20 ms worth for fast carriers, because timers under load are no more precise than that. */
+/** One token, plus 20 ms worth for fast carriers, because timers under load are no more precise than that. */
 export function burstOf(rate: number): number {
   return Number.isFinite(rate) ? 1 + Math.floor(rate / 50) : Number.POSITIVE_INFINITY;
 }
 
-/** The refill is the rate minus a possible burst, so that burst and refill together stay within the limit in any second. */
+/** The rate minus a possible burst, so that burst and refill together stay within the limit in any second. */
 export function refillOf(rate: number): number {
   return Number.isFinite(rate) ? rate - Math.floor(rate / 50) : Number.POSITIVE_INFINITY;
 }

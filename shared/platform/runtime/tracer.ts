@@ -6,23 +6,22 @@ import { within } from './within.ts';
 
 /**
  * OpenTelemetry spans of one process, posted to a collector as OTLP over HTTP in JSON
- * (https://opentelemetry.io/docs/specs/otlp/#otlphttp). Every id is derived from the id of what the trace is about. So the processes
- * that a message passes add to one trace, and nothing is stored or handed on for it (docs/decisions/0064).
+ * (https://opentelemetry.io/docs/specs/otlp/#otlphttp). Every id is derived from what the trace is about, so the
+ * processes that a message passes add to one trace, and nothing is stored or handed on for it (docs/decisions/0064).
  */
 export interface Span {
-  /** What the trace is about: the id of a message, batch or schedule. */
+  /** The id of a message, batch or schedule. */
   readonly trace: string;
-  /** Tells the span from others of its trace. */
+  /** Unique in the trace. */
   readonly key: string;
-  /** The key of the span that it is a part of. Absent: it is the first of its trace. */
+  /** The key of the span that contains it. Absent: it is the first of its trace. */
   readonly parent?: string;
   readonly name: string;
   readonly kind: keyof typeof KINDS;
   readonly start: Date;
   readonly end: Date;
-  /** Undefined values are left out. Never a text of a message, a number of a person, or a secret. */
+  /** Undefined values are left out. Never a message text, a person's number, or a secret. */
   readonly attributes: Readonly<Record<string, string | number | undefined>>;
-  /** What went wrong, as a code. */
   readonly error?: string | undefined;
   /** A span of another trace that led to this one. */
   readonly link?: SpanContext | undefined;
@@ -41,7 +40,7 @@ const STATUS_ERROR = 2;
 
 /** Some megabytes. What comes beyond that while the collector does not answer is dropped. */
 const WAITING_MAX = 8_192;
-/** Of one post: to make its text takes about a millisecond. */
+/** Per post, which takes about a millisecond to serialize. */
 const POST_MAX = 256;
 const GATHER_MS = 1_000;
 const ANSWER_MS = 5_000;
@@ -50,11 +49,11 @@ const LONGEST_PAUSE_MS = 30_000;
 const STOP_MS = 1_000;
 
 interface TracerOptions {
-  /** Address of the collector's traces, like `http://127.0.0.1:4318/v1/traces`. */
+  /** Like `http://127.0.0.1:4318/v1/traces`. */
   readonly url: string;
   /** How many traces are recorded. All processes decide alike. */
   readonly percent: number;
-  /** The app, shown as the service `harkara-<app>`. */
+  /** Shown as the service `harkara-<app>`. */
   readonly app: string;
   /** Tells the process from others of the app. */
   readonly instance: string;
@@ -81,13 +80,12 @@ export class Tracer {
     );
   }
 
-  /** Whether traces of this thing are recorded. */
   records(trace: string): boolean {
     const part = Number.parseInt(digest(trace, '').slice(0, 8), 16) / 2 ** 32;
     return part * 100 < this.#options.percent;
   }
 
-  /** Takes spans of traces that are recorded. Never waits, never throws. */
+  /** For traces that are recorded. Never waits, never throws. */
   add(spans: readonly Span[]): void {
     const room = this.#stopped ? 0 : Math.max(0, WAITING_MAX - this.#waiting.length);
     this.#waiting.push(...spans.slice(0, room));
@@ -211,7 +209,6 @@ function nanoseconds(at: Date): string {
   return `${at.getTime()}000000`;
 }
 
-/** The ids of a span. */
 export function contextOf(trace: string, key: string): SpanContext {
   return { traceId: digest(trace, '').slice(0, 32), spanId: digest(trace, key).slice(0, 16) };
 }
@@ -220,14 +217,14 @@ function digest(trace: string, key: string): string {
   return hash('sha256', `${trace} ${key}`);
 }
 
-/** The header `traceparent` (https://www.w3.org/TR/trace-context/) of a span that is recorded. */
+/** The header of a recorded span (https://www.w3.org/TR/trace-context/). */
 export function traceparent({ traceId, spanId }: SpanContext): string {
   return `00-${traceId}-${spanId}-01`;
 }
 
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(?:-|$)/;
 
-/** The span that a caller names, if the header is well-formed. */
+/** Undefined unless the header is well-formed. */
 export function spanOfCaller(header: string | readonly string[] | undefined): SpanContext | undefined {
   const [, traceId, spanId] = typeof header === 'string' ? (TRACEPARENT.exec(header) ?? []) : [];
   return traceId === undefined || spanId === undefined ? undefined : { traceId, spanId };

@@ -1,14 +1,14 @@
 import { systemClock } from './clock.ts';
 
 /**
- * Long work is done in pieces, over all requests of a process together: in one turn of the event loop for `TURN_MS` at most, then
- * the loop looks after everything else. If each request had a time of its own, a hundred of them would hold the loop a hundred
- * times as long. The limit is a time, not a number of entries: one entry of 64 KB takes as long as hundreds of small ones.
+ * Long work is done in pieces, for all requests of a process together: at most `TURN_MS` in one turn of the event loop,
+ * then the loop does everything else. With a share per request, a hundred requests would hold the loop a hundred times
+ * as long. A time, not a number of entries: one entry of 64 KB takes as long as hundreds of small ones.
  */
 const TURN_MS = 2;
 
 const waiting: (() => void)[] = [];
-/** Whether long work was done in this turn. The turn ends at `untilMs`, for all. */
+/** Long work was done in this turn, which ends at `untilMs`, for all. */
 let running = false;
 let untilMs = 0;
 
@@ -19,7 +19,7 @@ export function turnOver(): boolean {
   return nowMs >= untilMs;
 }
 
-/** Resolves in a later turn of the event loop, which no other work has then. Who waits longest is next. */
+/** Resolves in a later turn of the event loop, which no other long work has then. The longest waiting is next. */
 export function nextTurn(): Promise<void> {
   if (!running) begin(systemClock.monotonicMs());
   return new Promise((resolve) => waiting.push(resolve));

@@ -9,19 +9,19 @@ import { mayLive, type ProcessIdentity, thisProcess } from './process-identity.t
 /** `sun_path` has 108 bytes on Linux, 104 on macOS, with the NUL at the end. */
 const PATH_BYTES_MAX = 103;
 
-/** Open handles of long directories, by path. Never closed, because addresses that were returned depend on them. */
+/** Open handles of long directories, by path. Never closed, because returned addresses depend on them. */
 const opened = new Map<string, number>();
 
 /**
- * The address of the Unix socket `name` in `dir`. If the directory's path is too long for a socket address, it goes through an
- * open handle of the directory (proc(5), `/proc/self/fd`) and is valid only in this process. It never uses another directory,
- * where others could take the name first. Throws `StartError` on systems without `/proc/self/fd`.
+ * The address of the Unix socket `name` in `dir`. If the path is too long for a socket address, it goes through an open
+ * handle of the directory (proc(5), `/proc/self/fd`) and is valid only in this process: in another directory, others
+ * could take the name first. Throws `StartError` on systems without `/proc/self/fd`.
  */
 function socketAddress(dir: string, name: string): string {
   const path = join(resolve(dir), name);
   if (Buffer.byteLength(path) <= PATH_BYTES_MAX) return path;
   const fd = handleOf(resolve(dir));
-  if (fd === undefined) return path; // The directory does not exist yet, so nobody listens there.
+  if (fd === undefined) return path; // the directory does not exist yet, so nobody listens there
   const address = `/proc/self/fd/${fd}/${name}`;
   if (statSync(`/proc/self/fd/${fd}/`, { throwIfNoEntry: false }) !== undefined) return address;
   throw new StartError(
@@ -41,7 +41,7 @@ async function isListening(address: string): Promise<boolean> {
   });
 }
 
-/** Codes for: no file; a file without a listener; not a socket; a path that is too long for one. */
+/** No file; a file without a listener; not a socket; a path that is too long for one. */
 const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'EINVAL', 'ENAMETOOLONG'];
 
 /** Listens with mode 0600 from the socket's first moment on. The mode replaces a password. */
@@ -73,15 +73,11 @@ function handleOf(dir: string): number | undefined {
   return fd;
 }
 
-/** The directory of the embedded store's files in a data directory. */
 export function embeddedStoreDir(dataDir: string): string {
   return join(resolve(dataDir), 'store');
 }
 
-/**
- * The address on which the embedded store of `storeDir` listens. The store and its clients both get it here. Valid only in this
- * process.
- */
+/** For the store in `storeDir` and its clients. Valid only in this process. */
 export function embeddedSocketPath(storeDir: string): string {
   return socketAddress(storeDir, 'store.sock');
 }
@@ -100,13 +96,14 @@ const TRIES = 5;
 const PAUSE_MS = 100;
 
 /**
- * Locks `dir`, which must exist, for this process. `file` in it names the holder, for people and for processes on other machines.
+ * Locks `dir`, which must exist, for this process. `file` in it names the holder, for people and for processes on other
+ * machines.
  *
- * Every taker listens on its own socket in the directory, under a name that is never used again. It holds the directory when no
- * other such socket answers. A socket appears by a rename and is already listening then. A socket that does not answer belongs to
- * a process that is gone; it never answers again, so anybody may remove it. Of two takers the later one therefore sees the
- * earlier, so at most one holds the lock. No process id is trusted: the other process may live in another container with this
- * host's name.
+ * Every taker listens on its own socket in the directory, under a name that is never used again, and holds the
+ * directory when no other such socket answers. A socket appears by a rename and is already listening then. One that
+ * does not answer belongs to a process that is gone and never answers again, so anybody may remove it. Of two takers
+ * the later one therefore sees the earlier, so at most one holds the lock. No process id is trusted: the other process
+ * may live in another container with this host's name.
  */
 export async function takeDirectory(dir: string, file: string): Promise<Taking> {
   for (let attempt = 1; ; attempt++) {
@@ -135,7 +132,7 @@ async function makeClaim(dir: string, file: string): Promise<Claim> {
   const draft = join(dir, `.${file}.${id}`);
   const name = `${file}.${id}`;
   const server = createServer((socket) => socket.destroy());
-  server.unref(); // It keeps no process alive.
+  server.unref(); // it keeps no process alive
   await listenForOwner(server, socketAddress(dir, `.${name}`));
   renameSync(draft, join(dir, name));
   return { name, withdraw: () => withdraw(server, join(dir, name)) };
@@ -167,11 +164,11 @@ function hold(dir: string, file: string, claim: Claim): DirectoryLock {
 }
 
 async function withdraw(server: Server, path: string): Promise<void> {
-  rmSync(path, { force: true }); // First: a name that does not answer may be removed by others too.
+  rmSync(path, { force: true }); // first: a name that does not answer may be removed by others too
   await new Promise((done) => server.close(done));
 }
 
-/** The holder named in a file; undefined when the file is missing, empty or damaged. */
+/** Undefined when the file is missing, empty or damaged. */
 function readHolder(path: string): ProcessIdentity | undefined {
   const text = readText(path) ?? '';
   try {

@@ -1,13 +1,8 @@
-/**
- * What nobody sees and programs add: directional marks, joiners, byte order marks, soft hyphens, control characters, fillers,
- * variation selectors.
- */
+/** Invisible: directional marks, joiners, BOMs, soft hyphens, control characters, fillers, variation selectors. */
 const UNSEEN = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/gu;
-/** A cell with anything in it that somebody sees. */
 const SEEN = /[^\s\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/u;
 /** What spreadsheets and portals put around a number so that it stays a text: `="1107…"`, `'1107…`. */
 const PROTECTED = /^(?:=?["“”]([^"“”]*)["“”]|['‘’](.*?)['‘’]?)$/;
-/** A formula that is a number. */
 const FORMULA = /^=(?=[+\d])/;
 
 export function isBlank(cell: string): boolean {
@@ -16,11 +11,11 @@ export function isBlank(cell: string): boolean {
 
 export interface Word {
   readonly text: string;
-  /** Whether the cell was written as a text, so no spreadsheet has rounded it. */
+  /** The cell was written as a text, so no spreadsheet has rounded it. */
   readonly isProtected: boolean;
 }
 
-/** A cell that holds one word or number: without protection, outer spaces and what nobody sees; digits of any script as 0 to 9. */
+/** Without protection, outer spaces and invisible characters; digits of any script as 0 to 9. */
 export function wordOf(cell: string): Word {
   const seen = asciiDigits(cell.replaceAll(UNSEEN, '')).trim();
   const [, formula, quoted] = PROTECTED.exec(seen) ?? [];
@@ -35,7 +30,7 @@ const DAY = /^\d\d?([-.])\d\d?\1(?:19|20)\d\d$|^(?:19|20)\d\d([-.])\d\d?\2\d\d?$
 /** `+44 (0)20 …`, a decimal number, `9.19877E+11`: the digits alone would be somebody else's number. */
 const NOT_BY_DIGITS = /\(0\)|^\+?\d{8,}[.,]\d+$|^\d[\d.,]*e\+?\d+$/i;
 
-/** The digits of a number as people write and programs export it: `+91 98765-43210`. What they do not tell stays, and is refused in words. */
+/** As people write and programs export it: `+91 98765-43210`. Anything unclear stays, to be refused. */
 export function phoneDigits(written: string): string {
   const number = wordOf(written).text.replace(/^(\d{8,})[.,]0$/, '$1'); // as programs export a column of numbers
   if (NOT_BY_DIGITS.test(number) || DAY.test(number)) return number;
@@ -60,7 +55,7 @@ function asciiDigits(text: string): string {
   });
 }
 
-/** The first character that is not printable ASCII, as `\u202a`, with its place from 1: people see nothing wrong otherwise. */
+/** The first character outside printable ASCII, as `\u202a`, with its place from 1: people cannot see it. */
 export function oddCharacter(text: string): { readonly name: string; readonly place: number } | undefined {
   const found = /[^\x20-\x7e]/u.exec(text);
   if (found === null) return undefined;
@@ -69,17 +64,14 @@ export function oddCharacter(text: string): { readonly name: string; readonly pl
   return { name: code > 0xffff ? `\\u{${hex}}` : `\\u${hex}`, place: found.index + 1 };
 }
 
-/**
- * Digits that survive in a number cell: 15 in a spreadsheet, 17 in a program that reads numbers as doubles. All behind them become
- * zeros.
- */
+/** Digits that survive in a cell of a spreadsheet, or of a program with doubles. The others become zeros. */
 const SPREADSHEET = 15;
 const DOUBLE = 17;
 
 /**
- * The ids of a column that were probably rounded by a program. An id of 19 digits ends in four zeros by chance once in 10,000;
- * so more than ten times as many are no chance. Ids that end in fewer zeros are suspect when most of the column does. What was
- * written as a text is what it was.
+ * The ids of a column that were probably rounded by a program. An id of 19 digits ends in four zeros by chance once in
+ * 10,000; more than ten times as many are no chance. Fewer zeros are suspect when most of the column ends so. Cells
+ * written as texts are not suspect.
  */
 export function roundedIds(column: readonly Word[]): ReadonlySet<string> {
   const ids = [...new Set(column.filter(({ isProtected }) => !isProtected).map(({ text }) => text))].filter(isLong);
@@ -98,7 +90,7 @@ function isRoundedTo(digits: number, id: string): boolean {
   return id.length > digits && /^0*$/.test(id.slice(digits));
 }
 
-/** `1.10717E+18`: a spreadsheet shows so a number that is too long for it. */
+/** `1.10717E+18`: how a spreadsheet shows a number that is too long for it. */
 export function isExponential(text: string): boolean {
   return /^\d(?:[.,]\d+)?E\+?\d+$/i.test(text);
 }

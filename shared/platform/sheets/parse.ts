@@ -4,43 +4,38 @@ import { isBlank, looksLikePhone } from './cell.ts';
 export const TITLE_ROWS_MAX = 9;
 
 export interface Row {
-  /** Where it begins, from 1 as in an editor; every line of the file counts. */
+  /** From 1 as in an editor; every line of the file counts. */
   readonly line: number;
-  /** As they are written, with outer spaces. */
+  /** As written, with outer spaces. */
   readonly cells: readonly string[];
-  /** Text follows behind the quotation mark that ends a cell. */
+  /** Text follows the quotation mark that ends a cell. */
   readonly torn?: true;
 }
 
 export interface Sheet {
   readonly rows: readonly Row[];
-  /**
-   * Why the rows are not what the file means: a quotation mark took following lines for its own (it has no end, or ends amid another
-   * cell), or reading stopped at a limit.
-   */
+  /** Why the rows are wrong: a quotation mark took following lines for its own, or a limit was reached. */
   readonly fault?: string;
 }
 
 interface SheetLimits {
   readonly rows: number;
   readonly columns: number;
-  /** Characters of one cell. */
   readonly cell: number;
 }
 
-/** Signs between cells: spreadsheets of many countries write semicolons, portals also tabs and bars. What is copied from one has tabs. */
+/** Spreadsheets of many countries write semicolons, portals also tabs and bars; copied cells have tabs. */
 const SEPARATORS = [',', ';', '\t', '|'] as const;
 const LINE_END = /\r\n|\r|\n/;
 /** Excel's own first line, which names the separator. */
 const SEPARATOR_LINE = /^\ufeff?"?sep=(.)"?[ \t,;|]*(?:\r\n|\r|\n|$)/i;
-/** As much of a text as is looked at to find its separator. */
 const LOOKED_AT = 65_536;
 
 /**
- * Reads a table as spreadsheets write it and people paste it (RFC 4180, and what is usual besides): any separator, line ends of
- * any kind, rows without anything in them left out. Stops at the limits, so that a text costs no more than what it may hold.
- * `likeness` tells how much the cells of a row look like what the file should have. The separator is the one of the row that looks
- * most like it, among equals the one that most of the first lines have equally often: sums have commas, too.
+ * Reads a table as spreadsheets write it and people paste it (RFC 4180 and usual deviations): any separator, line ends
+ * of any kind, empty rows left out. Stops at the limits, so that a text costs no more than what it may hold. `likeness`
+ * tells how much a row's cells look like what the file should have. The separator is that of the row that looks most
+ * like it; among equals, the one that most of the first lines have equally often, because sums have commas, too.
  */
 export function parseSheet(
   text: string,
@@ -78,7 +73,6 @@ function separatorOf(text: string, columns: number, likeness: (cells: readonly s
   ).sign;
 }
 
-/** Goes through the text once. */
 class Scanner {
   readonly #text: string;
   readonly #separator: string;
@@ -104,7 +98,7 @@ class Scanner {
     return { rows: this.#rows, ...(fault === undefined ? {} : { fault }) };
   }
 
-  /** Says which limit it reached, if any. */
+  /** Returns which limit it reached, if any. */
   #readRow(): string | undefined {
     const line = this.#line;
     const cells: string[] = [];
@@ -154,7 +148,7 @@ class Scanner {
       value += '"';
       if (value.length > this.#limits.cell) break;
     }
-    // So long a cell of several lines has taken them by a quotation mark that is none.
+    // So long a cell of several lines has taken them by a stray quotation mark.
     if (value.length > this.#limits.cell && LINE_END.test(value)) this.#openQuote ??= openedAt;
     const rest = this.#at;
     this.#toEnd();
@@ -177,12 +171,11 @@ function openQuoteDetail(line: number): string {
   return `The quotation mark in line ${line} hides lines after it. Remove it, or put one at the end of its cell too.`;
 }
 
-/** `name`, `param 1`. A number with a slip in it is none: it would be left out without a word. */
+/** `name`, `param 1`. A row with a mistyped number is no head: it would be left out silently. */
 export function looksLikeHead(cells: readonly string[]): boolean {
   return cells.every((cell) => isBlank(cell) || (/\p{L}/u.test(cell) && (cell.match(/\p{Nd}/gu) ?? []).length <= 2));
 }
 
-/** What spreadsheets and the operators' portals write. */
 export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
@@ -190,12 +183,11 @@ type DecodedFile =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'unreadable'; readonly detail: string };
 
-/** Number of bytes that are examined to detect the format. */
 const SAMPLE_BYTES = 4_096;
 
 /**
- * Decodes a file. The byte order mark tells UTF-8 from UTF-16; without one, the position of zero bytes does. Windows-1252 is
- * never guessed: any file can be read as it, and one wrong character makes a template that nothing matches, or a name that is none.
+ * The byte order mark tells UTF-8 from UTF-16; without one, the position of zero bytes does. Windows-1252 is never
+ * guessed: any file can be read as it, and one wrong character makes a template that nothing matches.
  */
 export function decodeFile(octets: Uint8Array, given?: Encoding): DecodedFile {
   const other = otherFormat(octets);
@@ -263,9 +255,7 @@ function isUtf8(octets: Uint8Array): boolean {
 
 const LF = 10;
 
-/**
- * Decoded by hand: TextDecoder of Node 20 to 23 treats it as Latin-1, and turns dashes and curly quotes into control characters.
- */
+/** TextDecoder of Node 20 to 23 treats it as Latin-1: dashes and curly quotes become control characters. */
 function fromWindows1252(octets: Uint8Array): string {
   return latin1(octets).replace(/[\x80-\x9f]/g, (one) => WINDOWS_1252[one.charCodeAt(0) - 0x80] ?? one);
 }
