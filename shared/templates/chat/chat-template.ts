@@ -1,35 +1,35 @@
 import type { AccountId, RequestId } from '../../platform/runtime/ids.ts';
 
-/** A template of the chat-app channel as the provider has it. workers/chatapp copies it from there. */
+/** As the provider has it; workers/chatapp copies it from there. */
 export interface ChatTemplateDocument {
   /** `<account>:<business>:<name>:<language>`. */
   readonly _id: `${AccountId}:${string}:${string}:${string}`;
   readonly account: AccountId;
-  /** The id of the business account at the provider that has it. Every number of the business account may send it. */
+  /** Id of the provider's business account that has it, whose numbers may all send it. */
   readonly business: string;
   readonly name: string;
   readonly language: string;
   readonly status: ChatTemplateStatus;
   /** `marketing`, `utility`, `authentication`, or whatever the provider says. */
   readonly category: string;
-  /** Number of variables in its body. gateway/endpoints/chatapp/template-params.ts derives from `components` what each entry of `params` fills. */
+  /** Variables in its body (gateway/endpoints/chatapp/template-params.ts). */
   readonly variables: number;
   readonly components: TemplateComponents;
   /** The provider's id of it. Absent when its list, or its answer, has none. */
   readonly upstreamId?: string;
   /** Why it was rejected, paused or disabled, in the provider's words. */
   readonly reason?: string;
-  /** The provider's opinion of its quality in lower case: `green`, `yellow`, `red`, `unknown`. */
+  /** In lower case: `green`, `yellow`, `red`, `unknown`. */
   readonly quality?: string;
   /** When the provider last took a message and held it back because of this template, in its word. */
   readonly heldBack?: { readonly word: string; readonly at: Date };
   /** When we learned of its newest status. A list of the provider that was read before that does not change it. */
   readonly statusAt?: Date;
-  /** The provider's time of the newest status that it posted. A post with an earlier time, which may come later, is ignored. */
+  /** The provider's time of the newest status that it posted. Later posts with an earlier time are ignored. */
   readonly toldAt?: Date;
   /** Changes that webhooks have not got yet (workers/maintenance/announce.ts). */
   readonly unannounced?: readonly UnannouncedStatus[];
-  /** If our API cannot send the template: the part that it cannot send, such as a carousel. */
+  /** The part, such as a carousel, for which our API cannot send the template. */
   readonly unsendable?: string;
   readonly syncedAt: Date;
 }
@@ -44,12 +44,12 @@ interface UnannouncedStatus {
 /** The provider's status in lower case. Unknown ones are stored and count as not approved. */
 export type ChatTemplateStatus = string;
 
-/** Texts are as the provider lists them, with their variables: `{{1}}` or `{{first_name}}`. */
+/** Texts as the provider lists them, with their variables: `{{1}}` or `{{first_name}}`. */
 export interface TemplateComponents {
   readonly header?: TemplateHeader;
   readonly body?: string;
   readonly footer?: string;
-  /** In the provider's order. The index of a button is its place here, from 0. */
+  /** In the provider's order. A button's index is its place here, from 0. */
   readonly buttons: readonly TemplateButton[];
   /** Of a limited-time offer. `expires`: each message says when. */
   readonly offer?: { readonly text: string; readonly expires: boolean };
@@ -65,8 +65,8 @@ export type TemplateHeader =
   | { readonly format: MediaHeader | 'location' | 'product' };
 
 /**
- * `catalog`, `mpm` and `spm` show the catalog, some of its products, and the one of the header. `otp` is a `url` button of an authentication template:
- * its variable takes the same code as the body.
+ * `catalog`, `mpm` and `spm` show the catalog, some of its products, and the header's product. `otp`: a `url` button of
+ * an authentication template, whose variable takes the same code as the body.
  */
 export const BUTTON_TYPES = [
   'quick_reply',
@@ -84,7 +84,6 @@ type ButtonType = (typeof BUTTON_TYPES)[number];
 
 export interface TemplateButton {
   readonly type: ButtonType;
-  /** The text that the customer sees on the button. */
   readonly text: string;
   readonly url?: string;
   readonly phoneNumber?: string;
@@ -103,7 +102,7 @@ export function chatTemplateId(
 /** The provider has not decided yet, so nothing is announced when a template gets one of these. */
 const UNDER_REVIEW: readonly ChatTemplateStatus[] = ['pending', 'in_appeal'];
 
-/** What is announced when a template goes from one status to another. Pure. */
+/** What is announced when a template goes from one status to another. */
 function eventOf(from: ChatTemplateStatus | undefined, to: ChatTemplateStatus): UnannouncedStatus['event'] | undefined {
   if (from === to || UNDER_REVIEW.includes(to)) return undefined;
   if (to === 'approved' || to === 'rejected') return to;
@@ -123,10 +122,9 @@ export function unannouncedOf(
 /** What may be deleted: all of it is announced. */
 export const ALL_ANNOUNCED = { 'unannounced.0': { $exists: false } } as const;
 
-/** Categories that an account may ask for. Authentication templates have texts of WhatsApp's own: of them `code` says the rest. */
+/** What an account may ask for. Texts of authentication templates are WhatsApp's; `code` says the rest. */
 export const CHAT_CATEGORIES = ['marketing', 'utility', 'authentication'] as const;
 
-/** A template as its account wrote it. */
 export interface TemplateDraft {
   readonly category: (typeof CHAT_CATEGORIES)[number];
   readonly components: TemplateComponents;
@@ -138,7 +136,7 @@ export interface TemplateDraft {
 /** For the review, of a template or of a card of it. */
 export interface DraftExamples {
   readonly header?: string;
-  /** Of a header that is a file: where a sample of it is. The provider gets the file itself. */
+  /** Where a sample of a header's file is. The provider gets the file itself. */
   readonly headerUrl?: string;
   /** One for each variable of the body, in their order. */
   readonly body: readonly string[];
@@ -156,24 +154,22 @@ export interface CodeDraft {
   /** The apps of one tap and zero tap; the terms are those of zero tap. */
   readonly apps?: readonly { readonly package_name: string; readonly signature_hash: string }[];
   readonly termsAccepted?: true;
-  /** After how long the provider gives up. */
   readonly ttlSeconds?: number;
 }
 
 export const CODE_TYPES = ['copy_code', 'one_tap', 'zero_tap'] as const;
 
 /**
- * What an account wants of a template at its provider: the intent that the chatapp worker carries out. It decides by itself what
- * is asked; what the provider then has is in `chat_templates`. It stays after the answer, so that the account can see when it
- * asked and edit what it wrote.
+ * What an account wants of a template at its provider: the intent that the chatapp worker carries out. It alone decides
+ * what is asked; what the provider then has is in `chat_templates`. It stays after the answer, so that the account can
+ * see when it asked and edit what it wrote.
  *
- * `due` → (`askedAt`: the provider was perhaps asked, so its list is read before it is asked again) → no `due`, perhaps `refusal`.
+ * `due` → (`askedAt`: the provider was perhaps asked, so its list is read before it is asked again) → no `due`,
+ * perhaps `refusal`.
  */
 export interface ChatTemplateRequestDocument {
-  /** The id of the template. */
   readonly _id: ChatTemplateDocument['_id'];
   readonly account: AccountId;
-  /** The id of the business account that is to have it. */
   readonly business: string;
   readonly name: string;
   readonly language: string;
@@ -187,7 +183,6 @@ export interface ChatTemplateRequestDocument {
   readonly due?: Date;
   readonly askedAt?: Date;
   readonly tries: number;
-  /** Why the provider did not do it. */
   readonly refusal?: string;
   readonly unannounced?: readonly UnannouncedStatus[];
   /** Its place among the templates that the account asked for (quotas.ts). */
@@ -198,20 +193,20 @@ export interface ChatTemplateRequestDocument {
 const VARIABLE = /\{\{\s*(\w{1,64})\s*\}\}/g;
 
 /**
- * The different variables of a text, in the order in which their values are given: numbered variables by their numbers, named
- * ones as they appear. A variable that appears twice takes one value. Pure.
+ * The different variables of a text, in the order in which their values are given: numbered variables by their numbers,
+ * named ones as they appear. A variable that appears twice takes one value.
  */
 export function variablesIn(text: string): readonly string[] {
   const found = [...new Set([...text.matchAll(VARIABLE)].map(([, variable = '']) => variable))];
   return found.every(isNumber) ? found.sort((a, b) => Number(a) - Number(b)) : found;
 }
 
-/** Values of numbered variables are sent in their order. Values of named variables are sent with their names. */
+/** Values of numbered variables are sent in their order, those of named ones with their names. */
 export function isNumber(variable: string): boolean {
   return /^\d+$/.test(variable);
 }
 
-/** The text with its values. A variable without a value stays as it is. Pure. */
+/** A variable without a value stays as it is. */
 export function withValues(text: string, values: ReadonlyMap<string, string>): string {
   return text.replaceAll(VARIABLE, (placeholder, variable: string) => values.get(variable) ?? placeholder);
 }

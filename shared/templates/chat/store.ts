@@ -32,7 +32,7 @@ export async function findChatTemplates(
   return new Map(found.map((template) => [template._id, template]));
 }
 
-/** An account's templates of any status, sorted by business account, name and language. */
+/** Of any status, sorted by business account, name and language. */
 export async function listChatTemplates(db: Db, account: AccountId): Promise<readonly ChatTemplateDocument[]> {
   return templates(db)
     .find({ _id: idsOf(account) })
@@ -40,9 +40,7 @@ export async function listChatTemplates(db: Db, account: AccountId): Promise<rea
     .toArray();
 }
 
-/**
- * The fields that the list shows, sorted by name and language, behind `after`; in chunks. The texts, which may be long, are not read.
- */
+/** The fields that the list shows, by name and language; in chunks. The texts, which may be long, are not read. */
 export async function* readTemplateStatuses(
   db: Db,
   { account, business }: TemplateOwner,
@@ -63,7 +61,7 @@ export function countListed(db: Db, { account, business }: TemplateOwner): Promi
   return templates(db).countDocuments({ _id: idsOf(account, business) });
 }
 
-/** Where an account has a template of this name, whatever its status: at most twenty business accounts with languages. */
+/** The account's templates of this name, of any status: at most twenty business accounts with languages. */
 export async function placesOf(
   db: Db,
   account: AccountId,
@@ -78,18 +76,16 @@ export async function placesOf(
 
 const PLACES_MAX = 20;
 
-/**
- * Templates written by one command: a few milliseconds for this process and the store. 36,000 at once blocked each for 350 ms.
- */
+/** Templates written by one command, which takes a few milliseconds. */
 const GROUP = 250;
 
-/** What is stored of a template when the provider's list comes. */
 type Known = Pick<ChatTemplateDocument, 'status' | 'statusAt' | 'reason'>;
 
 /**
- * Replaces the templates of one of the account's business accounts by the provider's current list: new and changed ones are written,
- * others are removed, also those of business accounts that are not among `businesses`, which the account has no longer. Not atomic, but a template that stays is never missing. Repeating it writes the same. The list was read from `begunAt` on, so it
- * decides nothing about a status that changed later. A change of a status is announced; of a template that is new here
+ * Replaces the templates of one of the account's business accounts by the provider's current list: new and changed ones
+ * are written, others removed, also those of business accounts not among `businesses`, which the account has no longer.
+ * Not atomic, but a template that stays is never missing. May be repeated. The list was read from `begunAt` on, so it
+ * decides nothing about a status that changed later. Changes of a status are announced; for a template that is new here
  * only if the account asked for it.
  */
 export async function replaceChatTemplates(
@@ -106,8 +102,8 @@ export async function replaceChatTemplates(
   for await (const { _id, business: of } of stored) {
     if (of === business ? !stays.has(_id) : !businesses.includes(of)) gone.push(_id);
   }
-  // Not removed now: templates whose status changed since the list was read, and those of which something is still to be announced
-  // something. A later list removes them.
+  // Not removed now: templates whose status changed since the list was read, or that still have something to announce.
+  // A later list removes them.
   const settled = { statusAt: { $not: { $gte: begunAt } }, ...ALL_ANNOUNCED };
   for (const group of inGroups(gone)) await templates(db).deleteMany({ _id: { $in: group }, ...settled });
 }
@@ -133,7 +129,6 @@ async function readKnown(db: Db, ids: readonly TemplateId[]): Promise<ReadonlyMa
   return new Map(found.map((one) => [one._id, one]));
 }
 
-/** Which of these the account asked for here. */
 async function readAsked(db: Db, ids: readonly TemplateId[]): Promise<ReadonlySet<TemplateId>> {
   if (ids.length === 0) return new Set();
   const found = await db
@@ -161,7 +156,7 @@ function writeOf(
   const unset = Object.keys(gone).length > 0 ? { $unset: gone } : {};
   const stale = known.statusAt !== undefined && known.statusAt >= begunAt;
   if (stale || known.status === status) {
-    // A reason that is stored stays: a callback's may say more than that of the list.
+    // A stored reason stays: a callback's may say more than the list's.
     const more = !stale && known.reason === undefined ? said : {};
     return { updateOne: { filter: { _id }, update: { $set: { ...template, ...more }, ...unset } } };
   }
@@ -187,7 +182,6 @@ function inGroups<T>(all: readonly T[]): readonly T[][] {
   return Array.from({ length: Math.ceil(all.length / GROUP) }, (_, i) => all.slice(i * GROUP, (i + 1) * GROUP));
 }
 
-/** What a refused send or a callback said about a template. */
 interface TemplateNews {
   readonly status?: ChatTemplateStatus;
   readonly toldAt?: Date;
@@ -197,9 +191,9 @@ interface TemplateNews {
 }
 
 /**
- * Stores news about a template, until the provider is asked again; a change of its status is announced. Returns whether
- * there is such a template. Storing the same news twice tells it once. News with an earlier `toldAt` than what is stored changes
- * nothing: the provider's posts may overtake each other.
+ * Stores news about a template, until the provider is asked again; a change of its status is announced once. False when
+ * there is no such template. News with an earlier `toldAt` than stored changes nothing: the provider's posts may
+ * overtake each other.
  */
 export async function noteChatTemplate(
   db: Db,
@@ -235,7 +229,6 @@ const TRIES_MAX = 10;
 /** At most one write a minute: the provider may say it of each message. */
 const HELD_BACK_MS = 60_000;
 
-/** Notes that the provider holds back messages with this template. */
 export async function noteHeldBack(
   db: Db,
   owner: TemplateOwner,
@@ -250,7 +243,7 @@ export async function noteHeldBack(
   );
 }
 
-/** A page of an account's templates, of one business account or all, by business account, name and language, behind `after`. */
+/** Of one business account or all, by business account, name and language. */
 export async function listChatTemplatePage(
   db: Db,
   account: AccountId,
@@ -266,7 +259,7 @@ export async function listChatTemplatePage(
     .toArray();
 }
 
-/** A range of `_id` behind `after`, so no further index is needed. The semicolon is the character after the colon. */
+/** A range of `_id`, so no further index is needed. The semicolon is the character after the colon. */
 function idsOf(
   account: AccountId,
   business?: string,
@@ -288,9 +281,9 @@ type Id = ChatTemplateRequestDocument['_id'];
 type Wish = Omit<ChatTemplateRequestDocument, 'due' | 'askedAt' | 'tries' | 'refusal' | 'unannounced' | 'place'>;
 
 /**
- * Stores what an account wants of a template, in place of what it wanted before. False when the provider may already have been
- * asked for the earlier wish and has not answered: that answer must come first. Throws `QuotaReached` for one template more than an
- * account may ask for; one that the provider has may be edited and deleted whatever the account has asked for.
+ * Replaces what the account wanted of a template before. False when the provider may already have been asked for the
+ * earlier wish and has not answered: that answer must come first. Throws `QuotaReached` for one template more than an
+ * account may ask for; one that the provider has may always be edited and deleted.
  */
 export async function wishChatTemplate(db: Db, wish: Wish): Promise<boolean> {
   const { _id, ...rest } = wish;
@@ -315,10 +308,7 @@ export async function wishChatTemplate(db: Db, wish: Wish): Promise<boolean> {
   return matchedCount === 1;
 }
 
-/**
- * Removes the request for a template that the provider does not have: it was never asked for it, refused it, or has deleted it.
- * Returns whether it was removed. It stays while the provider may still do it, or while its end is still to be announced.
- */
+/** If the provider does not have the template. False while it may still do it, or something is unannounced. */
 export async function dropRequest(db: Db, id: Id): Promise<boolean> {
   const { deletedCount } = await requests(db).deleteOne({
     _id: id,
@@ -338,7 +328,7 @@ export async function findChatTemplateRequests(
   return new Map(found.map((request) => [request._id, request]));
 }
 
-/** The request with this id; undefined once a later one for the same template has replaced it. */
+/** Undefined once a later request for the same template has replaced it. */
 export async function findByRequest(
   db: Db,
   account: AccountId,
@@ -347,7 +337,7 @@ export async function findByRequest(
   return (await requests(db).findOne({ _id: idsOf(account), request })) ?? undefined;
 }
 
-/** An account's requests, of one business account or all, by business account, name and language, behind `after`. */
+/** Of one business account or all, by business account, name and language. */
 export async function listChatTemplateRequests(
   db: Db,
   account: AccountId,
@@ -361,10 +351,7 @@ export async function listChatTemplateRequests(
     .toArray();
 }
 
-/**
- * The requests of these accounts that are due, in the order of account ids, oldest first within an account; but none for the
- * business accounts in `without`.
- */
+/** By account id, oldest first within an account; none for the business accounts in `without`. */
 export async function dueChatTemplateRequests(
   db: Db,
   accounts: readonly AccountId[],
@@ -384,10 +371,7 @@ export async function dueChatTemplateRequests(
     .toArray();
 }
 
-/**
- * Call it before the provider is asked: from then on only the provider's list says what it has. False when the account wants
- * something else now.
- */
+/** Call it before the provider is asked. False when the account wants something else now. */
 export async function markAsked(db: Db, { _id, request }: ChatTemplateRequestDocument, now: Date): Promise<boolean> {
   const { matchedCount } = await requests(db).updateOne(
     { _id, request, due: { $exists: true } },
@@ -396,17 +380,16 @@ export async function markAsked(db: Db, { _id, request }: ChatTemplateRequestDoc
   return matchedCount === 1;
 }
 
-/** The provider could not be asked, or did not say: it is asked again at `due`, after a look into its list. */
+/** The provider could not be asked, or did not say: ask again at `due`, after a look into its list. */
 export async function askLater(db: Db, { _id, request }: ChatTemplateRequestDocument, due: Date): Promise<void> {
   await requests(db).updateOne({ _id, request, due: { $exists: true } }, { $set: { due }, $inc: { tries: 1 } });
 }
 
-/** The provider has done it. */
 export async function finishRequest(db: Db, { _id, request }: ChatTemplateRequestDocument): Promise<void> {
   await requests(db).updateOne({ _id, request }, { $unset: { due: '', askedAt: '', refusal: '' } });
 }
 
-/** The provider refused it. The refusal of a new template is announced; of a change only the account learns, when it looks. */
+/** The refusal of a new template is announced; a change's refusal the account learns only when it looks. */
 export async function refuseRequest(
   db: Db,
   { _id, request, wants }: ChatTemplateRequestDocument,

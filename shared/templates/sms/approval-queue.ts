@@ -6,10 +6,9 @@ import type { AccountId } from '../../platform/runtime/ids.ts';
 import { finishNamed } from './request-store.ts';
 import type { TemplateDocument, TemplateRequestDocument } from './template.ts';
 
-/** What waits for an operator's decision. */
 export type Waiting = SenderDocument | CtaDocument | TemplateDocument | TemplateRequestDocument;
 
-/** Where such things are, and their status while they wait. Each has the index `queue`. */
+/** `status`: while waiting. Each collection has the index `queue`. */
 interface Source {
   readonly collection: 'senders' | 'ctas' | 'templates' | 'template_requests';
   readonly status: 'submitted' | 'requested';
@@ -22,7 +21,6 @@ const TEMPLATES: readonly Source[] = [
   { collection: 'templates', status: 'submitted' },
 ];
 
-/** Which part of the queue somebody looks at. */
 const QUEUES = {
   senders: SENDERS,
   ctas: CTAS,
@@ -33,28 +31,27 @@ export type Queue = keyof typeof QUEUES;
 
 /** So many of each account are shown before the next account's turn. */
 const SHOWN_OF_EACH = 3;
-/** Documents read at once. An account with more of them is skipped over: its next ones are not read. */
+/** Documents read at once. Further ones of the same account are skipped. */
 const CHUNK = 24;
-/** How far the things of one account are counted, of each kind. */
+/** Per account and kind. */
 const COUNTED_MAX = 1_000;
 
 export interface Turn {
   readonly account: AccountId;
-  /** Its oldest, of all kinds together. */
   readonly oldest: readonly Waiting[];
-  /** How many of its things wait in all; counted up to 1,000 of each kind. */
+  /** Counted up to 1,000 of each kind. */
   readonly waiting: number;
 }
 
 export interface Turns {
   readonly turns: readonly Turn[];
-  /** The account behind which the next page begins. Undefined on the last page. */
+  /** The last account of this page. Undefined on the last page. */
   readonly next: AccountId | undefined;
 }
 
 /**
- * The oldest things of each account that has any waiting, so that nobody hides others by asking for much. `limit`: how many things
- * at most. Pages go by the accounts' ids; on a page the account that has waited longest comes first.
+ * The oldest things of each account that has any waiting, so that nobody hides others by asking for much. `limit`:
+ * things at most. Pages go by the accounts' ids; on a page the account that has waited longest comes first.
  */
 export async function readTurns(
   db: Db,
@@ -96,7 +93,7 @@ function ageOf({ oldest: [first] }: Turn): number {
   return first?.createdAt.getTime() ?? 0;
 }
 
-/** The oldest `few` of each account behind `after`: in all more than `most`, unless there are no more. */
+/** The oldest `few` of each account after `behind`: in all more than `most`, unless there are no more. */
 async function oldestOfEach(
   db: Db,
   source: Source,
@@ -114,7 +111,7 @@ async function oldestOfEach(
     }
     const [last, before] = [...oldest.keys()].reverse();
     if (found.length < CHUNK || last === undefined) break;
-    // The chunk may end before the last account has all it is to show: it is then read again, as the first of the next chunk.
+    // The chunk may end within the last account, which is then read again, as the first of the next chunk.
     const isWhole = (oldest.get(last)?.length ?? 0) === few || before === undefined;
     if (!isWhole) oldest.delete(last);
     behind = isWhole ? last : before;
@@ -136,7 +133,7 @@ export interface WaitingOfAccount {
   readonly waiting: number;
 }
 
-/** What waits of one account, oldest first, behind `after`: up to `limit` things. */
+/** Oldest first. */
 export async function readWaitingOf(
   db: Db,
   clock: Clock,
@@ -180,7 +177,7 @@ function countOf(db: Db, { collection, status }: Source, account: AccountId): Pr
   return db.collection(collection).countDocuments({ status, account }, { limit: COUNTED_MAX });
 }
 
-/** How many things of all accounts wait, of each source, counted up to `limit`. */
+/** Of all accounts, for each source, counted up to `limit`. */
 export async function countWaiting(db: Db, queue: Queue, limit: number): Promise<number> {
   const counts = await Promise.all(
     QUEUES[queue].map(({ collection, status }) =>
@@ -191,7 +188,7 @@ export async function countWaiting(db: Db, queue: Queue, limit: number): Promise
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** When the newest of all that waits was asked for, if that was after `since`. */
+/** When the newest waiting thing was asked for, if after `since`. */
 export async function newestWaiting(db: Db, since: Date): Promise<Date | undefined> {
   const found = await Promise.all(
     QUEUES.all.map(({ collection, status }) =>

@@ -21,10 +21,7 @@ type Read = Extract<ReadCsv, { readonly kind: 'read' }>;
 
 export type ReadFile =
   | (Omit<Read, 'templates'> & {
-      /**
-       * The templates as JSON, in groups. A gateway reads files in a thread, and 20,000 objects from there would hold its event loop
-       * for 100 ms.
-       */
+      /** As JSON, in groups: 20,000 objects from the reading thread would hold a gateway's event loop. */
       readonly groups: readonly string[];
     })
   | Exclude<ReadCsv, Read>;
@@ -32,7 +29,7 @@ export type ReadFile =
 /** As many as are stored by one command: about 300 KB. */
 const GROUP = 500;
 
-/** Reads and judges an operator's export (csv.ts). Pure; takes up to a second for a megabyte of the worst. */
+/** Reads and judges an operator's export. Takes up to a second for a megabyte of the worst. */
 export function readTemplateFile({ file, encoding, ...options }: ReadFileJob): ReadFile {
   const decoded = decodeFile(file, encoding);
   if (decoded.kind === 'unreadable') return decoded;
@@ -56,26 +53,25 @@ type ReadCsv =
       /** The first rows that are not valid templates, and the number of all of them. */
       readonly problems: readonly CsvProblem[];
       readonly badRows: number;
-      /** Each sender of the good rows with their number. */
+      /** Number of good rows by sender. */
       readonly rowsBySender: readonly (readonly [sender: string, rows: number])[];
     }
-  /** The file is not such an export at all. */
   | { readonly kind: 'unreadable'; readonly detail: string };
 
 export interface TemplateRow extends NewTemplate {
   readonly line: number;
-  /** What the file itself says; the rest are defaults of ours. */
+  /** What the file itself says; the rest are our defaults. */
   readonly told: readonly ('status' | 'routes')[];
 }
 
 export interface CsvProblem {
-  /** Line number of the row's beginning, from 1 as in an editor; the header row counts. */
+  /** Line of the row's beginning, from 1 as in an editor; the header row counts. */
   readonly line: number;
   readonly detail: string;
 }
 
 export interface CsvOptions {
-  /** Routes for all rows. Default: by each row's category, else by its header. */
+  /** For all rows. Default: by each row's category, else by its header. */
   readonly routes?: readonly Route[];
   /** Line breaks of another form make another text (`lineBreaks` of the account). */
   readonly exactLineBreaks?: boolean;
@@ -83,17 +79,16 @@ export interface CsvOptions {
 
 /** An account has hundreds of templates, rarely thousands; a portal's export has some 30 columns. */
 const LIMITS = { rows: 20_000, columns: 256, cell: 8_192 } as const;
-/** Most senders of all rows together. */
 const ALL_SENDERS_MAX = 2_000;
-/** Most problems that are told: of a file, and of one row. */
+/** Of a file, and of one row. */
 export const PROBLEMS_MAX = 100;
 const ROW_PROBLEMS_MAX = 5;
 
 /**
- * Reads an operator's export of content templates. Required columns: `id`, `header` and `content`, by any of the portals' names,
- * in any order, among other columns. Optional: `name`, `category`, `entity id` and `status`. Title lines may precede the column
- * names. The content is taken exactly as it is, with outer spaces. Rows that repeat an id for another header become one template.
- * `templates` has the good ones.
+ * Reads an operator's export of content templates. Required columns: `id`, `header` and `content`, by any of the
+ * portals' names, in any order. Optional: `name`, `category`, `entity id` and `status`. Title lines may precede the
+ * column names. The content is taken exactly, with outer spaces. Rows that repeat an id for another header become one
+ * template. `templates`: the good ones.
  */
 export function readTemplateCsv(text: string, options: CsvOptions = {}): ReadCsv {
   const { rows, fault } = parseSheet(text, LIMITS, likeness);
@@ -202,7 +197,6 @@ function readTemplate(row: Row, columns: Columns, options: CsvOptions): Template
   };
 }
 
-/** Without the spaces that group its digits. */
 function idOf({ cells }: Row, columns: Columns, column: 'id' | 'entityId'): Word {
   const word = wordOf(cells[columns[column] ?? -1] ?? '');
   return { ...word, text: word.text.replaceAll(/\s/g, '') };
@@ -239,14 +233,14 @@ function statusProblem(row: Row, columns: Columns): string[] {
   return [`status: ${JSON.stringify(unknown.slice(0, 30))} is not known; known are ${KNOWN_STATUSES}.`];
 }
 
-/** The rest of a text behind a separator would be lost, and what is registered would be another text. */
+/** Text after a stray separator would be lost, and another text would be registered. */
 function widthProblem({ cells, torn }: Row, width: number): string[] {
   if (torn) return ['A quotation mark ends amid a cell: within quotes it must be written twice.'];
   if (cells.slice(width).every((cell) => cell.trim() === '')) return [];
   return ['It has more fields than the file has columns: a text with a separator in it must stand in quotes.'];
 }
 
-/** A header's row each. What one of them may not, the template may not. */
+/** Joins rows of one template, each with its header. The strictest status and the common routes apply. */
 function join(before: TemplateRow, { senders, status, reason }: TemplateRow): TemplateRow {
   const worst = worstStatus([before.status, status]) ?? status;
   return {
@@ -258,16 +252,16 @@ function join(before: TemplateRow, { senders, status, reason }: TemplateRow): Te
 }
 
 /**
- * The column names of the operators' exports (Jio, Vodafone Idea, Airtel, BSNL, Tata, VideoCon and the gateways behind them).
- * None of them documents its file, and each changes it. So case, spaces and signs of names are ignored, and columns may be in any
- * order.
+ * Columns of the operators' exports (Jio, Vodafone Idea, Airtel, BSNL, Tata, VideoCon and the gateways behind them).
+ * None documents its file, and each changes it: so case, spaces and signs of names are ignored, and columns may be in
+ * any order.
  */
 type Column = 'id' | 'header' | 'content' | 'name' | 'entityId';
 
 interface Columns extends Readonly<Partial<Record<Column, number>>> {
-  /** All columns that may tell the route; portals write `TEXT` or `SMS` into one and `Service Implicit` into another. */
+  /** All that may tell the route; portals write `TEXT` or `SMS` into one and `Service Implicit` into another. */
   readonly categories: readonly number[];
-  /** All columns that may tell the status: one has `Approved`, while another has `Inactive`. */
+  /** All that may tell the status: one has `Approved`, while another has `Inactive`. */
   readonly statuses: readonly number[];
 }
 
@@ -330,7 +324,7 @@ function findColumns(head: readonly string[]): Columns {
   return { ...columns, categories: among(CATEGORY_NAMES), statuses: among(STATUS_COLUMNS) };
 }
 
-/** The error for a file that lacks columns: which ones, which it has, and which names they may have. */
+/** For a file that lacks columns: which ones, which it has, and which names they may have. */
 function missingColumns(missing: readonly Column[], head: readonly string[]): string {
   const found = head
     .slice(0, HEADS_SHOWN)
@@ -351,7 +345,6 @@ const NAMES_SHOWN: Readonly<Record<Column, string>> = {
   entityId: 'as "Entity ID"',
 };
 
-/** Undefined for an unknown word. */
 function statusOf(text: string): TemplateStatus | undefined {
   const words = text.toLowerCase().match(/[a-z]+/g) ?? [];
   const found: (TemplateStatus | undefined)[] = [];
@@ -365,8 +358,8 @@ function statusOf(text: string): TemplateStatus | undefined {
       i++;
     }
   }
-  // `Active (blacklisted)` may not be sent, nor may `Approval pending` yet. Otherwise the first word tells: `REGISTERED VIA AIRTEL`,
-  // `Approved by registrar`. `Active: No` tells nothing.
+  // `Active (blacklisted)` may not be sent, nor may `Approval pending` yet. Otherwise the first word counts:
+  // `REGISTERED VIA AIRTEL`, `Approved by registrar`. `Active: No` tells nothing.
   const worst = worstStatus(found.flatMap((status) => status ?? []));
   if (worst !== 'approved') return worst;
   return NEGATIONS.has(words.at(-1) ?? '') ? undefined : found[0];
@@ -379,17 +372,14 @@ function opposite(status: TemplateStatus | undefined): TemplateStatus | undefine
   return status === undefined || status === 'submitted' ? undefined : status === 'approved' ? 'rejected' : 'approved';
 }
 
-/** The one of several that lets the least pass. */
+/** The strictest. */
 function worstStatus(statuses: readonly TemplateStatus[]): TemplateStatus | undefined {
   return (['rejected', 'submitted', 'approved'] as const).find((status) => statuses.includes(status));
 }
 
 const KNOWN_STATUSES = [...STATUS_NAMES.keys()].join(', ');
 
-/**
- * "Service Explicit" became promotional in 2025. Undefined when the category names no route (`TEXT`, `Banking & Services`): then
- * the header tells.
- */
+/** "Service Explicit" became promotional in 2025. Undefined for other words: then the header tells. */
 function routesOfCategory(category: string): readonly Route[] | undefined {
   const name = plain(category);
   if (/promo|explicit/.test(name) || name === 'se') return ['promotional'];

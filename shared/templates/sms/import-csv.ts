@@ -30,11 +30,10 @@ import {
 interface ImportOptions extends Pick<CsvOptions, 'routes'> {
   /** Import the good rows even if others are bad. */
   readonly skipBad?: boolean;
-  /** Detected by default. */
   readonly encoding?: Encoding;
   /** Only say what would be done, bad rows left out. */
   readonly dryRun?: boolean;
-  /** Change registered templates of which the file says something else. */
+  /** Change registered templates that differ from the file. */
   readonly update?: boolean;
   /** The account asks for them itself: an operator approves them, whatever the file says. */
   readonly asRequests?: boolean;
@@ -47,7 +46,7 @@ export interface UnusableSender {
   readonly status: 'not registered' | Exclude<SenderDocument['status'], 'approved'>;
 }
 
-/** `problems` lists the first bad rows of this file, imported or not. */
+/** `problems`: the first bad rows of this file, imported or not. */
 export type ImportedCsv =
   | ({
       readonly kind: 'imported';
@@ -56,29 +55,28 @@ export type ImportedCsv =
       readonly unusable: readonly UnusableSender[];
     } & Stored)
   | { readonly kind: 'refused'; readonly problems: readonly CsvProblem[]; readonly badRows: number }
-  /** The file is no such export at all, so leaving out rows does not help. */
+  /** The file is no such export, so leaving out rows does not help. */
   | { readonly kind: 'unreadable'; readonly detail: string };
 
-/** What was done with the good rows, or would be done. */
 interface Stored {
   readonly created: readonly string[];
-  /** Ids that the account already had, as the file says them or otherwise. */
+  /** Ids that the account already had, as in the file or otherwise. */
   readonly known: readonly string[];
-  /** The first registered templates of which the file says something else, and the number of all of them. */
+  /** The first registered templates that differ from the file, and the number of all of them. */
   readonly changed: readonly TemplateDifference[];
   readonly changedCount: number;
   readonly updated: number;
-  /** Templates that the DLT platform allows no more, and that are sent nevertheless, until they are updated. */
+  /** Templates that the DLT platform allows no more, but that are sent until they are updated. */
   readonly stillSent: readonly string[];
 }
 
 type ImportingAccount = Pick<AccountDocument, '_id' | 'entityId' | 'lineBreaks'>;
 
 /**
- * Registers an account's templates from an operator's export: all of them or, when any row is bad, none. Templates of headers
- * that the account does not have are registered too, and these headers are listed: an export has all headers of a business, and
- * headers may be added before or after the import. `read` reads the file elsewhere than in this thread. Throws `QuotaReached`, with
- * nothing registered, when the account asks for more than it has places for.
+ * Registers an account's templates from an operator's export: all of them or, when any row is bad, none. Templates of
+ * headers that the account does not have are registered too, and these headers are listed: an export has all headers of
+ * a business, which may be added before or after the import. `read` reads the file outside this thread. Throws
+ * `QuotaReached`, with nothing registered, when the account asks for more than it has places for.
  */
 export async function importTemplateCsv(
   db: Db,
@@ -124,7 +122,7 @@ export async function importTemplateCsv(
   }
 }
 
-/** Divides a group of rows into what is new, what is known, and what is known otherwise. */
+/** Divides a group of rows into new ones, known ones, and known ones that differ. */
 async function compare(
   db: Db,
   account: ImportingAccount,
@@ -175,7 +173,6 @@ async function unusableSenders(
 }
 
 interface TemplateDifference {
-  /** Of the file. */
   readonly line: number;
   readonly dltId: string;
   readonly changes: readonly {
@@ -189,11 +186,11 @@ interface ComparedBy {
   readonly exactLineBreaks?: boolean | undefined;
   /** The account's PE id, which a template without one has. */
   readonly entityId?: string | undefined;
-  /** The account itself imports. It may say that a template is not to be sent any more; all else waits for an operator. */
+  /** The account itself imports: only the end of a template applies at once; all else waits for an operator. */
   readonly asRequests?: boolean | undefined;
 }
 
-/** Compares a row with what is stored under its id. Only what the file itself tells counts; undefined when it tells nothing new. */
+/** Only what the file itself tells counts; undefined when it tells nothing new. */
 function differenceOf(
   before: TemplateDocument,
   row: TemplateRow,
@@ -235,7 +232,7 @@ function shown(value: string | readonly string[] | undefined): string {
   return typeof value === 'object' ? value.join(', ') : (value ?? '');
 }
 
-/** Most templates that are imported at once: about 300 KB. */
+/** Templates imported at once: about 300 KB. */
 const CHUNK = 500;
 
 interface Imported {
@@ -245,9 +242,9 @@ interface Imported {
 }
 
 /**
- * Registers what an account asks for itself: everything that it does not have yet, or nothing. May be repeated after a failure. Throws
- * `QuotaReached` when there is no place for all of it. If others take the last places at the same moment, some of it may be stored by
- * then: a repeated call finds it.
+ * Registers everything that an account asks for and does not have yet, or nothing. May be repeated after a failure.
+ * Throws `QuotaReached` when there is no place for all of it; some may be stored if others take the last places at the
+ * same moment: a repeated call finds it.
  */
 async function importRequests(
   db: Db,
@@ -261,7 +258,7 @@ async function importRequests(
   for (let missing = created; missing.length > 0; ) {
     const places = await roomFor(db, 'templates', account, missing.length);
     const placed = missing.map((id, n) => ({ ...documents.get(id), place: places[n] }));
-    await insertNew(db, 'templates', placed); // A duplicate key: the template is there, or somebody else took its place.
+    await insertNew(db, 'templates', placed); // duplicate key: the template is there, or its place is taken
     missing = (await wouldImport(db, account, given)).created;
   }
   await raiseVersion(db, account);
@@ -278,7 +275,7 @@ async function wouldImport(db: Db, account: AccountId, given: readonly NewTempla
   return { created: ids.filter((id) => !isKnown(id)), known: ids.filter(isKnown) };
 }
 
-/** Registers what an operator brings. May be repeated after a failure: existing ones are only counted. */
+/** May be repeated after a failure: existing ones are only counted. */
 export async function importTemplates(
   db: Db,
   clock: Clock,
@@ -301,10 +298,7 @@ export async function importTemplates(
   return { created, known };
 }
 
-/**
- * Makes templates what an export says of them, each only while it is what was compared. Approvals are announced, and
- * rejections. Returns how many were changed.
- */
+/** Each only while it is as compared. Approvals and rejections are announced. Returns how many. */
 async function updateTemplates(
   db: Db,
   clock: Clock,
@@ -319,9 +313,9 @@ async function updateTemplates(
     const said = reason === undefined ? {} : { reason };
     const unset = {
       ...(set.status === undefined || reason !== undefined ? {} : { reason: '' as const }),
-      // Counts are by the slots of the text that was.
+      // The slots belong to the earlier text.
       ...(set.content === undefined ? {} : { slots: '' as const }),
-      // Only what nobody has approved is counted.
+      // Only unapproved templates take a place.
       ...(set.status === 'approved' ? { place: '' as const } : {}),
     };
     const update = {
@@ -332,7 +326,7 @@ async function updateTemplates(
         ...(requested && { requested, createdAt: at }),
       },
       ...(Object.keys(unset).length > 0 ? { $unset: unset } : {}),
-      // Messages may wait with the text of what was approved, so only operators may remove it.
+      // Messages may wait with the approved text, so only operators may remove it.
       ...(set.status === 'approved' || status === 'approved' ? { $min: { approvedAt: at } } : {}),
       ...(isDecided ? { $push: { unannounced: { event: set.status, status: set.status, ...said, at } } } : {}),
     };

@@ -1,11 +1,11 @@
 import { isOfType, SLOT_MEANING, SLOT_WORDS, type Slot, type SlotRule, type SlotType, slotOf } from './slot.ts';
 
-/** A parsed template: `Hi {#var#}!` is a literal, a slot and a literal. */
+/** `Hi {#var#}!` is a literal, a slot and a literal. */
 export interface Pattern {
   /** In order. Literals are never empty and never adjacent; slots may be adjacent. */
   readonly parts: readonly PatternPart[];
   readonly slots: readonly Slot[];
-  /** Total length of the literals, in code units. */
+  /** In code units. */
   readonly literalLength: number;
 }
 
@@ -24,14 +24,13 @@ type ParsedContent =
   | { readonly kind: 'pattern'; readonly pattern: Pattern }
   | { readonly kind: 'malformed'; readonly faults: readonly ContentFault[] };
 
-/** Longest content that the operators' portals accept. */
+/** The longest that the operators' portals accept. */
 export const CONTENT_MAX = 2_000;
-/** The most faults that are told of one content. */
 const FAULTS_MAX = 20;
 
 /**
- * Parses a content. A slot is `{#word#}` with a known word; its case must match. Text that looks like a slot but is none is a
- * fault, because such a typo would never match anything. `rules` say what a `{#var#}` holds, by slot order.
+ * A slot is `{#word#}` with a known word; its case must match. Text that only looks like a slot is a fault, because it
+ * would never match anything. `rules` say what a `{#var#}` holds, by slot order.
  */
 export function parseContent(content: string, rules: readonly SlotRule[] = []): ParsedContent {
   const faults: ContentFault[] = lengthFaults(content);
@@ -66,10 +65,7 @@ export function parseContent(content: string, rules: readonly SlotRule[] = []): 
     : { kind: 'pattern', pattern: { parts, slots, literalLength } };
 }
 
-/**
- * A slot (`word`), or something that was perhaps meant as one: without its braces or signs, or only half of it. The word's length
- * is limited, so that reading stays linear for any input.
- */
+/** A slot (`word`), or perhaps meant as one. The word's length is limited, so reading stays linear. */
 const SLOT_LIKE =
   /\{#(?<word>[A-Za-z0-9_]{1,20})#\}|\{\s{0,3}#?\s{0,3}([A-Za-z]{3,12})\s{0,3}#?\s{0,3}\}|#([A-Za-z]{3,12})#|\{#|#\}/gu;
 
@@ -82,7 +78,7 @@ function faultOf(token: string, word: string): string | undefined {
   }
   const bare = token.replace(/[^A-Za-z]/g, '').toLowerCase();
   if (SLOT_WORDS.has(bare)) return `${token} looks like a slot; a slot is written {#${bare}#}.`;
-  if (!token.includes('{#') && !token.includes('#}')) return undefined; // `{name}` or `#sale#`: text like any other.
+  if (!token.includes('{#') && !token.includes('#}')) return undefined; // `{name}` or `#sale#`: text like any other
   return `${token} begins or ends a slot that is not whole. Known are ${KNOWN}.`;
 }
 const KNOWN = [...SLOT_WORDS.keys()].map((word) => `{#${word}#}`).join(' ');
@@ -114,7 +110,7 @@ interface ParamProblem {
   readonly detail: string;
 }
 
-/** Fills the slots in order. Lists every problem of every param. A returned text matches the pattern. */
+/** Lists every problem of every param. A returned text matches the pattern. */
 export function renderTemplate(pattern: Pattern, params: readonly string[]): Rendered {
   const problems: ParamProblem[] = [];
   if (params.length !== pattern.slots.length) {

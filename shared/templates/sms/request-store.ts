@@ -35,7 +35,7 @@ export async function findTemplateRequest(
   return open;
 }
 
-/** An account's requests, newest first, older than `before`. */
+/** Newest first, older than `before`. */
 export async function listTemplateRequests(
   db: Db,
   clock: Clock,
@@ -69,7 +69,7 @@ export async function resubmitRequest(
   return matchedCount === 1;
 }
 
-/** Only what got no id meanwhile, and of which everything is announced. Returns whether it was removed. */
+/** Only one that has no id, and of which everything is announced. Returns whether it was removed. */
 export async function removeTemplateRequest(db: Db, account: AccountId, id: TemplateRequestId): Promise<boolean> {
   const { deletedCount } = await requests(db).deleteOne({
     _id: id,
@@ -100,10 +100,10 @@ export async function rejectTemplateRequest(
 }
 
 /**
- * A request gets its id and becomes a template of the status `submitted`. The request decides, by its `dltId`; the template
- * follows, and whoever reads the request later finishes that. Undefined when the account has no such request that waits. Throws
- * `TemplateExists` when the account has the id already, and `QuotaReached` when the account itself gives the id and has no place for
- * the template.
+ * A request gets its id and becomes a `submitted` template. The request decides, by its `dltId`; the template follows,
+ * and whoever reads the request later finishes that. Undefined when the account has no such request that waits. Throws
+ * `TemplateExists` when the account has the id already, and `QuotaReached` when the account gives the id itself and has
+ * no place for the template.
  */
 export async function giveDltId(
   db: Db,
@@ -127,7 +127,7 @@ export async function giveDltId(
   return becomeTemplate(db, clock, request, dltId, by);
 }
 
-/** Makes the templates of the requests that have their ids, and returns the others, and whatever is no request. */
+/** Makes the templates of the requests that have their ids; returns the others, and whatever is no request. */
 export async function finishNamed<One extends { readonly _id: string }>(
   db: Db,
   clock: Clock,
@@ -147,10 +147,7 @@ function isNamed(one: { readonly _id: string; readonly dltId?: string }): one is
   return isTemplateRequestId(one._id) && one.dltId !== undefined;
 }
 
-/**
- * If another template took the id in between, or there is no place for one, the request goes on waiting. What webhooks are still to
- * be told of the request goes with the template.
- */
+/** Without the id or a place, the request waits on. Its pending announcements go with the template. */
 async function becomeTemplate(
   db: Db,
   clock: Clock,

@@ -1,11 +1,11 @@
 /**
- * Slots of a DLT template: the parts that a sender fills in. `{#var#}` takes any text. The typed slots came with TRAI's direction
- * of 18-11-2025 on tagged variables (MSG91, "Variable Tagging on DLT SMS Templates").
+ * Slots of a DLT template: the parts that a sender fills in. `{#var#}` takes any text. The typed slots came with TRAI's
+ * direction of 18-11-2025 on tagged variables (MSG91, "Variable Tagging on DLT SMS Templates").
  */
 export const SLOT_TYPES = ['var', 'numeric', 'alphanumeric', 'url', 'urlott', 'cbn', 'email'] as const;
 export type SlotType = (typeof SLOT_TYPES)[number];
 
-/** The word between `{#` and `#}` (its case must match) and the type that it stands for. */
+/** The word between `{#` and `#}` (its case must match), and its type. */
 export const SLOT_WORDS: ReadonlyMap<string, SlotType> = new Map([
   ['var', 'var'],
   ['numeric', 'numeric'],
@@ -34,7 +34,7 @@ export interface SlotRule {
   readonly max?: number;
 }
 
-/** A slot with its final limits. Lengths are UTF-16 code units, as an SMS counts them (an emoji is two). */
+/** With final limits, in UTF-16 code units, as an SMS counts them (an emoji is two). */
 export interface Slot {
   readonly type: SlotType;
   readonly min: 0 | 1;
@@ -42,8 +42,8 @@ export interface Slot {
 }
 
 /**
- * `{#var#}`: 30 in most operators' rules, 40 in some; alphanumeric 40 (MSG91). Spec gap: for the other types no source names
- * a limit, so theirs only keep a value in bounds; the carrier's scrubbing judges what we let through.
+ * `{#var#}`: 30 in most operators' rules, 40 in some; alphanumeric 40 (MSG91). Spec gap: no source names limits of the
+ * other types; theirs only bound a value, and the carrier's scrubbing judges it.
  */
 export const SLOT_LIMITS: Readonly<Record<SlotType, number>> = {
   var: 30,
@@ -55,20 +55,20 @@ export const SLOT_LIMITS: Readonly<Record<SlotType, number>> = {
   email: 80,
 };
 
-/** Spec gap: free text may be empty, since no source forbids it; a typed value is at least one character of its type. */
+/** Spec gap: free text may be empty, since no source forbids it; a typed value is at least one character. */
 export function slotOf(type: SlotType, max = SLOT_LIMITS[type]): Slot {
   return { type, min: type === 'var' ? 0 : 1, max };
 }
 
 /**
- * The values that a slot accepts. A *class* is any run of allowed code units, so a matcher may cut it anywhere. A *shape* has an
- * inner order (an email has one @), so it returns where values from a given start may end.
+ * The values that a slot accepts. A *class* is any run of allowed code units, so a matcher may cut it anywhere. A
+ * *shape* has an inner order (an email has one @), so it returns where values from a given start may end.
  */
 type SlotValues =
   | { readonly kind: 'class'; allows(codeUnit: number): boolean }
   | { readonly kind: 'shape'; ends: ShapeEnds };
 
-/** Every index after a value that begins at `start`, ascending, none above `limit`. Reads the text once, from `start` on. */
+/** Every index after a value that begins at `start`, ascending, none above `limit`. Reads the text once. */
 type ShapeEnds = (text: string, start: number, limit: number) => number[];
 
 export const SLOT_VALUES: Readonly<Record<SlotType, SlotValues>> = {
@@ -81,7 +81,7 @@ export const SLOT_VALUES: Readonly<Record<SlotType, SlotValues>> = {
   email: { kind: 'shape', ends: emailEnds },
 };
 
-/** Whether the value is of the slot's type. Its length is not checked, but an empty value is only of type `var`. */
+/** The length is not checked, but an empty value is only of type `var`. */
 export function isOfType(type: SlotType, value: string): boolean {
   const values = SLOT_VALUES[type];
   if (values.kind === 'shape') return values.ends(value, 0, value.length).at(-1) === value.length;
@@ -98,10 +98,7 @@ function isLetterOrDigit(codeUnit: number): boolean {
   return isDigit(codeUnit) || (codeUnit >= 65 && codeUnit <= 90) || (codeUnit >= 97 && codeUnit <= 122);
 }
 
-/**
- * Letters of any script, for names and addresses, with the joiners that spell words of Indic and Persian scripts; spaces and
- * `_ / .` because the operator Vi allows them.
- */
+/** Letters of any script, joiners of Indic and Persian scripts; spaces and `_ / .`, allowed by Vi. */
 function isAlphanumeric(codeUnit: number): boolean {
   if (codeUnit < 128) return isLetterOrDigit(codeUnit) || ALSO_ALPHANUMERIC.has(codeUnit);
   if (codeUnit === ZERO_WIDTH_NON_JOINER || codeUnit === ZERO_WIDTH_JOINER) return true;
@@ -111,7 +108,7 @@ const ZERO_WIDTH_NON_JOINER = 0x200c;
 const ZERO_WIDTH_JOINER = 0x200d;
 const ALSO_ALPHANUMERIC = new Set([...' _/.'].map((sign) => sign.charCodeAt(0)));
 
-/** `[http[s]://]host.tld[:port][/…]`: the operators compare it with what is registered, we only ask for the form. */
+/** `[http[s]://]host.tld[:port][/…]`: the form only; the operators compare it with what is registered. */
 function urlEnds(text: string, start: number, limit: number): number[] {
   const scheme = SCHEMES.find((one) => text.slice(start, start + one.length).toLowerCase() === one) ?? '';
   const { ends, next } = hostEnds(text, start + scheme.length, limit);
@@ -147,12 +144,12 @@ function phoneEnds(text: string, start: number, limit: number): number[] {
   return ends;
 }
 
-/** Labels of letters, digits and inner hyphens, with at least one dot. `next` is the first index after the host. */
+/** Labels of letters, digits and inner hyphens, with at least one dot. `next`: the first index after the host. */
 function hostEnds(text: string, start: number, limit: number): { readonly ends: number[]; readonly next: number } {
   const ends: number[] = [];
   let dots = 0;
   let at = start;
-  let previous = 46; // As behind a dot: a label may begin.
+  let previous = 46; // as after a dot: a label may begin
   for (; at < limit; at++) {
     const codeUnit = text.charCodeAt(at);
     if (isLetterOrDigit(codeUnit)) {

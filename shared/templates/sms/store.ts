@@ -23,13 +23,10 @@ export class TemplateExists extends Error {
 /** Sorts after every id: ids are digits, and a colon follows 9. */
 const KEY_END = ':';
 
-/** Who makes a template. What accounts make is counted (`QUOTAS.templates`) until somebody approves it. */
+/** What accounts make is counted (`QUOTAS.templates`) until somebody approves it. */
 export type Maker = 'account' | 'operator';
 
-/**
- * Registers a template that passed `templateFaults`. Throws `TemplateExists` when the account already has its id, and
- * `QuotaReached`.
- */
+/** The template has passed `templateFaults`. Throws `TemplateExists` and `QuotaReached`. */
 export async function createTemplate(
   db: Db,
   clock: Clock,
@@ -49,16 +46,13 @@ export async function createTemplate(
   return document;
 }
 
-/**
- * `decided`: the status changed. `unchanged`: it had this status before. `changed`: the text is no longer what was read.
- * `not_found`: the account has no such template.
- */
+/** `changed`: the text is no longer what was read. `not_found`: the account has no such template. */
 export type Decision = 'decided' | 'unchanged' | 'changed' | 'not_found';
 
 /**
- * One atomic update from the states that `MAY_BECOME` allows; it also says what is to be announced, and an approval frees the
- * place. Processes that match texts see it seconds later. `read`: the text that the operator has read; if the stored one differs,
- * nothing is decided.
+ * One atomic update from the states that `MAY_BECOME` allows; it also adds the announcement, and an approval frees the
+ * place. Processes that match texts see it seconds later. `read`: the text that the operator has read; if the stored
+ * one differs, nothing is decided.
  */
 export async function decideTemplate(
   db: Db,
@@ -92,12 +86,11 @@ export async function decideTemplate(
   return may.includes(found.status) ? 'changed' : 'unchanged';
 }
 
-/** Both arrays are compared whole, in their order. */
 export function textOf({ content, senders, routes, entityId }: TemplateText): Filter<TemplateDocument> {
   return { content, senders, routes, entityId: entityId ?? { $exists: false } };
 }
 
-/** Pauses a template (its messages wait) or resumes it; workers see it within seconds. False when there is none. Idempotent. */
+/** While paused, its messages wait; workers see it within seconds. False when there is none. Idempotent. */
 export async function setTemplatePaused(db: Db, account: AccountId, dltId: string, paused: boolean): Promise<boolean> {
   const { matchedCount } = await templates(db).updateOne(
     { _id: templateKey(account, dltId) },
@@ -106,7 +99,7 @@ export async function setTemplatePaused(db: Db, account: AccountId, dltId: strin
   return matchedCount === 1;
 }
 
-/** DLT ids of paused templates, by account. */
+/** DLT ids, by account. */
 export async function readPausedTemplates(db: Db): Promise<ReadonlyMap<AccountId, readonly string[]>> {
   const paused = templates(db)
     .find({ paused: true })
@@ -132,10 +125,9 @@ export async function findTemplates(
   return new Map(found.map((template) => [template.dltId, template]));
 }
 
-/** Whether a template may be used, and for what. */
 export type TemplateApproval = Pick<TemplateDocument, '_id' | 'status' | 'senders' | 'routes'>;
 
-/** The approvals of many templates, by one read. Templates that do not exist are left out. */
+/** One read. Templates that do not exist are left out. */
 export async function readApprovals(
   db: Db,
   keys: readonly TemplateKey[],
@@ -147,7 +139,6 @@ export async function readApprovals(
   return new Map(found.map((template) => [template._id, template]));
 }
 
-/** Whether an account has an approved template of which this is true. */
 export async function hasApproved(
   db: Db,
   account: AccountId,
@@ -157,7 +148,7 @@ export async function hasApproved(
   return found !== null;
 }
 
-/** An account's templates, by id, behind `after`; only those of a status when one is given. Without `limit` all. */
+/** By id, after `after`; only those of a status when one is given. Without `limit` all. */
 export async function listTemplates(
   db: Db,
   account: AccountId,
@@ -190,19 +181,15 @@ export function documentOf(account: AccountId, template: NewTemplate, now: Date)
   };
 }
 
-/** The fields of an approved template that a matcher needs. */
 export type ApprovedTemplate = Pick<
   TemplateDocument,
   'dltId' | 'name' | 'senders' | 'routes' | 'entityId' | 'content' | 'slots'
 >;
 
-/** Most templates that are read at once: about 300 KB. */
+/** Templates read at once: about 300 KB. */
 const CHUNK = 500;
 
-/**
- * The fields of an account's approved templates that `GET /v2/templates` shows, by id, behind `after`; in chunks, so that thousands
- * never block.
- */
+/** For `GET /v2/templates`, by id, after `after`; in chunks, so that thousands never block. */
 export async function* readApprovedTexts(
   db: Db,
   account: AccountId,
@@ -223,10 +210,7 @@ export function countApproved(db: Db, account: AccountId): Promise<number> {
   return templates(db).countDocuments({ account, status: 'approved' });
 }
 
-/**
- * Approved templates of one sender or of all the account's senders, for one route or any; in chunks, so that thousands never
- * block.
- */
+/** Of one sender or all the account's senders, for one route or any; in chunks, so that thousands never block. */
 export async function* readApproved(
   db: Db,
   account: AccountId,
@@ -245,8 +229,8 @@ export async function* readApproved(
 }
 
 /**
- * A counter of changes to an account's templates: while it is unchanged, a process need not read them again. It is raised after
- * the change. So a reader that reads the version first and the templates second at worst reads them once too often.
+ * Counts changes to an account's templates: while unchanged, a process need not read them again. Raised after the
+ * change, so a reader that reads the version first and the templates second at worst reads them once too often.
  */
 export async function readVersion(db: Db, account: AccountId): Promise<number> {
   return (await versions(db).findOne({ _id: account }))?.v ?? 0;

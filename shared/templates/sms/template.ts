@@ -7,10 +7,10 @@ import { CONTENT_MAX, type Pattern, parseContent } from './pattern.ts';
 import type { SlotRule } from './slot.ts';
 
 /**
- * A content template on the operators' DLT platform, registered to an account, for example `{_id: 'acc_01…:1107160000000012345',
- * dltId: '1107160000000012345', senders: ['HARKRA'], content: 'Your OTP is {#var#}.'}`. Operators give a changed text a new id, so
- * its content changes only while it is an account's own request that was rejected, and by an import that says so (`update`). The
- * operators assign the ids, so two accounts may have the same.
+ * A content template on the operators' DLT platform, registered to an account: `{_id: 'acc_01…:1107160000000012345',
+ * dltId: '1107160000000012345', senders: ['HARKRA'], content: 'Your OTP is {#var#}.'}`. Operators give a changed text a
+ * new id, so the content changes only in an account's own rejected request, and by an import with `update`. Operators
+ * assign the ids, so two accounts may have the same.
  */
 export interface TemplateDocument {
   readonly _id: TemplateKey;
@@ -23,32 +23,27 @@ export interface TemplateDocument {
   readonly routes: readonly Route[];
   /** PE id of the business that registered it, when it is not the account's own. */
   readonly entityId?: string;
-  /** Text with slots, exactly as registered (pattern.ts). */
+  /** With slots, exactly as registered (pattern.ts). */
   readonly content: string;
   /** The rules of slots written `{#var#}`, by slot order, where the operator keeps them beside the text. */
   readonly slots?: readonly SlotRule[];
   readonly status: TemplateStatus;
   /** Known of templates that the account asked for. */
   readonly category?: TemplateCategory;
-  /**
-   * The account asked for it itself. Until somebody approves it, it may take it back or ask for another text. So an approval must name
-   * the text that was read (`templateVersion`).
-   */
+  /** Until approved, the account may change it, so an approval names the text that was read (`templateVersion`). */
   readonly requested?: true;
-  /** Its place among what the account asked for and nobody approved (quotas.ts). */
+  /** Its place among unapproved templates that the account asked for (quotas.ts). */
   readonly place?: number;
-  /** When it was approved first. Since then only operators decide about it, because messages that wait may have its text. */
+  /** First approval. Since then only operators decide, because messages that wait may have its text. */
   readonly approvedAt?: Date;
   /** The request that it was before it had its id. */
   readonly request?: TemplateRequestId;
   /** Decisions that webhooks have not got yet (shared/events/catalogue.ts). */
   readonly unannounced?: readonly UnannouncedDecision[];
   readonly createdAt: Date;
-  /** Time of the newest change of `status`. */
   readonly decidedAt?: Date;
   /** Set by ops. Its messages are accepted, but they wait. */
   readonly paused?: true;
-  /** Why it was rejected, for people. */
   readonly reason?: string;
 }
 
@@ -67,7 +62,7 @@ export const ALL_ANNOUNCED = { 'unannounced.0': { $exists: false } } as const;
 export type TemplateKey = `${AccountId}:${string}`;
 export type TemplateStatus = 'submitted' | 'approved' | 'rejected';
 
-/** The transitions of a status. An operator may withdraw an approval, and may approve after a rejection. */
+/** An operator may withdraw an approval, and may approve after a rejection. */
 export const MAY_BECOME = {
   approved: ['submitted', 'rejected'],
   rejected: ['submitted', 'approved'],
@@ -79,10 +74,9 @@ export type NewTemplate = Pick<TemplateDocument, 'dltId' | 'name' | 'senders' | 
     | undefined;
 };
 
-/** What another export can say otherwise. */
 export type ChangedField = 'status' | 'content' | 'senders' | 'routes' | 'entityId';
 
-/** What an update writes, when the stored template is still `before`. */
+/** Written only while the stored template is still `before`. */
 export interface TemplateUpdate {
   readonly before: TemplateDocument;
   readonly set: Partial<Pick<TemplateDocument, ChangedField>>;
@@ -97,33 +91,26 @@ export function templateKey(account: AccountId, dltId: string): TemplateKey {
 
 export type TemplateText = Pick<TemplateDocument, 'content' | 'senders' | 'routes' | 'entityId'>;
 
-/**
- * Names a text with its senders, routes and business. Whoever approves a text names what was read, so that nobody can exchange
- * any of it between reading and approving.
- */
+/** Whoever approves a text names what was read, so that nobody exchanges it before the approval. */
 export function templateVersion({ content, senders, routes, entityId }: TemplateText): string {
   return hash('sha256', JSON.stringify([content, senders, routes, entityId]), 'hex').slice(0, VERSION_CHARACTERS);
 }
 const VERSION_CHARACTERS = 12;
 
-/** The kinds of content templates on the operators' DLT platforms (TCCCPR 2018, regulation 2). */
+/** TCCCPR 2018, regulation 2. */
 export const TEMPLATE_CATEGORIES = ['transactional', 'service_implicit', 'service_explicit', 'promotional'] as const;
 export type TemplateCategory = (typeof TEMPLATE_CATEGORIES)[number];
 
-/** Where texts of a category may be sent. "Service Explicit" counts as promotional since 2025. */
+/** "Service Explicit" counts as promotional since 2025. */
 export function routesOfTemplateCategory(category: TemplateCategory): readonly Route[] {
   return category === 'promotional' || category === 'service_explicit' ? ['promotional'] : ['transactional'];
 }
 
-/**
- * CR LF, CR and LF are one line break: portals export CR LF, programs write LF, and most operators compare neither. An account
- * whose operator compares octets says so (`lineBreaks: 'exact'`).
- */
+/** One line break for all: most operators compare no octets. An account may say so (`lineBreaks: 'exact'`). */
 export function foldLineBreaks(text: string): string {
   return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
 }
 
-/** How an account has texts compared. */
 export interface ComparedBy {
   readonly lineBreaks?: 'any' | 'exact';
 }
@@ -152,10 +139,7 @@ export function sameText(one: string, other: string, exact = false): boolean {
   return one === other || (!exact && foldLineBreaks(one) === foldLineBreaks(other));
 }
 
-/**
- * A template that an account asked for and that has no id of an operator yet. With its id it becomes a template of the status
- * `submitted`.
- */
+/** Asked for by an account, without an operator's id. With an id it becomes a `submitted` template. */
 export interface TemplateRequestDocument
   extends Pick<
     TemplateDocument,
@@ -172,7 +156,6 @@ export interface TemplateRequestDocument
   > {
   readonly _id: TemplateRequestId;
   readonly status: 'requested' | 'rejected';
-  /** Its place among the account's requests (quotas.ts). */
   readonly place: number;
   /** Set when the request has its id and becomes a template: whoever reads it finishes that. */
   readonly dltId?: string;
@@ -186,10 +169,9 @@ interface TemplateFault {
 
 export const NAME_MAX = 200;
 const OWN_NAME_MAX = 40;
-/** Most senders of one template. */
 export const SENDERS_MAX = 100;
 
-/** Template and PE ids: 19 digits mostly, 10 to 20 have been seen. */
+/** 19 digits mostly, 10 to 20 have been seen. */
 export function isDltId(text: string): boolean {
   return /^[0-9]{10,20}$/.test(text);
 }
@@ -216,14 +198,14 @@ export function templateFaults(template: NewTemplate): TemplateFault[] {
   return faults;
 }
 
-/** What people call a template to which nobody gave a name: the beginning of its text, on one line. */
+/** For a template without a name: the beginning of its text, on one line. */
 export function nameOfText(content: string): string {
   const line = content.replaceAll(/\s+/g, ' ').trim();
   const start = [...line].slice(0, OWN_NAME_MAX).join('');
   return start === line ? line : `${start.trimEnd()}…`;
 }
 
-/** By the operators' header rules, promotional headers are digits and all others have letters; a brand's header may differ. */
+/** By the operators' rules, promotional headers are digits and others have letters; a brand's may differ. */
 export function routesOfSenders(senders: readonly string[]): readonly Route[] {
   return senders.every((sender) => /^[0-9]+$/.test(sender)) ? ['promotional'] : ['transactional'];
 }
