@@ -77,7 +77,7 @@ export function unusableSession({ code, reason }: { readonly code: string; reado
   return { kind: 'lost', code, reason: `the carrier called the session unusable (${reason})` };
 }
 
-/** What the command_status of a bind means (SMPP 3.4 §5.1.3), where its name alone does not say it. */
+/** The meaning of a bind's command_status (SMPP 3.4 §5.1.3), where its name does not say it. */
 const REFUSALS: ReadonlyMap<number, string> = new Map([
   [0x03, 'it does not know this kind of bind (--bind-kind)'],
   [0x05, 'an earlier session is still bound'],

@@ -27,6 +27,7 @@ export function openedTrust(
     : {};
 }
 
+/** Throws as `openedTrust` does. */
 export function openedPassword(box: SecretBox, { _id, password }: Pick<CarrierDocument, '_id' | 'password'>): string {
   return box.open(password, ['carriers', _id, 'password']);
 }

@@ -35,7 +35,7 @@ export interface CarrierDocument extends StoredGroups {
   readonly paths: readonly string[];
   readonly enquireLinkMs: number;
   readonly responseTimeoutMs: number;
-  /** How ids in answers and receipts compare. `learn`: another base or case is learnt from first receipts. */
+  /** How ids in answers and receipts compare. `learn`: the first receipts teach another base or case. */
   readonly idForm: 'exact' | 'learn';
   /** Offset of the dates in its receipts, in minutes east of UTC. */
   readonly receiptOffsetMinutes: number;

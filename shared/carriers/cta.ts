@@ -101,7 +101,7 @@ export function numberValue(written: string, home: string): string {
 }
 
 export interface Link {
-  /** Of an app (`acme:`); undefined for the web. */
+  /** The scheme of an app's link (`acme:`); undefined for the web. */
   readonly scheme?: string;
   /** In lower case, in ASCII (punycode), with a port if it has one. For an app: its scheme. */
   readonly host: string;
@@ -132,10 +132,10 @@ function trimmed(path: string): string {
 
 /** Where a registered beginning of a link may end; the rest may differ from message to message. */
 const BOUNDARY = /[/?#&]|(?<==)/g;
-/** Of a link with more boundaries, only the first ones and the whole are compared. */
+/** Most boundaries of a link that are tried; then only the whole link. */
 const BEGINNINGS_MAX = 16;
 
-/** What would cover the link: for `acme.in/t?id=7` `acme.in`, `acme.in/t`, `acme.in/t?id=` and itself. */
+/** The registrations that would cover the link: for `a.in/t?id=7` `a.in`, `a.in/t`, `a.in/t?id=` and itself. */
 export function coveringLink({ host, path }: Link): readonly string[] {
   const ends = [...path.matchAll(BOUNDARY)].map(({ index }) => index).slice(0, BEGINNINGS_MAX);
   return [...new Set([...ends.map((end) => host + path.slice(0, end)), host + path])];

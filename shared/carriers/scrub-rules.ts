@@ -14,10 +14,10 @@ export interface ScrubRule {
   readonly codes: readonly string[];
   /** `error_reason` of a message that was refused for it. */
   readonly reason: string;
-  /** What happened, and what to do, when nothing more is known. */
+  /** The explanation when nothing more is known. */
   readonly cause: string;
   readonly advice: string;
-  /** What is wrong with a message before it leaves, or why it was refused. */
+  /** Finds the fault of a message before it leaves, or the reason of its refusal. */
   predict?(facts: ScrubFacts): Predicted | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface Predicted {
   readonly forOperator?: { readonly cause: string; readonly advice: string };
 }
 
-/** What is known of a message. Absent facts are not checked. */
+/** Known facts about a message. Absent facts are not checked. */
 export interface ScrubFacts {
   readonly sender?: string;
   /** A sender of the account that differs from `sender` in capitals only. */

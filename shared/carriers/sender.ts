@@ -54,7 +54,7 @@ export async function createSender(db: Db, clock: Clock, sender: NewSender): Pro
   return document;
 }
 
-/** Seen within seconds; the account is told. False: no such sender, or another than `id`. Idempotent. */
+/** Seen within seconds; the account is told. False: no such sender, or its id is not `id`. Idempotent. */
 export async function decideSender(
   db: Db,
   clock: Clock,

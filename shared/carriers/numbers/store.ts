@@ -47,7 +47,7 @@ export async function removeNumber(db: Db, number: string, keyword: string): Pro
   return deletedCount === 1;
 }
 
-/** Of one account, or of all; ordered by number and keyword. */
+/** The numbers of one account, or of all; ordered by number and keyword. */
 export function listNumbers(
   db: Db,
   account: AccountId | undefined,

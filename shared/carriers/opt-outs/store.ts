@@ -10,7 +10,7 @@ import { defined } from '../../platform/runtime/defined.ts';
 import { type AccountId, type MessageId, type OptOutId, optOutId, type RequestId } from '../../platform/runtime/ids.ts';
 import { completionFor } from '../numbers/store.ts';
 
-/** Stays after the customer opts in again, so that a step repeated after a crash finds the later wish. */
+/** A customer's wish. Kept after opting in again, so that a step repeated after a crash finds the later wish. */
 export interface OptOutDocument {
   readonly _id: OptOutId;
   readonly account: AccountId;

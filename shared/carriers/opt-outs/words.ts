@@ -57,13 +57,13 @@ export interface WordSettings {
   readonly account: AccountId;
   /** One of the account's numbers, or `WHOLE_ACCOUNT`. */
   readonly scope: string;
-  /** Whose words apply. Absent: English and those of the customer's country. Empty: only the words below. */
+  /** Absent: English and those of the customer's country. Empty: only the account's own words below. */
   readonly languages?: readonly Language[];
   /** Beside those of the languages, in the form of `foldText`. */
   readonly out?: readonly string[];
   readonly in?: readonly string[];
   readonly help?: readonly string[];
-  /** What the customer is told. Null: nothing, also where the account has an answer. */
+  /** The answer to STOP, START or HELP. Null: none, even if the account has one. */
   readonly stopAnswer?: AnswerText | null;
   readonly startAnswer?: AnswerText | null;
   readonly helpAnswer?: AnswerText | null;

@@ -71,7 +71,7 @@ export interface ErrorRule {
   readonly template?: string;
   /** The request fits our copy of the template, but not the provider's, which has probably changed. */
   readonly copyIsOld?: true;
-  /** Of `stop`: it ends without anybody here, when somebody pays. So sending is tried again. */
+  /** A `stop` that ends by itself, when somebody pays the provider: sending is tried again. */
   readonly ends?: true;
   /** The reason is the account or its number, so other messages would fail too. `stop` implies it. */
   readonly accountWide?: true;

@@ -20,7 +20,7 @@ export interface ProviderPrice {
   readonly market?: string;
   /** The provider's word: `marketing`, `utility`, `authentication`, `service`. */
   readonly category: string;
-  /** Of one message: a decimal, like `0.0068`. */
+  /** The price of one message: a decimal, like `0.0068`. */
   readonly price: string;
 }
 

@@ -21,7 +21,7 @@ export interface ProviderDocument {
   /** Sealed by the secret box: the access token, and the app secret that signs callbacks. */
   readonly token: string;
   readonly appSecret: string;
-  /** What the provider must present in its verify challenge. Sealed too. */
+  /** The provider presents it in its verify challenge. Sealed too. */
   readonly verifyToken: string;
   /** The provider posts to `/chatapp/callback/<callback>`. */
   readonly callback: CallbackId;
@@ -176,6 +176,7 @@ export const GRAPH_ID = /^[A-Za-z0-9_-]{1,64}$/;
 /** Characters allowed in an HTTP header. Access tokens have a few hundred. */
 const SECRET = /^[\x21-\x7e]{1,4096}$/;
 
+/** Throws `BadProvider` with all problems. */
 export function checkProvider(settings: Partial<ProviderSettings>): asserts settings is ProviderSettings {
   const problems = providerProblems(settings);
   if (problems.length > 0) throw new BadProvider(problems);

@@ -12,7 +12,7 @@ const DAY_MINUTES = 1_440;
 const LOOK_DAYS = 3;
 export const NEVER = new Date(8.64e15);
 
-/** Of the account, and of the message's route. */
+/** The daytimes of the account and of the message's route. */
 export type Daytimes = readonly (Daytime | undefined)[];
 
 /**

@@ -47,6 +47,7 @@ export class Routes {
     });
   }
 
+  /** Rejects with the store's error. */
   async table(): Promise<RouteTable> {
     return (await this.#tables.get('all')) ?? new RouteTable([], []);
   }

@@ -72,7 +72,7 @@ export class RouteTable {
     return found.sort(byRank).map(({ route }) => route);
   }
 
-  /** Of the route that decided the message's path. */
+  /** The daytime of the route that decided the message's path. */
   daytimeOf({ routed }: Pick<MessageDocument, 'routed'>): Daytime | undefined {
     return routed && this.routes.find(({ _id }) => _id === routed.route)?.daytime;
   }
@@ -117,7 +117,7 @@ export class RouteTable {
     return this.#carriers.filter(({ paths }) => paths.includes(path)).map(({ _id }) => _id);
   }
 
-  /** In a circle from the carrier that refused, so that not all refused messages go to the same one. */
+  /** The other carriers, in a circle from the one that refused, so that not all messages go to the same one. */
   #groupAsList(path: string, carrier: string): { readonly waitSeconds: number; readonly carriers: readonly string[] } {
     const all = this.#ofGroup(path);
     const at = all.indexOf(carrier);

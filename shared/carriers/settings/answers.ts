@@ -1,6 +1,6 @@
 import { listOf, type Shape, setting } from './setting.ts';
 
-/** What a refusal means at this carrier, in an operator's words. command-status.ts has our own classes. */
+/** An operator's words for what a refusal means at a carrier. Our own classes: command-status.ts. */
 export const REFUSAL_WORDS = ['retry', 'throttle', 'fail', 'failover', 'bind'] as const;
 
 export interface Meaning<Word extends string> {

@@ -1,6 +1,6 @@
 import smpp from 'smpp';
 
-/** Only this file imports the `smpp` package, and only its codec: the rest hangs or throws on hostile input. */
+/** Only this file imports `smpp`, and only its codec (SMPP 3.4 §3.2, §4): the rest hangs or throws on hostile input. */
 
 /** SMPP 3.4 §5.1.2.1. A response has the request's id with the highest bit set. */
 export const COMMAND = {

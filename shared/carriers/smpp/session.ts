@@ -138,7 +138,7 @@ export class Session<Context extends Submit> {
     return answer;
   }
 
-  /** What the peer sends meanwhile waits in the kernel, so the peer has to slow down. */
+  /** Meanwhile input waits in the kernel, so the peer has to slow down. */
   pauseReading(ms: number): void {
     this.#reading.pause(ms);
   }

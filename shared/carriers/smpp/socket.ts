@@ -244,11 +244,11 @@ export class SmppSocket {
   }
 }
 
-/** Per connection and turn of the event loop: as receipts some 10 ms. With many connections fewer for each. */
+/** Most frames per connection and event-loop turn: as receipts some 10 ms. Fewer with many connections. */
 const FRAMES = 256;
 const FRAMES_ALL = 512;
 const FRAMES_LEAST = 16;
-/** Over all connections; the frame that reaches the limit is the last. One of 64 KiB can take 7 ms. */
+/** Most octets in one turn, over all connections; the frame that reaches it is the last. 64 KiB can take 7 ms. */
 const OCTETS_ALL = 49_152;
 
 /** Limits what all connections hand on in one turn of the event loop, so that other work gets its turn too. */

@@ -29,7 +29,7 @@ export interface Tlv {
   readonly value: Buffer;
 }
 
-/** Of service_type, two addresses, schedule_delivery_time (always empty) and validity_period. */
+/** NULs of service_type, two addresses, schedule_delivery_time (always empty) and validity_period. */
 const NULS = 5;
 /** The fields of one octet: two types and plans, esm_class, protocol_id, priority_flag, registered_delivery, … */
 const SINGLE_OCTETS = 12;
