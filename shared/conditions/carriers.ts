@@ -7,7 +7,7 @@ import type { Condition, Finding } from './condition.ts';
 export interface CarriersSeen {
   readonly now: Date;
   readonly carriers: readonly CarrierSeen[];
-  /** What became of messages, by carrier and by operators' route. */
+  /** The fates of messages, by carrier and by operators' route. */
   readonly traffic: readonly TrafficSeen[];
 }
 
@@ -49,7 +49,7 @@ export interface TrafficSeen {
   readonly usual: Fates;
 }
 
-/** What became of messages. `ended`: in any way. */
+/** Numbers of messages by fate. `ended`: in any way. */
 export interface Fates {
   readonly made: number;
   readonly ended: number;
@@ -62,12 +62,12 @@ export const COUNTED_MAX = 1_000;
 
 /** A lost bind usually comes back at once. */
 const DOWN_MS = 30_000;
-/** So many refusals in a row, over at least `ALL_MS`. */
+/** This many refusals in a row, over at least `ALL_MS`, mean that the carrier refuses everything. */
 const ALL_TRIES = 10;
 const ALL_MS = 60_000;
 /** Minutes. */
 export const QUARTER = 15;
-/** So many refusals in a quarter of an hour, and so large a part of all answers. */
+/** The least number of refusals in a quarter of an hour, and their least part of all answers. */
 const PART_TRIES = 20;
 /** From so many minutes on, any answer counts: `PART_TRIES` refusals in a quarter of an hour are one in 45 seconds. */
 const QUIET_MINUTES = 5;
@@ -75,13 +75,13 @@ const PART = 0.2;
 const SILENT_TRIES = 5;
 const THROTTLED_TRIES = 100;
 const THROTTLED_PART = 0.1;
-/** So many messages must have ended in the last two hours, and in the week before, for a rate to mean something. */
+/** Least numbers of ended messages in the last two hours, and in the week before, for a rate to mean something. */
 const ENDED_MIN = 100;
 const USUAL_MIN = 1_000;
 /** Fewer delivered than this part, or so much less than in the week before. */
 const DELIVERED_PART = 0.5;
 const DELIVERED_LESS = 0.2;
-/** So many were accepted, of which receipts should have come. */
+/** The least number of accepted messages for which receipts should have come. */
 const RECEIPTS_MIN = 50;
 const ORPHANS_MIN = 50;
 

@@ -10,7 +10,7 @@ export interface Installation extends CarriersSeen {
   /** Who sends X-Forwarded-For to a gateway that trusts no proxy. */
   readonly ignoredProxies: readonly string[];
   readonly queues: readonly WaitingLane[];
-  /** Of the last five minutes. `failed`: with 5xx; `sends`: single ones; `slow`: longer than a second. */
+  /** The last five minutes. `failed`: with 5xx; `sends`: single ones; `slow`: longer than a second. */
   readonly api: { readonly requests: number; readonly failed: number; readonly sends: number; readonly slow: number };
   /** In the last quarter of an hour. */
   readonly posts: { readonly all: number; readonly failed: number };
