@@ -9,7 +9,7 @@ export interface Notice<Name extends string = string> {
   /** Who may be told, and who of them is told by default. `self`: only the user whom it is about. */
   readonly mayGet: readonly Role[] | 'self';
   readonly getsUnasked: readonly Role[];
-  /** Of an account's event: operators get it too. */
+  /** Operators get the notice too. */
   readonly alsoOperators?: true;
   words(told: Readonly<Record<Name, Told>>): NoticeWords;
 }
@@ -23,7 +23,7 @@ export interface NoticeWords {
   readonly operatorsPage?: string;
 }
 
-/** What happened to an account or one of its things. `Name`: the names of its members. */
+/** A kind of event about an account or one of its things. `Name`: the names of its members. */
 export interface AccountEventKind<Name extends string = string> extends Notice<Name> {
   readonly channels: readonly ['account'];
   /** The members of its body, besides name and time. */
@@ -38,7 +38,7 @@ export interface Member {
   readonly nullable?: true;
 }
 
-/** Its `words` may use its members only. */
+/** The event's `words` may use its members only. */
 export function accountEvent<Name extends string>(kind: Omit<AccountEventKind<Name>, 'channels'>): AccountEventKind {
   return { ...kind, channels: ['account'] };
 }

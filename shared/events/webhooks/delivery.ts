@@ -232,7 +232,7 @@ const REPLAYABLE = ['done', 'exhausted', 'discarded'] as const;
 /** Keeps the log of one delivery well below the largest document; a replay adds 13 tries at most. */
 const ATTEMPTS_MAX = 200;
 
-/** Whatever its result was. One acknowledged in a group gets its own document. False when not possible. */
+/** Again, whatever its result was. One acknowledged in a group gets its own document. False if not possible. */
 export async function replayDelivery(db: Db, id: DeliveryId, now: Date): Promise<boolean> {
   const again = { state: 'due', due: now, replayedAt: now } as const;
   const { matchedCount } = await deliveriesOf(db).updateOne(

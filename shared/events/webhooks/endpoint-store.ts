@@ -271,7 +271,7 @@ export async function findEndpointId(
   return known?._id ?? endpointId(account, channel, href);
 }
 
-/** One url may have an endpoint per channel. Ids of SMS endpoints are older than channels. */
+/** One url may have an endpoint per channel. Ids of SMS endpoints name no channel: they are older than channels. */
 function endpointId(account: AccountId, channel: EventChannel, url: string): EndpointId {
   const named = channel === 'sms' ? `${account} ${url}` : `${account} ${channel} ${url}`;
   return `whk_${createHash('sha256').update(named).digest('hex').slice(0, 26)}`;

@@ -46,7 +46,7 @@ export interface EndpointDocument extends EndpointOptions {
   readonly subscribedSince?: Date;
 }
 
-/** docs/specification/decisions.md, Webhooks. The last try is about 28 hours after the event. */
+/** See docs/specification/decisions.md, Webhooks. The last try is about 28 hours after the event. */
 export const RETRY_SECONDS: readonly number[] = [5, 60, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
 
 export function retrySecondsOf({ retrySeconds = [] }: EndpointOptions): readonly number[] {

@@ -36,7 +36,7 @@ type ExcerptOf = 'failures' | 'all';
 
 /** Enough of an error page to see what went wrong. Stored for failures only (docs/decisions/0025). */
 const EXCERPT_BYTES = 2_048;
-/** Of one answer, with head, interim answers and chunk sizes. A longer one is cut off. */
+/** Limits one answer, with head, interim answers and chunk sizes. A longer one is cut off. */
 const ANSWER_BYTES_MAX = 16_384;
 /** Interim answers (1xx). Nothing that we send asks for any (RFC 9110 §15.2). */
 const INTERIM_ANSWERS_MAX = 8;
