@@ -260,7 +260,7 @@ export async function keepCounts(db: Db, id: BatchId, counts: BatchCounts): Prom
   );
 }
 
-/** When all follow-up of the `groups` before is done. A compare-and-set: false when another was decided since. */
+/** Call it when all follow-up of the `groups` before is done. A compare-and-set: false if another was decided. */
 export async function decideStopGroup(db: Db, id: BatchId, groups: number, group: StopGroup): Promise<boolean> {
   const { matchedCount } = await batchCollection(db).updateOne(
     { _id: id, ...decided(groups) },

@@ -37,7 +37,7 @@ export interface InboundItem {
   readonly number: BusinessNumber;
   readonly upstreamId: string;
   readonly from: string | null;
-  /** What the provider tells of who wrote it, beside `from`. */
+  /** The provider's other information about who wrote it. */
   readonly who?: Profile;
   readonly sentAt: Date;
   readonly type: string;

@@ -22,7 +22,7 @@ export interface InboundDocument {
   /** The national language tables of its header (3GPP TS 23.038 §6.2.1.2.4). */
   readonly shift?: { readonly locking?: number; readonly single?: number };
   readonly part?: InboundPart;
-  /** The same for equal deliver_sm. */
+  /** Equal for equal deliver_sm. */
   readonly fingerprint: string;
   /** Set until it is finished. For a part: when the message is completed without its missing parts. */
   readonly due?: Date;

@@ -31,7 +31,7 @@ export interface Asked {
 export interface Row extends TrafficSums {
   /** Without values that are unknown, or no property of the channel. */
   readonly values: Readonly<Partial<Record<Dimension, string>>>;
-  /** Of messages that were too different to be counted apart. */
+  /** True for messages that were too different to be counted apart. */
   readonly other: boolean;
 }
 
@@ -155,7 +155,7 @@ export function daysOf(zone: string): (atMs: number) => Day {
   };
 }
 
-/** Its first half hour. */
+/** The begin of a day: its first half hour. */
 export function beginOf(day: Day, dayOf: (atMs: number) => Day): Date {
   const midnight = Date.parse(`${day}T00:00:00Z`);
   for (let atMs = midnight - FARTHEST_MS; atMs <= midnight + FARTHEST_MS; atMs += HALF_MS) {

@@ -68,7 +68,7 @@ export type ScheduledContent =
 
 export type Booking = Pick<ScheduleDocument, '_id' | 'at' | 'scheduledFor'> & { readonly content: ScheduledContent };
 
-/** An unfinished release or refund is then repeated by the next worker; side by side they write the same. */
+/** After this time the next worker repeats an unfinished release or refund; side by side they write the same. */
 export const REDO_MS = 10_000;
 
 export function priceOfBooking({ content }: Pick<Booking, 'content'>): number {

@@ -14,7 +14,7 @@ const CAPACITY = {
 export interface TextForm {
   /** Octets of each segment's header. `none`: a text of any length is one segment (message_payload). */
   readonly header: 6 | 7 | 'none';
-  /** For texts that are not UCS-2. Whatever it is, they must fit the GSM alphabet and fill septets. */
+  /** For texts that are not UCS-2. Carriers convert them to GSM, so they must fit it, and are counted in septets. */
   readonly alphabet: 'gsm' | 'latin1' | 'ascii';
 }
 

@@ -26,7 +26,7 @@ export interface HourDocument {
   readonly expiresAt: Date;
 }
 
-/** Whose messages a document counts. Those of all accounts together are counted too, for operators. */
+/** The account whose messages a document counts, or all together, for operators. */
 export type Counter = AccountId | typeof ALL;
 export const ALL = 'all';
 

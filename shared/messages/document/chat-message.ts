@@ -105,7 +105,7 @@ export const CONTENT_TEXTS = [
   ...['action', 'location', 'contacts', 'emoji'],
 ].map((name) => `content.${name}`);
 
-/** What stands above and below the text of an interactive message. */
+/** Header and footer of an interactive message. */
 export interface Frame {
   readonly header?: FrameHeader;
   readonly footer?: string;

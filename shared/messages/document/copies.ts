@@ -24,11 +24,12 @@ export function isUnanswered(message: StoredMessage): boolean {
   return message.state === 'submitting' && message.outcome === 'unknown' && !isHeldOpen(message);
 }
 
-/** The current copy was refused for good, but the message stays open while an earlier one may be taken. */
+/** The current copy was refused for good, but an earlier one may have been taken, so the message stays open. */
 export function isHeldOpen({ state, outcome, errorCode }: StoredMessage): boolean {
   return state === 'submitting' && outcome === 'unknown' && errorCode !== undefined;
 }
 
+/** Throws for a message that nobody claimed. */
 export function currentCopy(message: StoredMessage, segments: number): Copy {
   if (message.claim === undefined) throw new Error('a copy without a claim');
   return { ...message.claim, parts: message.parts ?? unknownParts(segments) };

@@ -30,7 +30,7 @@ export interface StoredMessage {
   /** Digits, country code first. */
   readonly to: string;
   readonly reference?: string;
-  /** Whose code it has, which nobody is shown (messages/document/verification.ts). */
+  /** The verification whose code the message has; nobody is shown that text (verification.ts). */
   readonly verification?: VerificationId;
   /** The keys with caps of their own that paid for it, by line: a refund makes room in their caps again. */
   readonly keys?: readonly string[];

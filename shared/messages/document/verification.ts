@@ -12,6 +12,7 @@ export type VerificationOutcome = 'approved' | 'failed' | 'expired';
 export interface VerificationDocument {
   readonly _id: VerificationId;
   readonly account: AccountId;
+  /** Digits, country code first. */
   readonly to: string;
   readonly channel: ChannelName;
   /** The message with the code. Its id derives from this one's. */
@@ -47,7 +48,7 @@ export interface SecondTry {
   readonly ended?: FallbackEnd;
 }
 
-/** What is sealed of the message. The rest of it is in the verification. */
+/** The sealed part of the message. The verification has the rest. */
 export type SecondMessage = Pick<ChatMessageDocument, 'from' | 'content' | 'keys'>;
 
 export const VERIFICATION_DAYS = 14;

@@ -78,7 +78,7 @@ const LINES_MAX = 200;
 const TEXT_MAX = 32_000;
 /** Those of one debit command. */
 export const ACCOUNTS_MAX = 50;
-/** What each account may have in a mixed document, so that there is room for all. */
+/** Limits of each account in a mixed document, so that there is room for all. */
 const FEW_LINES = LINES_MAX / ACCOUNTS_MAX;
 const FEW_TEXT = TEXT_MAX / ACCOUNTS_MAX;
 

@@ -170,10 +170,10 @@ export class FollowUps {
   readonly #deps: FollowUpDeps;
   #due: readonly Written[] = [];
   #beganMs = Number.NEGATIVE_INFINITY;
-  /** What is due failed before, or nobody knew of it. */
+  /** Whether a due follow-up has failed before, or its messages were written some time ago. */
   #late = false;
   #timer: NodeJS.Timeout | undefined;
-  /** What a follow-up has begun with: a repeat must announce the same group. */
+  /** The group that a follow-up has begun with: a repeat must announce the same group. */
   #begun: (Told & { readonly count: number }) | undefined;
   #inProgress: Promise<void> | undefined;
 

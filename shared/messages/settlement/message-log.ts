@@ -187,7 +187,7 @@ const MAX_GROUP = 500;
 const GATHER_MS = 5;
 /** Further records are dropped and counted. */
 const MAX_WAITING = 10_000;
-/** Of the lists of accounts that want everything, or raw receipts. */
+/** Greatest age of the lists of accounts that want everything, or raw receipts. */
 const FRESH_MS = 5_000;
 /** The oldest first. No message has come near that. */
 const SHOWN_MAX = 200;

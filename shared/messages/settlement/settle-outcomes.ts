@@ -28,7 +28,7 @@ export interface OutcomeSettlerOptions<M extends AnyMessage> {
 export interface EarlyReceipt<M> {
   /** Whether it can be about the message that its id names. */
   fits(claimed: M): boolean;
-  /** Its change, after the outcome and the receipts before it have changed the message. */
+  /** The receipt's change, after the outcome and the receipts before it have changed the message. */
   decide(message: M): Change | undefined;
 }
 
@@ -165,7 +165,7 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
     if (record !== undefined) messageLog.add([record]);
   }
 
-  /** So that an unstorable message blocks no others: it stays, and the next holder finds it unknown. */
+  /** An unstorable message then blocks no others: it stays, and the next holder finds it unknown. */
   async #settleApart(items: readonly Item<M>[], reason: unknown): Promise<readonly (M | undefined)[]> {
     const [only] = items;
     if (items.length === 1 && only !== undefined) {

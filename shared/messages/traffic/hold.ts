@@ -53,7 +53,7 @@ export function readHolds(db: Db, accounts: readonly AccountId[]): Promise<HoldD
     .toArray();
 }
 
-/** Its sends are accepted again within seconds. Undefined when nothing is held there. Idempotent. */
+/** Sends to the prefix are accepted again within seconds. Undefined when nothing is held. Idempotent. */
 export async function releaseHold(
   db: Db,
   account: AccountId,
