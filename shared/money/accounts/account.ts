@@ -8,13 +8,13 @@ export const TEXTS = ['shown', 'own', 'hidden'] as const;
 /** Money is decided here: one update debits or credits, and carries its follow-up in `pending` (pending.ts). */
 export interface AccountDocument {
   readonly _id: AccountId;
-  /** It has the test messages of a live account (gateway/access/account.ts). */
+  /** Holds the test messages of a live account (gateway/access/account.ts). */
   readonly test?: true;
   readonly name: string;
   /** `suspended`: its sends are refused. `closed`: for good, and nobody gets in any more (`Closed`). */
   readonly status: 'active' | 'suspended' | 'closed';
   readonly closed?: Closed;
-  /** Its waiting messages do not leave: suspended, or paused, which still accepts sends. */
+  /** Waiting messages do not leave: the account is suspended, or paused, which still accepts sends. */
   readonly held?: true;
   /** Credits, a whole number, never below 0. */
   readonly balance: number;
@@ -24,6 +24,7 @@ export interface AccountDocument {
   readonly credits: number;
   /** Counter of chat-app conversations opened. Openings are a compare-and-set on it (money/conversations/open.ts). */
   readonly chats?: number;
+  /** ISO 4217. */
   readonly currency: string;
   /** At or below it, `balance.low` holds (shared/conditions/accounts.ts). Absent: by last week's rate. */
   readonly lowBalance?: number;
@@ -37,7 +38,7 @@ export interface AccountDocument {
   readonly log?: 'unusual' | 'all';
   /** `on`: recipients must be valid numbers of their country; `mobile`: also mobile (number-check.ts). */
   readonly numberCheck?: 'on' | 'mobile';
-  /** Of numbers without a country code (ISO 3166-1). Absent: `IN` with DLT. */
+  /** The country of numbers without a country code (ISO 3166-1). Absent: `IN` with DLT. */
   readonly country?: string;
   /** `exact`: a template's CR LF and LF differ. Absent: all line breaks are one (templates/sms/template.ts). */
   readonly lineBreaks?: 'any' | 'exact';
@@ -73,11 +74,11 @@ export interface AccountDocument {
   readonly recipientPerHour?: number;
   /** Most messages in one chat-app conversation, the first included. Absent: any number. */
   readonly conversationMessages?: number;
-  /** What becomes of prefixes whose traffic looks like fraud (messages/traffic/). Absent: nobody looks. */
+  /** `hold` refuses sends to prefixes whose traffic looks like fraud (messages/traffic/). Absent: nobody looks. */
   readonly brake?: 'watch' | 'hold';
   /** Prefixes to which its sends are refused until a person releases them. Derived from `traffic_holds`. */
   readonly heldPrefixes?: readonly string[];
-  /** What it pays (prices.ts). Absent: the specification's price, and the installation's for conversations. */
+  /** The account's prices (prices.ts). Absent: the specification's, and the installation's for conversations. */
   readonly prices?: PriceList;
   readonly billing?: Billing;
   /** For its statements: one credit in its currency, like `0.20`. Absent: they have credits alone. */
@@ -110,7 +111,7 @@ export interface Closed {
   readonly erasedAt?: Date;
 }
 
-/** What is absent is not on the statement; in place of `name` stands the account's name. */
+/** Absent fields are not on the statement, except `name`: then the account's name is. */
 export interface Billing {
   readonly name?: string;
   readonly address?: readonly string[];
@@ -149,7 +150,7 @@ export interface PendingChange extends CreditNote {
   readonly schedules?: readonly ScheduleId[];
   /** The account's messages with this group, from `first` to `last`, without those of batches. */
   readonly covers?: Covers;
-  /** What was paid for, as BSON. money/payment/pending.ts writes and reads it and shows each shape. */
+  /** The paid messages and schedules as BSON; money/payment/pending.ts shows each shape. */
   readonly messages?: Binary;
 }
 

@@ -123,7 +123,7 @@ export async function setAccountStatus(db: Db, id: AccountId, status: 'active' |
   return matchedCount === 1;
 }
 
-/** Until `setAccountStatus`; sends are still accepted. False: none such, or closed. Idempotent. */
+/** Holds waiting messages and accepts sends, until `setAccountStatus`. False: none such, or closed. Idempotent. */
 export async function pauseAccount(db: Db, id: AccountId): Promise<boolean> {
   const { matchedCount } = await accounts(db).updateOne({ _id: id, ...NOT_CLOSED }, { $set: { held: true } });
   return matchedCount === 1;

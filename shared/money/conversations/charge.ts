@@ -20,7 +20,7 @@ import {
 
 export interface Member {
   readonly _id: MessageId;
-  /** It never left, and never will; or the provider refused it, at once or by a later status. */
+  /** Never left, and never will; or refused by the provider, at once or by a later status. */
   readonly isRefused: boolean;
 }
 
@@ -71,7 +71,7 @@ export type ChargeState = 'stands' | 'refunded' | 'in_question';
 
 /** How many other decisions about a customer's conversations may come in between: each means another failed opener. */
 const TRIES_MAX = 1_000;
-/** Of a conversation's other messages; most need not be read. */
+/** Page size for a conversation's other messages; most need not be read. */
 const PAGE = 100;
 
 export function chargeOf({

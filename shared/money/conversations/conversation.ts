@@ -23,7 +23,7 @@ export interface ConversationDocument {
   readonly keys?: readonly ConversationKey[];
   /** Met first: `2026-11-22T10:00:00.000Z 919876543210`. The person's id derives from it. */
   readonly first?: string;
-  /** What the provider told of the person under this name, and when it was news last. */
+  /** The provider's newest information about the person under this name, and its time. */
   readonly profile?: Profile & { readonly at: Date };
   readonly leftAt?: Date;
   readonly linkedAt?: Date;
@@ -157,7 +157,7 @@ export async function recordMarketing(db: Db, wishes: readonly MarketingWish[]):
   );
 }
 
-/** Unless they have written since. `stopped`: since when they want no marketing, which alone stays. */
+/** Not if they have written since. `stopped`: since when they want no marketing, which alone stays. */
 export async function forgetCustomer(
   db: Db,
   { _id, account, customer, lastInboundAt }: ConversationDocument,
@@ -208,7 +208,7 @@ export function firstMet(at: Date, name: string): string {
   return `${at.toISOString()} ${name}`;
 }
 
-/** Of refunds and successors: far more than can fail within a message's validity. */
+/** Most refunds and successors kept: far more than can fail within a message's validity. */
 const REMEMBERED_MAX = 200;
 
 /** None of its messages was taken, and no message may go in it. False when another decision was made since the read. */

@@ -79,7 +79,7 @@ export function queuedChatMessage(
   };
 }
 
-/** What decides about payment. Free-form messages may be sent only while the session is open. */
+/** The fields that decide about payment. Free-form messages may be sent only in an open session. */
 export interface ChatOrder extends Pick<ChatDraft, '_id' | 'to' | 'from' | 'content'> {
   /** The caps of the keys that it counts for. */
   readonly caps: readonly KeyCaps[];

@@ -207,7 +207,7 @@ export async function insertBy(db: Db, message: ChatMessageDocument, payBy: Date
   return found !== null && found.v !== TOO_LATE_V;
 }
 
-/** Nobody stores the message afterwards. Not for one that is paid for and not stored yet. May be repeated. */
+/** From then on nobody stores the message. Not for one that is paid for and not stored yet. May be repeated. */
 export async function neverStore(db: Db, id: MessageId): Promise<void> {
   await insertNew(db, 'messages', [{ _id: id, ...TOO_LATE }]);
 }
@@ -226,7 +226,7 @@ export async function endChatAttempt(db: Db, account: AccountId, id: MessageId, 
 
 export type AcceptedChat = Pick<ChatMessageDocument, '_id' | 'to' | 'conversation' | 'content' | 'opened'>;
 
-/** It is stored, or still in the account's pending changes. */
+/** Finds a stored message, or one that is still in the account's pending changes. */
 export async function findAcceptedChat(db: Db, account: AccountId, id: MessageId): Promise<AcceptedChat | undefined> {
   for (const { chatMessages } of (await readPaid(db, account, findCommitted)).values()) {
     const pending = chatMessages.find((message) => message._id === id);

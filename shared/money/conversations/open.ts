@@ -61,7 +61,7 @@ export function createChatAccepter(deps: ChatAccepterDeps): ChatAccepter {
   };
 }
 
-/** What `accept` would answer now. Stores and charges nothing. */
+/** The answer that `accept` would give now. Stores and charges nothing. */
 export async function wouldOpen(
   db: Db,
   account: AccountId,

@@ -119,6 +119,7 @@ interface PaidOpening {
 interface OpeningDebit extends Pick<OpenersToPay, 'account' | 'chats' | 'done'> {
   /** At least one opening, in the order of their numbers. */
   readonly openings: readonly PaidOpening[];
+  /** UTC day, for the expiry of the credits. */
   readonly today: string;
   /** From this moment of the store's time on, the update is refused, however long it was delayed. */
   readonly payBy: Date | undefined;

@@ -188,7 +188,7 @@ export function nameIn(first: string): string {
 /** As the provider tells it, or as people write it. Case does not matter. */
 const USERNAME = /^@?[A-Za-z0-9._]{1,64}$/;
 
-/** What a user name is found by; undefined when it is none. */
+/** The key by which a user name is found; undefined when it is none. */
 export function usernameKey(username: string): string | undefined {
   return USERNAME.test(username) ? `@${username.replace('@', '').toLowerCase()}` : undefined;
 }

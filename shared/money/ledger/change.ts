@@ -18,7 +18,7 @@ import {
   ledgerEntryOf,
 } from './store.ts';
 
-/** Its id ensures that it happens once, however often it is requested. */
+/** Happens once, by its id, however often it is requested. */
 export interface Credit extends CreditNote {
   readonly id: Exclude<ChangeId, `grp_${string}`>;
   /** Credits, > 0; of a correction also < 0. */
@@ -26,7 +26,7 @@ export interface Credit extends CreditNote {
   readonly reason: Exclude<LedgerReason, 'send' | 'conversation'>;
   /** What the ledger entry refers to, for example the refunded message. */
   readonly reference?: string;
-  /** Of a refund: what had paid for it, so that it makes room in the caps again (spending.ts). */
+  /** Of a refund: the debit and keys that had paid, so that it makes room in their caps (spending.ts). */
   readonly paid?: GivenBack['paid'];
 }
 
@@ -93,6 +93,7 @@ export async function applyCredits(db: Db, account: AccountId, credits: readonly
 
 export interface OperatorCredit extends CreditNote {
   readonly kind: 'top_up' | 'correction';
+  /** Credits, not 0; of a top-up > 0. */
   readonly amount: number;
   /** Makes it happen once for the account, whatever kind or amount a second request names. */
   readonly id: string;

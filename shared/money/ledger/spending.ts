@@ -64,7 +64,7 @@ export interface KeyCharge extends KeyCaps {
   readonly amount: number;
 }
 
-/** What orders take together. `caps`: those of the keys that an order counts for. */
+/** The orders' charges by key. `caps`: those of the keys that an order counts for. */
 export function chargesOf(
   orders: readonly { readonly caps: readonly KeyCaps[]; readonly amount: number }[],
 ): KeyCharge[] {
@@ -90,6 +90,7 @@ export interface CapReached {
   readonly spent: number;
   readonly required: number;
   readonly key?: string;
+  /** The UTC day from which on it counts anew. */
   readonly from: string;
 }
 
@@ -104,10 +105,12 @@ function numberOf(period: Period, today: string): number {
   return Number(today.slice(0, period === 'day' ? 10 : 7).replaceAll('-', ''));
 }
 
+/** In the period that is running on this UTC day. */
 export function spentIn(period: Period, spent: Spending | undefined, today: string): number {
   return spent !== undefined && spent[period] >= numberOf(period, today) ? spent[FIELD[period]] : 0;
 }
 
+/** The first UTC day on which the period counts anew. */
 export function resetOf(period: Period, today: string): string {
   const next = new Date(`${today}T00:00:00Z`);
   if (period === 'day') next.setUTCDate(next.getUTCDate() + 1);

@@ -38,6 +38,7 @@ export const PAID = { kind: 'paid' } as const;
 export interface DebitRequest extends Purchase {
   readonly account: AccountId;
   readonly group: GroupId;
+  /** UTC day, for the expiry of the credits. */
   readonly today: string;
   /** Groups whose follow-up is complete: this debit clears their pending changes. */
   readonly done: readonly GroupId[];

@@ -115,7 +115,7 @@ export class FollowUp {
     });
   }
 
-  /** What the account's next debit takes out of `pending`. Returned once; call `leave` if that debit did not do it. */
+  /** For the account's next debit. Returned once; call `leave` if that debit did not take them out. */
   takeLeaving(account: AccountId): Leaving {
     const leaving = this.#leaving.get(account) ?? new Map();
     this.#leaving.delete(account);
@@ -228,7 +228,7 @@ async function enterDebits(db: Db, debits: readonly StoredDebit[]): Promise<read
   return entries.map((entry) => entry !== undefined);
 }
 
-/** Of `pending` only `DECIDED`. */
+/** Only the `DECIDED` fields of `pending`. */
 type WithPending = Pick<AccountDocument, '_id' | 'pending'>;
 
 async function readPending(
@@ -283,7 +283,7 @@ class OpenGroups {
     this.#tell();
   }
 
-  /** Its follow-up is done, or left to maintenance. */
+  /** The follow-up of one group is done, or left to maintenance. */
   finished(account: AccountId): void {
     const open = this.#openOf(account);
     if (open.groups === 1) this.#byAccount.delete(account);
