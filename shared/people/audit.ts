@@ -11,7 +11,7 @@ export interface Actor {
   readonly id: string;
   /** A user or key of an operator. Accounts are not told which. */
   readonly operator?: true;
-  /** What a user signs in with. Users may be removed. */
+  /** The user's sign-in name, because users may be removed. */
   readonly name?: string;
   readonly address?: string;
 }

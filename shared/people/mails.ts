@@ -12,7 +12,7 @@ import type { AccountId, MailId, UserId } from '../platform/runtime/ids.ts';
  */
 export interface MailDocument {
   readonly _id: MailId;
-  /** Whose user it is. Absent: an operator. */
+  /** The account of the user. Absent: an operator. */
   readonly account?: AccountId;
   readonly accountName?: string;
   readonly user: UserId;
@@ -38,7 +38,7 @@ export interface MailDocument {
 export const NOTICE_MS = 24 * 3_600_000;
 /** How long a mail is kept for operators after it has ended. */
 export const KEPT_MS = 14 * 24 * 3_600_000;
-/** Of an account, or of the operators. */
+/** Limit of an account, or of all operators together. */
 export const MAILS_PER_HOUR = 200;
 
 export function dueMails(db: Db, now: Date, limit: number): Promise<MailDocument[]> {

@@ -22,7 +22,7 @@ export interface KeyUse {
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
 
-/** Its document may not exist yet. The newest address wins, in whatever order processes report. */
+/** The key's document may not exist yet. The newest address wins, in whatever order processes report. */
 function usePipeline({ at, address, requests }: KeyUse): Document[] {
   const hour = hourOf(at);
   const slot = `hours.h${hour % HOURS}`;

@@ -8,7 +8,7 @@ import { subnetIntersection } from './allowed-addresses.ts';
 export interface KeyDocument extends WithActs {
   /** The public part of `hk_live_<id>_<secret>`, or `hk_test_…`. */
   readonly _id: string;
-  /** It sends tests and sees only tests (gateway/access/account.ts). */
+  /** Sends tests and sees only tests (gateway/access/account.ts). */
   readonly test?: true;
   /** Absent: a key of operators, with scopes of operators only. Nothing of an account reaches it. */
   readonly account?: AccountId;

@@ -204,7 +204,7 @@ export async function setKeyCaps(
   return findKey(db, _id);
 }
 
-/** Of those lines that have any: what their keys may spend (money/ledger/spending.ts). */
+/** What the keys of these lines may spend, for lines with caps (money/ledger/spending.ts). */
 export async function readCapsOfLines(
   db: Db,
   account: AccountId,
@@ -242,7 +242,7 @@ export async function findOwnKey(db: Db, account: AccountId, id: string): Promis
 export const KEY_STATES = ['active', 'expired', 'revoked'] as const;
 export type KeyState = (typeof KEY_STATES)[number];
 
-/** Of an account, or of operators; newest first, older than `after`. */
+/** Keys of an account, or of operators; newest first, older than `after`. */
 export function listKeyPage(
   db: Db,
   account: AccountId | undefined,

@@ -142,7 +142,7 @@ export function countUsers(db: Db, account: AccountId): Promise<number> {
   return users(db).countDocuments({ account });
 }
 
-/** Of an account, or of operators as before. Takes effect with the user's next request. */
+/** A role of an account, or of operators, as before. Takes effect with the user's next request. */
 export function setRole(db: Db, id: UserId, role: Role): Promise<UserDocument | undefined> {
   return changeUser(db, { _id: id, account: { $exists: !isOperatorRole(role) } }, { $set: { role } });
 }

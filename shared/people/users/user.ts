@@ -7,7 +7,7 @@ import type { AccountId, SessionId, UserId } from '../../platform/runtime/ids.ts
 export const ACCOUNT_ROLES = ['owner', 'developer', 'sender', 'viewer'] as const;
 export type AccountRole = (typeof ACCOUNT_ROLES)[number];
 
-/** What an operator may do over all accounts. Only ops gives it. */
+/** Rights of operators over all accounts. Only ops gives them. */
 export const OPERATOR_ROLES = ['operator', 'operator_support', 'operator_desk', 'operator_viewer'] as const;
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
@@ -78,7 +78,7 @@ export function whereOf({ account }: Pick<UserDocument, 'account'>): string {
   return account ?? OPERATORS;
 }
 
-/** What HTML takes for an address, with a dot in its host. */
+/** An address as HTML accepts it, with a dot in its host. */
 const EMAIL =
   /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i;
 export const EMAIL_MAX = 254;
