@@ -250,7 +250,7 @@ export interface Hello {
   readonly msg?: string;
 }
 
-/** Of MongoDB 6.0, the oldest whose manual the product was written by. */
+/** MongoDB 6.0, the oldest version whose manual the product was written by. */
 const WIRE_VERSION_MIN = 17;
 
 /** `not_now`: the server may still become what it must be. */

@@ -12,7 +12,7 @@ import {
 
 export const DUPLICATE_KEY = 11_000;
 
-/** Of a socket whose server was killed. The driver wraps most of them, but not a broken write (`EPIPE`). */
+/** Errors of a socket whose server was killed. The driver wraps most of them, but not a broken write (`EPIPE`). */
 const SOCKET_CODES = new Set(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'ETIMEDOUT', 'ENOENT']);
 
 /** An insert failed only because its documents exist already (ids are derived, so it is the same write again). */
@@ -65,7 +65,7 @@ export function storeTrouble(what: string): Error {
   return new MongoNetworkError(what);
 }
 
-/** Of several writes in one command: trouble before anything else, then the first error. */
+/** The error that counts among those of one command: trouble before anything else, then the first. */
 export function worstWriteError<T extends { readonly code?: unknown }>(
   errors: readonly T[],
 ): { readonly error: T | undefined; readonly trouble: boolean } {

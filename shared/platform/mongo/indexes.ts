@@ -57,7 +57,7 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     pending: { key: { pendingAt: 1 }, where: there('pendingAt') },
     // Operators overview: how many accounts are test accounts.
     test: { key: { test: 1 }, where: { test: true } },
-    // smpp claim: the accounts of which nothing may leave.
+    // smpp claim: the held accounts.
     held: { key: { held: 1 }, where: there('held') },
     // smpp claim: the accounts whose SMS leave in the recipient's daytime only.
     daytime: { key: { 'daytime.from': 1 }, where: there('daytime.from') },
@@ -86,7 +86,7 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     to: { key: { account: 1, to: 1, _id: -1 } },
     // The verifications of an account, newest first; how many of the newest were approved.
     account: { key: { account: 1, _id: -1 } },
-    // The answer to a check whose answer was lost.
+    // A repeated check: the answer that was lost.
     check: { key: { check: 1 }, where: there('check') },
     // Maintenance: the verifications whose time is over.
     pending: { key: { expiresAt: 1 }, where: { state: 'pending' } },
@@ -103,7 +103,7 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     // The entry of a debit that was entered together with others.
     // biome-ignore lint/suspicious/noThenProperty: the name of an index
     then: { key: { account: 1, 'then.change': 1 }, where: there('then.change') },
-    // The statement of a month: what came back.
+    // The statement of a month: refunds.
     refunds: { key: { account: 1, at: 1 }, where: { reason: 'refund' } },
   },
   keys: {
@@ -117,14 +117,14 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     unannounced: UNANNOUNCED,
   },
   users: {
-    // Sign-in: whose a sign-in name is; no two users of an account have the same, and no two operators.
+    // Sign-in: the users of a sign-in name, which is unique in an account, and among operators.
     username_account: { key: { username: 1, account: 1 }, unique: true },
     place: PLACE,
     // Sign-in: has anybody of the account signed in from this network before?
     networks: { key: { account: 1, networks: 1 } },
     // The users of an account; the operators, who have none.
     account: { key: { account: 1, _id: 1 } },
-    // One-time links: whose a link is.
+    // One-time links: the user of a link.
     link: { key: { 'link.hash': 1 }, where: there('link.hash') },
     unannounced: UNANNOUNCED,
   },
@@ -155,7 +155,7 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     account_status: { key: { account: 1, status: 1, dltId: 1 } },
     // Matching: the approved templates of a sender.
     approved: { key: { account: 1, senders: 1 }, where: { status: 'approved' } },
-    // smpp claim: the templates of which nothing may leave.
+    // smpp claim: the paused templates.
     paused: { key: { paused: 1 }, where: there('paused') },
     // Approvals: the templates that wait, account by account, oldest first.
     queue: { key: { account: 1, createdAt: 1, _id: 1 }, where: { status: 'submitted' } },
@@ -171,7 +171,7 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     unannounced: UNANNOUNCED,
   },
   chat_template_requests: {
-    // chatapp: what providers are to be asked, by account.
+    // chatapp: due requests to providers, by account.
     due: { key: { account: 1, due: 1 }, where: there('due') },
     place: PLACE,
     unannounced: UNANNOUNCED,
@@ -193,14 +193,14 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     parts: { key: { 'parts.key': 1 }, sparse: true },
     // smpp receipts: like `parts`, where the receipt has the id in another case.
     parts_caseless: { key: { 'parts.caseless': 1 }, sparse: true },
-    // smpp receipts: the message that was sent again of which a carrier id is an earlier copy.
+    // smpp receipts: the message with an earlier copy of this carrier id.
     earlier_parts: { key: { 'earlier.parts.key': 1 }, sparse: true },
     // smpp receipts: more news of a first carrier after the message went to another one.
     given_up_parts: { key: { 'givenUp.parts.key': 1 }, sparse: true },
     // smpp receipts: messages sent again that an orphan of their earlier carrier may fit. The carrier first: one that
     // flaps may leave 100,000 copies in three days, and receipts of all carriers ask.
     earlier_copies: { key: { 'earlier.carrier': 1, 'earlier.at': 1 }, sparse: true },
-    // Maintenance: waiting messages whose time has come, validity that has passed; of each account some.
+    // Maintenance: messages whose pause or validity is over; some of each account.
     due_accounts: { key: { due: 1, account: 1 }, where: there('due') },
     // GET /v2/events: the messages of an account that reached certain states between two times. Partial: a message
     // without events needs no entry, and the first event has none to remove.
@@ -211,7 +211,7 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     expired_failed: { key: { account: 1, state: 1, _id: 1 }, where: { state: { $gte: 'expired', $lte: 'failed' } } },
     // GET /v2/messages: what customers wrote or have read, and what was refused.
     read_to_rejected: { key: { account: 1, state: 1, _id: 1 }, where: { state: { $gte: 'read', $lte: 'rejected' } } },
-    // Conversations: who else was sent in one whose opener failed. Chat-app messages only.
+    // Conversations: the other messages of one whose opener failed. Chat-app messages only.
     conversation: { key: { conversation: 1, _id: 1 }, where: there('conversation') },
     // Chat-app: messages in whose place an SMS is due.
     fallback: { key: { 'fallback.due': 1, account: 1 }, where: there('fallback.due') },
@@ -236,7 +236,7 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     shown: { key: { account: 1, _id: 1 }, where: SHOWN_BATCHES },
   },
   schedules: {
-    // Schedules: what is due for release, redo or refund; the seconds that need an alarm.
+    // Schedules: due for release, redo or refund; the seconds that need an alarm.
     due: { key: { due: 1 }, where: there('due') },
     // GET /v2/schedules: the schedules of an account, newest first.
     account: { key: { account: 1, _id: 1 } },
@@ -286,18 +286,18 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     expiry: EXPIRY,
   },
   providers: {
-    // Chat-app callback: whose it is.
+    // Chat-app callback: the number that it belongs to.
     callback: { key: { callback: 1 }, unique: true },
-    // Chat-app callback: whose a number of the same app is; a number belongs to one account.
+    // Chat-app callback: other numbers of the same app; a number belongs to one account.
     number: { key: { phoneNumberId: 1 }, unique: true },
     // Chat-app: the numbers of an account.
     account: { key: { account: 1 } },
-    // Chat-app callback: whose a business account of the same app is.
+    // Chat-app callback: other business accounts of the same app.
     business: { key: { businessId: 1 } },
   },
   message_log: { expiry: EXPIRY },
   chat_inbox: {
-    // chatapp: what providers posted and nobody has worked off, by account.
+    // chatapp: unprocessed posts of providers, by account.
     due: { key: { account: 1, due: 1 }, where: there('due') },
     expiry: EXPIRY,
   },
@@ -315,16 +315,16 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     list: { key: { expiresAt: 1, _id: 1 } },
   },
   inbound: {
-    // smpp take-over: what handsets wrote and an earlier holder of the carrier did not finish.
+    // smpp take-over: received messages that an earlier holder of the carrier did not finish.
     unfinished: { key: { carrier: 1, _id: 1 }, where: there('due') },
     expiry: EXPIRY,
-    // Operators: what handsets wrote to nobody, newest first. Beside `expiry`, as in `orphans`.
+    // Operators: received messages of no account, newest first. Beside `expiry`, as in `orphans`.
     unassigned: { key: { expiresAt: 1, _id: 1 }, where: there('expiresAt') },
   },
   numbers: {
-    // smpp inbound: whose a number is.
+    // smpp inbound: the entries of a number.
     number: { key: { number: 1 } },
-    // smpp inbound: whose a number is that the carrier writes without its country code.
+    // smpp inbound: the entries of a number.that the carrier writes without its country code.
     national: { key: { national: 1 }, where: there('national') },
     // The numbers of an account, by number and keyword.
     list: { key: { account: 1, _id: 1 } },
@@ -402,7 +402,7 @@ export const INDEXES: readonly Index[] = Object.entries(TABLE).flatMap(([collect
   }),
 );
 
-/** Also in parallel. Waits for the builds, calling `tell` at times. Throws `StartError` naming a failed index. */
+/** May run in parallel. Waits for the builds, at times calling `tell`. Throws `StartError` naming a failed index. */
 export async function ensureIndexes(
   db: Db,
   tell: (building: Building) => void = () => {},

@@ -65,7 +65,7 @@ export function commandSlices<T extends object>(items: readonly T[], most: numbe
   return slices;
 }
 
-/** Of any other value, and of a field beyond its name and value. */
+/** Bytes of any other value, and of a field beyond its name and value. */
 const SCALAR_BYTES = 24;
 const FIELD_BYTES = 8;
 

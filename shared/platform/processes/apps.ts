@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 
-/** What runs, and how: used by PM2 (`ecosystem.config.js`, which `npm start` runs too), the benchmark and the tests. */
+/** The product's processes, for PM2 (`ecosystem.config.js`, which `npm start` runs), the benchmark and the tests. */
 
 /** In the order of their start: the store first, so that the others need not wait for it. */
 export const APPS = ['embedded-db', 'gateway', 'smpp', 'webhooks', 'chatapp', 'background'] as const;
@@ -47,7 +47,7 @@ export function nodeFlags(app: string, memory: number = usableMemory()): readonl
   return BUSY.includes(app) ? [...NODE_FLAGS, ...youngGeneration(memory)] : NODE_FLAGS;
 }
 
-/** In MiB, of which a young generation may have three. V8's default of 1 grows too little (decisions/0034). */
+/** In MiB, of which a young generation may have three. V8's default of 1 grows too little (docs/decisions/0034). */
 function youngGeneration(memory: number): readonly string[] {
   if (memory < 3.5 * GIB) return [];
   const most = memory < 7 * GIB ? 32 : 64; // a machine that is sold with 8 shows a little less

@@ -7,7 +7,7 @@ import { METRIC_PREFIX, type Metrics } from '../runtime/metrics.ts';
 import { identityText, isGone, parseIdentity, processName, thisProcess } from '../runtime/process-identity.ts';
 import { within } from '../runtime/within.ts';
 
-/** What an operator should correct. May change at any time; each report tells it anew. */
+/** For operators to correct. May change at any time; each report tells it anew. */
 export interface ProcessNotes {
   /** The gateway, without `HARKARA_TRUST_PROXY`: the sender of X-Forwarded-For, probably a proxy. */
   ignoredProxy?: string;
@@ -101,7 +101,7 @@ export async function countWorking(app: string, db: Db): Promise<number> {
   return new Set(working.map(({ _id }) => _id)).add(identityText(thisProcess())).size;
 }
 
-/** Have reported lately and have not ended on this machine; `_id` is their `identityText`. */
+/** Those that reported lately and have not ended on this machine; `_id` is their `identityText`. */
 export async function livingProcesses(db: Db): Promise<readonly Omit<ProcessDocument, 'metrics'>[]> {
   const reports = await db
     .collection<ProcessDocument>('processes')
@@ -143,7 +143,7 @@ interface MetricJson {
   readonly values: readonly {
     readonly labels: Readonly<Record<string, string | number>>;
     readonly value: number;
-    /** Of a histogram: with `_bucket`, `_sum` or `_count`. */
+    /** Of a histogram's value: its name with `_bucket`, `_sum` or `_count`. */
     readonly metricName?: string;
   }[];
 }
@@ -156,7 +156,7 @@ export interface ReportedMetric {
   readonly value: number;
 }
 
-/** What the processes told last: which of them live, and what they have counted, also those that ended within the minute. */
+/** The living processes, and the counts of those and of processes that ended within the minute. */
 export async function readReports(db: Db): Promise<{
   readonly living: readonly Omit<ProcessDocument, 'metrics'>[];
   readonly metrics: readonly ReportedMetric[];

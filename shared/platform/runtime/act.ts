@@ -9,9 +9,9 @@ export interface Act<Event extends string = string> {
   readonly event: Event;
   readonly at: Date;
   readonly told: Readonly<Record<string, Told>>;
-  /** What it is about, where several of a kind may happen to one thing in an hour. */
+  /** The subject, where several such acts may happen to one thing in an hour. */
   readonly about?: string;
-  /** Of a link that is to be mailed: its token. */
+  /** The token of a link that is to be mailed. */
   readonly sealed?: string;
 }
 

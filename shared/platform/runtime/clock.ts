@@ -60,7 +60,7 @@ export function parseTimeOrDay(text: string): Date | undefined {
 /** For error messages. `05-06-2026` is a day in May for some and in June for others. */
 export const TIME_OR_DAY = 'a day like 2026-11-28, or a time with its offset like 2026-11-28T18:30:00+05:30';
 
-/** Of the IANA. */
+/** Whether it is a time zone of the IANA. */
 export function isZone(text: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }) !== undefined;

@@ -31,7 +31,7 @@ interface ReadMany<Key, Value> {
 const RENEW_AFTER = 0.5;
 const RENEW_WAIT = 0.15;
 const READ_MAX = 1_000;
-/** Between two such reads: made-up keys cause at most 200 a second. After a longer gap no key waits. */
+/** Least time between two such reads, so made-up keys cause 200 a second at most. After it no key waits. */
 const READ_GAP_MS = 5;
 
 interface Entry<Value> {

@@ -144,7 +144,7 @@ export function isTestAccount(account: string): boolean {
   return account.endsWith(TEST);
 }
 
-/** Whose senders, templates, webhooks and keys an account uses: a live account its own. */
+/** The account whose senders, templates, webhooks and keys are used: for a test account its live one. */
 export function liveAccountOf(account: AccountId): AccountId {
   return isTestAccount(account) ? (account.slice(0, -TEST.length) as AccountId) : account; // by `testAccountOf`
 }
@@ -163,7 +163,7 @@ export function inboundMessageId(account: AccountId, upstreamId: string, at: Dat
   return `msg_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(`${account}:${upstreamId}`, RANDOM_CHARACTERS)}`;
 }
 
-/** What a handset's deliver_sm becomes: derived, so that storing it twice writes the same. */
+/** The message of a handset's deliver_sm: derived, so that storing it twice writes the same. */
 export function receivedMessageId(inbound: InboundId): MessageId {
   return `msg_${inbound.slice(4)}`;
 }
@@ -195,7 +195,7 @@ export function queueId(first: MessageId, number: number): QueueId {
   return `que_${first.slice(4)}_${number}`;
 }
 
-/** Like `queueId`, for what a debit command has paid for. `which` of its documents. */
+/** Like `queueId`, for the documents of a debit command; `which` names one of them. */
 export function debitQueueId(group: GroupId, which: string): QueueId {
   return `que_${group.slice(4)}_${hashText(which, RANDOM_CHARACTERS)}`;
 }

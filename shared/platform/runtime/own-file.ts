@@ -91,7 +91,7 @@ export function syncDirectory(dir: string): void {
   }
 }
 
-/** Of `last` and of the directories above it, up to the parent of `first`. */
+/** Syncs the parents of `last` and of the directories above it, up to the parent of `first`. */
 function syncParents(last: string, first: string): void {
   for (let made = last; ; made = dirname(made)) {
     syncDirectory(dirname(made));

@@ -180,7 +180,7 @@ export class Tracer {
   }
 }
 
-/** Of OTLP/HTTP; other refusals are final. */
+/** Statuses of OTLP/HTTP after which to try again; other refusals are final. */
 const RETRYABLE = [429, 502, 503, 504];
 
 function spanOf({ trace, key, parent, name, kind, start, end, attributes, error, link }: Span): object {

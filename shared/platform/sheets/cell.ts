@@ -1,7 +1,7 @@
 /** Invisible: directional marks, joiners, BOMs, soft hyphens, control characters, fillers, variation selectors. */
 const UNSEEN = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 const SEEN = /[^\s\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/u;
-/** What spreadsheets and portals put around a number so that it stays a text: `="1107…"`, `'1107…`. */
+/** Protection of a number that must stay a text in spreadsheets and portals: `="1107…"`, `'1107…`. */
 const PROTECTED = /^(?:=?["“”]([^"“”]*)["“”]|['‘’](.*?)['‘’]?)$/;
 const FORMULA = /^=(?=[+\d])/;
 
@@ -23,14 +23,14 @@ export function wordOf(cell: string): Word {
   return { text: (inner ?? seen.replace(FORMULA, '')).trim(), isProtected: inner !== undefined };
 }
 
-/** What people put between the digits of a number, full width too. */
+/** Characters between the digits of a number, full width too. */
 const BETWEEN = /[\s()（）+＋.．\-‐‑‒–—―−－﹣⁃]/g;
 /** `28-11-2026`, `2026.11.28` */
 const DAY = /^\d\d?([-.])\d\d?\1(?:19|20)\d\d$|^(?:19|20)\d\d([-.])\d\d?\2\d\d?$/;
 /** `+44 (0)20 …`, a decimal number, `9.19877E+11`: the digits alone would be somebody else's number. */
 const NOT_BY_DIGITS = /\(0\)|^\+?\d{8,}[.,]\d+$|^\d[\d.,]*e\+?\d+$/i;
 
-/** As people write and programs export it: `+91 98765-43210`. Anything unclear stays, to be refused. */
+/** The digits of a number as people write it: `+91 98765-43210`. Anything unclear stays, and is refused. */
 export function phoneDigits(written: string): string {
   const number = wordOf(written).text.replace(/^(\d{8,})[.,]0$/, '$1'); // as programs export a column of numbers
   if (NOT_BY_DIGITS.test(number) || DAY.test(number)) return number;
