@@ -51,9 +51,9 @@ export interface TemplateComponents {
   readonly footer?: string;
   /** In the provider's order. A button's index is its place here, from 0. */
   readonly buttons: readonly TemplateButton[];
-  /** Of a limited-time offer. `expires`: each message says when. */
+  /** A limited-time offer. `expires`: each message says when. */
   readonly offer?: { readonly text: string; readonly expires: boolean };
-  /** Of a carousel: each with its own header, body and buttons; none has cards. */
+  /** The cards of a carousel: each with its own header, body and buttons; none has cards. */
   readonly cards?: readonly TemplateComponents[];
 }
 
@@ -102,7 +102,7 @@ export function chatTemplateId(
 /** The provider has not decided yet, so nothing is announced when a template gets one of these. */
 const UNDER_REVIEW: readonly ChatTemplateStatus[] = ['pending', 'in_appeal'];
 
-/** What is announced when a template goes from one status to another. */
+/** The event of a change from one status to another. */
 function eventOf(from: ChatTemplateStatus | undefined, to: ChatTemplateStatus): UnannouncedStatus['event'] | undefined {
   if (from === to || UNDER_REVIEW.includes(to)) return undefined;
   if (to === 'approved' || to === 'rejected') return to;
@@ -119,7 +119,7 @@ export function unannouncedOf(
   return event === undefined ? [] : [{ event, status, ...(reason === undefined ? {} : { reason }), at }];
 }
 
-/** What may be deleted: all of it is announced. */
+/** For deletions: everything of the template is announced. */
 export const ALL_ANNOUNCED = { 'unannounced.0': { $exists: false } } as const;
 
 /** What an account may ask for. Texts of authentication templates are WhatsApp's; `code` says the rest. */
@@ -129,7 +129,7 @@ export interface TemplateDraft {
   readonly category: (typeof CHAT_CATEGORIES)[number];
   readonly components: TemplateComponents;
   readonly examples: DraftExamples & { readonly cards?: readonly DraftExamples[] };
-  /** Of an authentication template, which has nothing else but its button. */
+  /** Only for an authentication template, which has nothing else but its button. */
   readonly code?: CodeDraft;
 }
 

@@ -32,7 +32,7 @@ export async function findChatTemplates(
   return new Map(found.map((template) => [template._id, template]));
 }
 
-/** Of any status, sorted by business account, name and language. */
+/** Templates of any status, sorted by business account, name and language. */
 export async function listChatTemplates(db: Db, account: AccountId): Promise<readonly ChatTemplateDocument[]> {
   return templates(db)
     .find({ _id: idsOf(account) })
@@ -243,7 +243,7 @@ export async function noteHeldBack(
   );
 }
 
-/** Of one business account or all, by business account, name and language. */
+/** For one business account or all; by business account, name and language. */
 export async function listChatTemplatePage(
   db: Db,
   account: AccountId,
@@ -308,7 +308,7 @@ export async function wishChatTemplate(db: Db, wish: Wish): Promise<boolean> {
   return matchedCount === 1;
 }
 
-/** If the provider does not have the template. False while it may still do it, or something is unannounced. */
+/** Only if the provider lacks the template. False while it may still do it, or something is unannounced. */
 export async function dropRequest(db: Db, id: Id): Promise<boolean> {
   const { deletedCount } = await requests(db).deleteOne({
     _id: id,
@@ -337,7 +337,7 @@ export async function findByRequest(
   return (await requests(db).findOne({ _id: idsOf(account), request })) ?? undefined;
 }
 
-/** Of one business account or all, by business account, name and language. */
+/** For one business account or all; by business account, name and language. */
 export async function listChatTemplateRequests(
   db: Db,
   account: AccountId,

@@ -29,7 +29,7 @@ const QUEUES = {
 } as const;
 export type Queue = keyof typeof QUEUES;
 
-/** So many of each account are shown before the next account's turn. */
+/** Things of one account that are shown before the next account's turn. */
 const SHOWN_OF_EACH = 3;
 /** Documents read at once. Further ones of the same account are skipped. */
 const CHUNK = 24;
@@ -177,7 +177,7 @@ function countOf(db: Db, { collection, status }: Source, account: AccountId): Pr
   return db.collection(collection).countDocuments({ status, account }, { limit: COUNTED_MAX });
 }
 
-/** Of all accounts, for each source, counted up to `limit`. */
+/** Counts the waiting things of all accounts, by source, up to `limit`. */
 export async function countWaiting(db: Db, queue: Queue, limit: number): Promise<number> {
   const counts = await Promise.all(
     QUEUES[queue].map(({ collection, status }) =>

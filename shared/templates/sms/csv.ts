@@ -60,7 +60,7 @@ type ReadCsv =
 
 export interface TemplateRow extends NewTemplate {
   readonly line: number;
-  /** What the file itself says; the rest are our defaults. */
+  /** Fields that the file itself gives; the rest are our defaults. */
   readonly told: readonly ('status' | 'routes')[];
 }
 
@@ -80,7 +80,7 @@ export interface CsvOptions {
 /** An account has hundreds of templates, rarely thousands; a portal's export has some 30 columns. */
 const LIMITS = { rows: 20_000, columns: 256, cell: 8_192 } as const;
 const ALL_SENDERS_MAX = 2_000;
-/** Of a file, and of one row. */
+/** Most problems listed for a file, and for one row. */
 export const PROBLEMS_MAX = 100;
 const ROW_PROBLEMS_MAX = 5;
 

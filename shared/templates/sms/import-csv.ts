@@ -298,7 +298,7 @@ export async function importTemplates(
   return { created, known };
 }
 
-/** Each only while it is as compared. Approvals and rejections are announced. Returns how many. */
+/** Changes each only while it is as compared; announces approvals and rejections. Returns how many. */
 async function updateTemplates(
   db: Db,
   clock: Clock,

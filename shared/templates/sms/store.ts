@@ -23,7 +23,7 @@ export class TemplateExists extends Error {
 /** Sorts after every id: ids are digits, and a colon follows 9. */
 const KEY_END = ':';
 
-/** What accounts make is counted (`QUOTAS.templates`) until somebody approves it. */
+/** Templates made by accounts count (`QUOTAS.templates`) until somebody approves them. */
 export type Maker = 'account' | 'operator';
 
 /** The template has passed `templateFaults`. Throws `TemplateExists` and `QuotaReached`. */
@@ -210,7 +210,7 @@ export function countApproved(db: Db, account: AccountId): Promise<number> {
   return templates(db).countDocuments({ account, status: 'approved' });
 }
 
-/** Of one sender or all the account's senders, for one route or any; in chunks, so that thousands never block. */
+/** For one sender or all of the account, for one route or any; in chunks, so that thousands never block. */
 export async function* readApproved(
   db: Db,
   account: AccountId,

@@ -56,7 +56,7 @@ export interface UnannouncedDecision {
   readonly request?: TemplateRequestId;
 }
 
-/** What may be deleted: all of it is announced. */
+/** For deletions: everything of the template is announced. */
 export const ALL_ANNOUNCED = { 'unannounced.0': { $exists: false } } as const;
 
 export type TemplateKey = `${AccountId}:${string}`;
@@ -106,7 +106,7 @@ export function routesOfTemplateCategory(category: TemplateCategory): readonly R
   return category === 'promotional' || category === 'service_explicit' ? ['promotional'] : ['transactional'];
 }
 
-/** One line break for all: most operators compare no octets. An account may say so (`lineBreaks: 'exact'`). */
+/** CR LF, CR and LF are the same to most operators. An account may compare exactly (`lineBreaks: 'exact'`). */
 export function foldLineBreaks(text: string): string {
   return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
 }
