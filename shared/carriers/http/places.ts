@@ -1,9 +1,14 @@
+/** In valid JSON: texts, and whole numbers of 16 digits or more, which JavaScript would round: they are ids. */
+const LONG_NUMBER = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])\d{16,}(?![\d.eE])/g;
+
 /** An answer or callback as a tree: its JSON, or `{ text }` where it is no JSON object. */
 export function readTree(body: Buffer): unknown {
   const text = body.toString('utf8');
   try {
     const tree: unknown = JSON.parse(text);
-    if (typeof tree === 'object') return tree;
+    if (typeof tree !== 'object') return { text: text.trim() };
+    if (!/\d{16}/.test(text)) return tree;
+    return JSON.parse(text.replaceAll(LONG_NUMBER, (found) => (found.startsWith('"') ? found : `"${found}"`)));
   } catch {}
   return { text: text.trim() };
 }

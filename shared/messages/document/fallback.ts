@@ -19,22 +19,22 @@ const RETURNED: readonly (MessageState | undefined)[] = ['queued', 'waiting'];
 
 /**
  * Adds what the change means for the fallback: nothing is due any more if the message arrived; the SMS goes if it
- * failed; and if the SMS goes already, a message that the provider returns does not leave again.
+ * failed; and if the SMS goes already, or has gone, a message that the provider returns does not leave again.
  */
 export function withFallback(message: AnyMessage, change: Change): Change {
-  if (!('fallback' in message) || message.fallback?.due === undefined || change.set?.fallback !== undefined)
-    return change;
+  if (!('fallback' in message) || message.fallback === undefined || change.set?.fallback !== undefined) return change;
   const { fallback } = message;
   const { state, entries } = change;
   if (fallback.decided !== undefined) {
-    if (!RETURNED.includes(state)) return change;
+    if (!RETURNED.includes(state) || fallback.ended?.kind === 'refused') return change;
     return joinChanges(change, overtaken(applyChange(message, change), fallback.decided.at));
   }
+  if (fallback.due === undefined) return change;
   if (ARRIVED.includes(state)) {
     return { ...change, set: { ...change.set, fallback: withoutDue(fallback) } };
   }
   if (!FAILED.includes(state)) return change;
-  const at = entries?.at(-1)?.at ?? message.fallback.due;
+  const at = entries?.at(-1)?.at ?? fallback.due;
   return { ...change, set: { ...change.set, fallback: { ...fallback, due: at, decided: { at, because: 'failed' } } } };
 }
 

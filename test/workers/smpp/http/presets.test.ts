@@ -210,6 +210,16 @@ describe('HTTP carriers: callbacks of the presets', () => {
     });
   }
 
+  it('an id that is a number of 19 digits stays exact, and texts stay as they are', () => {
+    const bytes = Buffer.from(
+      '{"results":[{"messageId":9007199254740993123,"status":{"groupName":"DELIVERED"},"to":"a\\",1234567890123456789,\\"b"}]}',
+    );
+
+    const { told } = toldReceipts({ bytes, isForm: false }, INFOBIP.http);
+
+    expect(told.map(({ id }) => id)).to.deep.equal(['9007199254740993123']);
+  });
+
   it('a signature as the documents of Twilio compute it, and no other', () => {
     const posted = {
       bytes: Buffer.from(
