@@ -4,10 +4,10 @@ import type { SessionCookie } from '../access/sessions.ts';
 import { type Policy, policyHeaders, sendBytes, sendPage, sendProblem, takesGzip } from '../http/answer.ts';
 import type { Handler, Reply } from '../http/context.ts';
 
-/** The name of an asset has the hash of its bytes. */
+/** An asset's name contains the hash of its bytes. */
 const FOREVER = ['Cache-Control', 'public, max-age=31536000, immutable', 'Vary', 'Accept-Encoding'];
 
-/** The dashboard's client: one page for every path, and the files that it loads. Both need no key: what they show, they ask of the API. */
+/** Serves one page for every path, and its assets. Neither needs a key: the client gets its data from the API. */
 export function createDashboard(
   files: ClientFiles,
   cookie: SessionCookie,
@@ -30,12 +30,11 @@ export function createDashboard(
   };
 }
 
-/** The client then does not ask who has signed in: the browser would write the 401 into its console as an error. */
+/** Tells the client that nobody is signed in; asking would make the browser log the 401 as an error. */
 function saysNobody(html: string): string {
   return html.replace('<html ', '<html data-nobody ');
 }
 
-/** One built file of the client, as it is and compressed. */
 interface Asset {
   readonly contentType: string;
   readonly plain: Buffer;
@@ -49,16 +48,15 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The built client (scripts/dashboard/), in memory. It is read at the first request, and again when another build has replaced
- * `index.html`: while an update starts one process after the other, each can serve what the other's page names. Only names that
- * the folder had are known, so no path leads out of it.
+ * The built client (scripts/dashboard/), in memory: read at the first request and again when a new build replaced
+ * `index.html`. While an update restarts processes one by one, each can still serve assets of the other build. Only
+ * names found in the folder are served, so no path leads out of it.
  */
 export class ClientFiles {
   readonly #folder = builtFolder();
   #builtAt: number | undefined;
   #built: Built | undefined;
 
-  /** Undefined when the client was never built. */
   built(): Built | undefined {
     const builtAt = statSync(join(this.#folder, 'index.html'), { throwIfNoEntry: false })?.mtimeMs;
     if (builtAt === this.#builtAt) return this.#built;
@@ -80,14 +78,14 @@ export class ClientFiles {
 
 interface Built {
   readonly page: string;
-  /** What a page below /docs has in its head. */
+  /** Goes into the head of pages below /docs. */
   readonly docsHead: string;
-  /** The versions of CHANGELOG.md, as HTML. */
+  /** CHANGELOG.md as HTML. */
   readonly changelog: string;
   readonly assets: ReadonlyMap<string, Asset>;
 }
 
-/** `dist/dashboard`, from wherever this file runs: gateway/dashboard/, dist/gateway/dashboard/, or one of the bundles of the tests. */
+/** `dist/dashboard`, seen from the source, from dist/gateway/dashboard/ or from a test bundle. */
 function builtFolder(): string {
   const up = ['..', '../..', '../../..', '../../../..'].map((path) => join(import.meta.dirname, path));
   const root = up.find((path) => existsSync(join(path, 'package.json'))) ?? '.';
@@ -105,7 +103,7 @@ function readAssets(folder: string): ReadonlyMap<string, Asset> {
   );
 }
 
-/** Nothing but files of our own, no inline script or style, in no frame (docs/decisions/0035). */
+/** Only our own files, no inline script or style, no framing (docs/decisions/0035). */
 export const POLICY: Policy = {
   defaultSrc: ["'none'"],
   scriptSrc: ["'self'"],

@@ -25,7 +25,7 @@ export function App() {
   );
 }
 
-/** The page of the address, or what must come before it: signing in, a second factor. */
+/** The page for the current address, unless signing in or setting up a second factor comes first. */
 function Current() {
   const { path } = useLocation();
   const problem = useSession();
@@ -57,7 +57,7 @@ function Current() {
   );
 }
 
-/** A user who may not see the overview, such as an operator, begins with the first page of the navigation. */
+/** For users who may not see the overview, such as operators: the first page of their navigation. */
 function FirstPage() {
   const { route } = useLocation();
   const first = PAGES.find((page) => page.nav !== undefined && maySee(page));
@@ -65,7 +65,7 @@ function FirstPage() {
   return null;
 }
 
-/** Asks once who is signed in. Returns what went wrong with that, if anything. */
+/** Asks once who is signed in; returns the problem if that failed. */
 function useSession(): { readonly problem: ApiProblem; readonly retry: () => void } | undefined {
   const [problem, setProblem] = useState<ApiProblem>();
   const ask = (): void => {
@@ -78,7 +78,6 @@ function useSession(): { readonly problem: ApiProblem; readonly retry: () => voi
   return problem && { problem, retry: ask };
 }
 
-/** No page has this address. */
 function NoPage() {
   return (
     <>
@@ -90,7 +89,6 @@ function NoPage() {
   );
 }
 
-/** The user's role may not see this page. */
 function NotAllowed({ title, needs }: { readonly title: string; readonly needs: Permission | undefined }) {
   return (
     <>
@@ -105,7 +103,6 @@ interface Match {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** The page of a path, and the values of its `:names`. The first that fits. */
 function matchPage(path: string): Match | undefined {
   for (const page of PAGES) {
     const match = exec(path, page.path);
@@ -114,7 +111,7 @@ function matchPage(path: string): Match | undefined {
   return undefined;
 }
 
-/** Shows the matched page, anew for another address of the same page, and for tests. */
+/** Keyed by address and test mode, so that the page is mounted anew when either changes. */
 function Route({ match: { page, params } }: { readonly match: Match }) {
   const View = page.view;
   return (
@@ -124,7 +121,7 @@ function Route({ match: { page, params } }: { readonly match: Match }) {
   );
 }
 
-/** A page that throws is replaced by what went wrong; without this, nothing would be left of the frame either. */
+/** Shows the error when a page throws; otherwise the frame would vanish too. */
 class FaultBoundary extends Component<{ readonly children: ComponentChildren }, { readonly error?: unknown }> {
   override componentDidCatch(error: unknown): void {
     this.setState({ error });

@@ -41,7 +41,6 @@ import { VerificationsPage } from './pages/verifications.tsx';
 import { WebhookPage } from './pages/webhook.tsx';
 import { WebhooksPage } from './pages/webhooks.tsx';
 
-/** Every page of the dashboard: its path, its title, who may see it, what shows it, and its place in the navigation if it is there. */
 export const PAGES: readonly Page[] = [
   page('/dashboard', 'Overview', 'read', OverviewPage, ['', 'overview']),
   page('/dashboard/send', 'Send', 'send', SendOnePage, ['Messaging', 'send']),

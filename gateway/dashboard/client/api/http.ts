@@ -3,12 +3,11 @@ import { type Signal, signal } from '@preact/signals';
 /** Undefined and empty values are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** The header of a request that a page makes by itself: it does not keep the session from ending. */
+/** Sent with requests that a page makes by itself, so that they do not keep the session alive. */
 export const AUTOMATIC = { 'x-dashboard-auto': '1' } as const;
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Calls of the API. Each gives the body of the answer, or throws an `ApiProblem`. */
 export function get<T>(
   path: string,
   query: Query = {},
@@ -22,8 +21,8 @@ export function post<T>(path: string, body: object = {}): Promise<T> {
 }
 
 /**
- * A POST that makes something: pressed again after a lost answer, it makes nothing twice. A refusal keeps the key: it may be of
- * the second press (in flight, too many requests), while the first one was accepted.
+ * POSTs something new under an idempotency key, so pressing again after a lost answer creates it once. A refusal keeps
+ * the key: it may answer the second press (in flight, too many requests) while the first was accepted.
  */
 export async function create<T>(path: string, body: object): Promise<T> {
   const what = `${path} ${JSON.stringify(body)}`;
@@ -55,8 +54,8 @@ export function queryText(query: Query): string {
 }
 
 /**
- * When the session has ended, the user signs in over the page, which keeps what was typed, and the call is made again. The same when
- * the gateway wants the password again before it does this.
+ * When the session has ended, or the gateway wants the password again, a dialog over the page asks for it (what was
+ * typed stays) and then the call is repeated.
  */
 async function call<T>(
   method: Method,
@@ -70,7 +69,7 @@ async function call<T>(
     // A form of another site cannot set `x-dashboard` (gateway/access/sessions.ts).
     headers: {
       ...{ ...headers, ...lookHeader(path), 'x-dashboard': '1' },
-      // For whom this page is: the gateway refuses what comes from a page of somebody else.
+      // The gateway refuses requests from a page that was loaded for another user.
       ...(userId !== undefined && { 'x-dashboard-user': userId }),
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
     },
@@ -81,7 +80,7 @@ async function call<T>(
   const isEnded = answer.status === 401 && userId !== undefined && !path.startsWith('/v2/session');
   if (isEnded && (await ask(signInAsked, answer.value?.code === 'other_user'))) answer = await reach(path, init);
   if (answer.value?.code === 'confirmation_required' && (await ask(confirmAsked))) answer = await reach(path, init);
-  if (answer.ok) return answer.value as T; // /openapi.json says what each path answers.
+  if (answer.ok) return answer.value as T; // /openapi.json defines each path's answer.
   throw new ApiProblem(answer.status, answer.value ?? {});
 }
 
@@ -99,11 +98,11 @@ function parse(text: string): Record<string, unknown> | undefined {
   try {
     return text === '' ? undefined : JSON.parse(text);
   } catch {
-    return undefined; // A proxy's page.
+    return undefined; // A proxy's error page.
   }
 }
 
-/** Keys of attempts that are not accepted yet, by what they try to make: made again after a lost answer, it has the same key. */
+/** Idempotency keys of attempts that are not accepted yet, by path and body. */
 const open = new Map<string, string>();
 
 /** `crypto.randomUUID` is missing on plain http. */
@@ -118,14 +117,14 @@ export interface FieldError {
   readonly detail: string;
 }
 
-/** An answer that is not a success (RFC 9457), or none at all: then `status` is 0. */
+/** An unsuccessful answer (RFC 9457). `status` is 0 when there was no answer. */
 export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
   readonly title: string;
   readonly errors: readonly FieldError[];
   readonly requestId: string | undefined;
-  /** Members beyond those of every problem, such as `mismatch`. */
+  /** The whole problem, including members that only some problems have, such as `mismatch`. */
   readonly body: Readonly<Record<string, unknown>>;
 
   constructor(status: number, body: Readonly<Record<string, unknown>>) {
@@ -139,7 +138,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** What is wrong with a field, and the gateway cannot see. */
+/** A mistake in a field that the client finds before it asks the gateway. */
 export function fieldProblem(error: FieldError): ApiProblem {
   return new ApiProblem(400, { title: 'Invalid request', errors: [error] });
 }
@@ -152,7 +151,6 @@ function noConnection(): ApiProblem {
   });
 }
 
-/** Whatever was thrown, as something to show. */
 export function asProblem(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error;
   return new ApiProblem(-1, {
@@ -166,22 +164,20 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The account that an operator looks at. */
 export interface Looked {
   readonly account_id: string;
   readonly name: string;
 }
 
-/** Who is signed in, whatever account is looked at, and what concerns all accounts. */
+/** Paths that are about the user or about all accounts, never about the account that an operator looks at. */
 const OWN = ['/v2/admin/', '/v2/session', '/v2/profile'] as const;
 
-/** Whether pages show tests: what test keys sent, and what was sent in this mode (gateway/access/account.ts). */
+/** Whether pages show test messages and send in test mode (gateway/access/account.ts). */
 export const testing = signal(false);
 
-/** Undefined: none. The gateway answers as it answers the account, and records what was looked at (gateway/access/looking.ts). */
+/** The account an operator looks at: answers are as for that account, and recorded (gateway/access/looking.ts). */
 export const looking = signal<Looked | undefined>(undefined);
 
-/** For calls of the API: in which account, and whether of tests. */
 function lookHeader(path: string): Record<string, string> {
   const account = looking.value;
   if (OWN.some((own) => path.startsWith(own))) return {};
@@ -191,7 +187,7 @@ function lookHeader(path: string): Record<string, string> {
   };
 }
 
-/** The same for what a browser opens without headers. */
+/** The same as `lookHeader`, for URLs that a browser opens without headers. */
 export function lookQuery(): { readonly account?: string; readonly mode?: 'test' } {
   return {
     ...(looking.value !== undefined && { account: looking.value.account_id }),
@@ -199,29 +195,29 @@ export function lookQuery(): { readonly account?: string; readonly mode?: 'test'
   };
 }
 
-/** A question over the page, which pages/sign-in.tsx asks. */
+/** A dialog over the page, shown by pages/sign-in.tsx. */
 interface Asked {
-  /** Somebody else has signed in in another tab: all tabs have one session. */
+  /** Somebody else has signed in in another tab: all tabs share one session. */
   readonly byOther: boolean;
   readonly resolve: (done: boolean) => void;
-  /** True when the user has done what is asked for. */
+  /** True when the user did what was asked. */
   readonly answer: Promise<boolean>;
 }
 
-/** The gateway wants the password again before it does something. */
+/** Set while the gateway wants the password again before it does something. */
 export const confirmAsked = signal<Asked | undefined>(undefined);
 
-/** The session ended while a page was open. */
+/** Set while a page is open whose session has ended. */
 export const signInAsked = signal<Asked | undefined>(undefined);
 
 let userId: string | undefined;
 
-/** From now on an answer 401 means that the session has ended. Before, it means that there is none yet. */
+/** From now on 401 means that the session has ended; before, that nobody is signed in. */
 export function setSignedIn(as: string | undefined): void {
   userId = as;
 }
 
-/** Calls that need the same together ask once. */
+/** Concurrent calls that need the same answer share one dialog. */
 function ask(question: Signal<Asked | undefined>, byOther = false): Promise<boolean> {
   if (question.value !== undefined) return question.value.answer;
   let resolve = (_done: boolean) => {};

@@ -4,36 +4,36 @@ import { AUTOMATIC, get, looking, lookQuery, queryText, testing } from './http.t
 import { hasAccount, session } from './session.ts';
 
 /**
- * Gets each value that the gateway tells as it changes. A tab has one stream for all that it shows (browsers allow six connections
- * to one host), and none while nobody looks at the tab.
+ * Live values from the event stream. A tab has one stream for everything it shows, because browsers allow six
+ * connections to one host, and none while the tab is hidden.
  */
 type Listener = (value: unknown) => void;
 
-/** Components come and go together when the page changes: the stream is opened once for all of them. */
+/** Components mount and unmount together when the page changes, so the stream is reopened once for all. */
 const GATHER_MS = 50;
-/** After an answer that was no stream, then twice as long each time. A stream that only ended is opened again by the browser. */
+/** Doubled after each refusal. A stream that merely ended is reopened by the browser. */
 const AGAIN_MS = 15_000;
 const AGAIN_MS_MAX = 60_000;
-/** A gateway that restarts is back within this time. */
+/** A restarting gateway is back within this time. */
 const SILENT_MS = 10_000;
 
-/** A page listens, but the stream is not open: what it shows may be old. */
+/** True while a page listens and the stream is not open: its values may be old. */
 export const isSilent = signal(false);
 
 const listeners = new Map<string, Set<Listener>>();
 /** The last value of each event, for components that appear later. */
 const known = new Map<string, unknown>();
 let stream: EventSource | undefined;
-/** The events that the open stream has. */
+/** The event names of the open stream. */
 let told = '';
 let timer: ReturnType<typeof setTimeout> | undefined;
 let againMs = AGAIN_MS;
 let againTimer: ReturnType<typeof setTimeout> | undefined;
 let silentTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** The newest value of an event, such as `balance`; undefined until the first one has come. /openapi.json lists the events. */
+/** The newest value of an event of /openapi.json, such as `balance`; undefined until the first has come. */
 export function useLive<T>(name: string): T | undefined {
-  const [value, setValue] = useState<T | undefined>(known.get(name) as T | undefined); // what the event has is in the document
+  const [value, setValue] = useState<T | undefined>(known.get(name) as T | undefined); // typed by /openapi.json
   useEffect(() => {
     const listener: Listener = (next) => setValue(next as T);
     const all = listeners.get(name) ?? new Set();
@@ -51,11 +51,11 @@ export function useLive<T>(name: string): T | undefined {
 }
 
 document.addEventListener('visibilitychange', reopenSoon);
-// A sign-in over an open page opens the stream again that ended with the session.
+// Signing in again reopens the stream that ended with the session.
 session.subscribe(reopenSoon);
 for (const which of [looking, testing]) {
   which.subscribe(() => {
-    known.clear(); // They are of another account.
+    known.clear(); // The values belong to another account.
     reopenSoon();
   });
 }
@@ -65,7 +65,7 @@ function reopenSoon(): void {
   timer = setTimeout(reopen, GATHER_MS);
 }
 
-/** Opens the stream that tells what is listened to now, if it is another one. */
+/** Reopens the stream if the set of events has changed. */
 function reopen(): void {
   const names = document.hidden || !session.value ? [] : [...listeners.keys()].sort();
   const wanted = names.join(',');
@@ -107,9 +107,9 @@ function reopen(): void {
   });
 }
 
-/** The stream was refused or ended, and the browser does not open it again. */
+/** For a stream that was refused or ended and that the browser does not reopen. */
 async function lose(): Promise<void> {
-  // When the session has ended, this asks to sign in, and is answered after that.
+  // If the session has ended, this call waits until the user has signed in again.
   await get('/v2/profile', {}, { headers: AUTOMATIC }).catch(() => undefined);
   clearTimeout(againTimer);
   againTimer = setTimeout(reopen, againMs);

@@ -13,38 +13,37 @@ import {
 } from './page-list.ts';
 
 interface Again {
-  /** Reads again; what is shown stays until the answer comes. */
+  /** Reads again; the old data stays until the answer comes. */
   readonly reload: () => void;
-  /** The same, because the stream told of something. It does not count as an act of the user, so the session may end meanwhile. */
+  /** Reads again because of a live event. This does not keep the session alive. */
   readonly follow: () => void;
 }
 
 export interface Loaded<T> extends Again {
   readonly data: T | undefined;
-  /** Why there is no data, or why it could not be read anew. */
+  /** Why there is no data, or why the last reading failed. */
   readonly problem: ApiProblem | undefined;
-  /** Shows this from now on, for what an answer has just said. */
+  /** Replaces the data, for example with what a POST answered. */
   readonly setData: (data: T) => void;
 }
 
-/** What goes with each call of a reading. */
 interface Calls {
   readonly signal: AbortSignal;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 interface Reading<T> {
-  /** `isFollowing`: nothing but the stream asks for it. */
+  /** `isFollowing`: only a live event asked for it. */
   readonly read: (calls: Calls, isFollowing: boolean) => Promise<T>;
   readonly show: (answer: T, isFollowing: boolean) => void;
   readonly fail: (problem: ApiProblem) => void;
 }
 
-/** Reads when the component appears, when `url` changes, and again when it is asked to. Only the last answer is shown. */
+/** Reads on mount, when `url` changes and on request. Only the answer to the last request is shown. */
 function useReading<T>(url: string, { read, show, fail }: Reading<T>): Again {
   const [times, setTimes] = useState(0);
   const follows = useRef(false);
-  /** True until what the user asked for is answered. A `follow` that begins the read anew in between counts as asked for too. */
+  /** True until a reading that the user asked for is answered, even if a `follow` restarts it in between. */
   const isAwaited = useRef(true);
   useEffect(() => {
     const leaving = new AbortController();
@@ -72,7 +71,6 @@ function useReading<T>(url: string, { read, show, fail }: Reading<T>): Again {
   return { reload: useCallback(() => again(false), [again]), follow: useCallback(() => again(true), [again]) };
 }
 
-/** Reads `path` when the component appears, and when path or query change. */
 export function useLoad<T>(path: string, query: Query = {}): Loaded<T> {
   const url = path + queryText(query);
   const [state, setState] = useState<{ url?: string; data?: T; problem?: ApiProblem }>({});
@@ -92,7 +90,7 @@ export function useLoad<T>(path: string, query: Query = {}): Loaded<T> {
 
 const EVERY_MS = 5_000;
 
-/** Follows what no event of the stream tells, from one answer to the next; not in a tab that nobody looks at. `isOpen`: it may still change. */
+/** Polls what no live event announces while `isOpen` says that it may still change; not in a hidden tab. */
 export function useReadAgain<T>({ data, problem, follow }: Loaded<T>, isOpen: (data: T) => boolean): void {
   useEffect(() => {
     if (data === undefined || !isOpen(data)) return;
@@ -108,7 +106,6 @@ export function useReadAgain<T>({ data, problem, follow }: Loaded<T>, isOpen: (d
   }, [data, problem, follow]);
 }
 
-/** A list as the API answers it. */
 interface Answer<T> {
   readonly data: readonly T[];
   readonly next_cursor: string | null;
@@ -118,20 +115,19 @@ export interface Listed<T> {
   /** Undefined until the first page has come. */
   readonly rows: readonly T[] | undefined;
   readonly problem: ApiProblem | undefined;
-  /** Does again what `problem` is about. */
+  /** Repeats what `problem` is about. */
   readonly retry: () => void;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
   readonly loadMore: () => void;
-  /** There is news, which `reload` shows: it does not move what is read further below. */
+  /** The first page has changed. Only `reload` shows it, so that rows do not move under a reader. */
   readonly hasNews: boolean;
-  /** Reads again all pages that are shown. */
+  /** Reads all shown pages again. */
   readonly reload: () => void;
-  /** Reads the first page, because the stream told of something. */
+  /** Reads the first page because of a live event. */
   readonly follow: () => void;
 }
 
-/** A list, page by page. */
 export function usePages<T>(path: string, query: Query = {}): Listed<T> {
   const url = path + queryText(query);
   const [state, setState] = useState<PageList<T>>({ url });

@@ -1,16 +1,15 @@
 import type { ApiProblem } from './http.ts';
 
-/** The first pages of a list, as one. */
+/** The first `count` pages of a list, joined. */
 export interface Pages<T> {
   readonly rows: readonly T[];
-  /** Where the next page begins; null when there is none. */
+  /** Null after the last page. */
   readonly cursor: string | null;
   readonly count: number;
 }
 
-/** A list as it is shown, and what is on its way. */
 export interface PageList<T> {
-  /** What it is a list of: path and query. */
+  /** The list's path and query. */
   readonly url: string;
   /** Undefined until the first page has come. */
   readonly pages?: Pages<T>;
@@ -18,18 +17,17 @@ export interface PageList<T> {
   /** The first page has changed since it was shown. */
   readonly hasNews?: boolean;
   readonly problem?: ApiProblem;
-  /** What failed: the reading of the next page, or of what is shown. */
+  /** Which reading failed: of the next page, or of the shown pages. */
   readonly failed?: 'more' | 'shown';
 }
 
-/** The list was read anew because the user asked for it. */
 export function shown<T>({ url }: PageList<T>, pages: Pages<T>): PageList<T> {
   return { url, pages };
 }
 
 /**
- * Its first page was read anew because the stream told of something. Whoever has loaded more is reading further below: then all of
- * it stays, and the news is only told of.
+ * After a live event: shows the new first page if no more was loaded. Otherwise the user is reading further down, so
+ * the rows stay and only `hasNews` is set.
  */
 export function followed<T>(list: PageList<T>, first: Pages<T>): PageList<T> {
   const { url, pages, isLoadingMore = false } = list;
@@ -42,12 +40,11 @@ export function notShown<T>(list: PageList<T>, problem: ApiProblem): PageList<T>
   return { ...list, problem, failed: 'shown' };
 }
 
-/** The page after `pages` was asked for. */
 export function loading<T>({ problem: _, failed: __, ...list }: PageList<T>): PageList<T> {
   return { ...list, isLoadingMore: true };
 }
 
-/** The page after `pages` has come. It is dropped when the list was read anew meanwhile. */
+/** Appends the next page, unless the list was read again in the meantime. */
 export function loaded<T>(list: PageList<T>, pages: Pages<T>, next: Pages<T>): PageList<T> {
   return list.pages === pages ? { ...list, pages: joined(pages, next), isLoadingMore: false } : list;
 }

@@ -1,8 +1,8 @@
 type OperatorScope = 'admin:read' | 'admin:look' | 'admin:support' | 'admin:money' | 'admin:routing';
-/** Scopes are those of keys; `owner` is what no key has. */
+/** The scopes of keys, and `owner`, which no key has. */
 export type Permission = 'read' | 'send' | 'otp' | 'manage' | 'owner' | OperatorScope;
 
-/** Who has a permission, in words. gateway/access/scopes.ts gives permissions to roles. */
+/** Who has a permission, in words (gateway/access/scopes.ts). */
 const WHO: Readonly<Record<Permission, string>> = {
   read: 'users of an account',
   send: 'senders, developers and owners',
@@ -16,7 +16,7 @@ const WHO: Readonly<Record<Permission, string>> = {
   'admin:routing': 'operators',
 };
 
-/** Whom a page is for, and what a user can do who is none of them. No owner can make an operator, and operators have no owner. */
+/** Says whom a page is for and how to get access. No owner can make an operator, and operators have no owner. */
 export function whoMay(needs: Permission, hasAccount: boolean): string {
   const only = `This page is for ${WHO[needs]} only.`;
   return needs.startsWith('admin:') || !hasAccount ? only : `${only} Ask an owner of your account for that role.`;

@@ -6,17 +6,17 @@ import type { Permission } from './permission.ts';
 
 type Session = AnswerOf<typeof ownSession>;
 
-/** Undefined until the gateway has said it; null when nobody is signed in. */
+/** Undefined until the gateway has answered; null when nobody is signed in. */
 export const session = signal<Session | null | undefined>(undefined);
 
-/** The sign-in name of a user who has just chosen a password by a link; the sign-in form begins with it. */
+/** Prefills the sign-in form for a user who has just chosen a password by a link. */
 export const newcomer = signal('');
 
-/** Asks who is signed in, unless the page says that nobody is (`data-nobody`, gateway/dashboard/serve.ts). Throws when the gateway does not say. */
+/** Throws if the gateway does not answer. Does not ask if the page has `data-nobody` (gateway/dashboard/serve.ts). */
 export async function loadSession(): Promise<void> {
   const { dataset } = document.documentElement;
   if ('nobody' in dataset) {
-    delete dataset.nobody; // The page may ask again after somebody has signed in.
+    delete dataset.nobody; // After a sign-in the page may ask again.
     return setSession(null);
   }
   try {
@@ -31,7 +31,7 @@ export async function signIn(credentials: object): Promise<void> {
   setSession(await post<Session>('/v2/session', credentials));
 }
 
-/** Also when the session has ended already: the page may show nothing of the account any more. */
+/** Also if the session has ended already, so that the page shows nothing of the account any more. */
 export async function signOut(): Promise<void> {
   try {
     await remove('/v2/session');
@@ -41,18 +41,17 @@ export async function signOut(): Promise<void> {
   setSession(null);
 }
 
-/** Whether the user has all of these. The gateway decides again on each call; this only hides what would be refused. */
+/** Whether the user has all of these permissions. It only hides what the gateway would refuse on the call. */
 export function may(...needed: readonly Permission[]): boolean {
   const scopes = session.value?.scopes ?? [];
   return needed.every((one) => scopes.includes(one) || (one === 'read' && looking.value !== undefined));
 }
 
-/** Whether the user has one of these. */
 export function mayAny(...needed: readonly Permission[]): boolean {
   return needed.some((one) => may(one));
 }
 
-/** Whether pages of an account show something: operators have none of their own. */
+/** Operators have no account of their own, only the one that they look at. */
 export function hasAccount(): boolean {
   return session.value?.account != null || looking.value !== undefined;
 }
@@ -72,14 +71,14 @@ function setSession(now: Session | null): void {
 const LOOKING = 'looking';
 const TESTING = 'testing';
 
-/** Kept for this tab alone, as the account is that is looked at. */
+/** Kept for this tab alone. */
 export function showTests(are: boolean): void {
   if (are) sessionStorage.setItem(TESTING, '1');
   else sessionStorage.removeItem(TESTING);
   testing.value = are;
 }
 
-/** In which account an operator is. Kept for this tab alone, so that two tabs can look at two accounts. */
+/** Kept for this tab alone, so that two tabs can show two accounts. */
 export function lookAt(account: Looked | undefined): void {
   if (account === undefined) sessionStorage.removeItem(LOOKING);
   else sessionStorage.setItem(LOOKING, JSON.stringify({ account_id: account.account_id, name: account.name }));

@@ -18,7 +18,7 @@ document.addEventListener('DOMContentLoaded', () => {
 
 const SHOWN_MS = 2_000;
 
-/** A button at every sample. It copies what is shown of it. */
+/** Copies only the language that is shown. */
 function addCopyButtons(): void {
   for (const sample of document.querySelectorAll('.sample')) {
     const button = document.createElement('button');
@@ -40,7 +40,7 @@ async function copy(button: HTMLElement, sample: Element): Promise<void> {
   }, SHOWN_MS);
 }
 
-/** One choice for all samples. Without the script each language is behind its name. */
+/** Choosing a language applies to all samples. Without the script each language can be unfolded. */
 function chooseLanguages(): void {
   for (const sample of document.querySelectorAll('.sample')) {
     const shown = [...sample.querySelectorAll<HTMLDetailsElement>('details[data-language]')];
@@ -60,7 +60,7 @@ function languageButton(language: string): HTMLElement {
   button.type = 'button';
   button.textContent = language;
   button.addEventListener('click', () => {
-    // The samples above get other heights. What was clicked stays where it is.
+    // Samples above change their heights: keep the clicked button where it was.
     const before = button.getBoundingClientRect().top;
     show(language);
     scrollBy({ top: button.getBoundingClientRect().top - before, behavior: 'instant' });
@@ -81,11 +81,11 @@ function show(language: string): void {
 interface Entry {
   readonly item: HTMLElement;
   readonly name: string;
-  /** What the page says of it, in lower case. */
+  /** The lower-case text that is searched. */
   readonly text: string;
 }
 
-/** Filters the contents at the side by what the page says of each entry. `/` leads to the box, Escape empties it. */
+/** Filters the table of contents by the text of each section. `/` focuses the box, Escape clears it. */
 function search(): void {
   const form = document.querySelector<HTMLFormElement>('form.search');
   const box = form?.querySelector('input');
@@ -93,7 +93,7 @@ function search(): void {
   const navigation = form?.parentElement;
   if (!form || !box || !status || !navigation) return;
   form.hidden = false;
-  // Reads the whole page: not before somebody searches.
+  // Filled at the first search, because it reads the whole page.
   let read: readonly Entry[] | undefined;
   const entriesNow = (): readonly Entry[] => {
     read ??= [...navigation.querySelectorAll('li')].map(entryOf);
@@ -139,7 +139,7 @@ function entryOf(item: HTMLElement): Entry {
   return { item, name, text: `${name} ${place === null ? '' : wordsOf(place).toLowerCase()}` };
 }
 
-/** Not the samples, and not the errors: every operation has the same. */
+/** Without samples and errors, which are the same for every operation. */
 function wordsOf(place: HTMLElement): string {
   if (!place.classList.contains('operation')) return place.textContent ?? '';
   const told = place.querySelectorAll('.route, .told > p, .fields dt, .fields dd');
@@ -151,17 +151,17 @@ function setShown({ item, text }: Entry, words: readonly string[]): boolean {
   return !item.hidden;
 }
 
-/** On a narrow screen the contents lie over the page. */
+/** On a narrow screen the table of contents lies over the page. */
 function closePopover(): void {
   const contents = document.getElementById('contents');
   if (contents?.matches(':popover-open')) contents.hidePopover();
 }
 
 const KEY = 'harkara-docs-key';
-/** Test keys alone: what is tried from a page of documentation must neither leave nor cost. */
+/** Only test keys: requests from the documentation must neither reach a phone nor cost anything. */
 const TEST_KEY = /^hk_test_[0-9a-z]{26}_[0-9a-f]{64}$/;
 
-/** A form at each sample of a request that a test key may make: it is sent to this gateway, and its answer shown. */
+/** Adds a form to each sample that a test key may send; it calls this gateway and shows the answer. */
 function addTryForms(): void {
   for (const sample of document.querySelectorAll<HTMLElement>('.sample[data-method]')) {
     const button = document.createElement('button');

@@ -10,18 +10,17 @@ import { Brand, Notice, type PageProps } from '../parts/page.tsx';
 import { Button, Icon, type IconName } from '../parts/value.tsx';
 import { storedTheme, storeTheme, type Theme } from './theme.ts';
 
-/** The groups of the navigation, in this order. */
+/** In the order of the navigation. */
 const GROUPS = ['', 'Messaging', 'Settings', 'Operators'] as const;
 
-/** One page of the dashboard. */
 export interface Page {
   /** Such as `/dashboard/messages/:message_id`. */
   readonly path: string;
-  /** For the window, and for the navigation if the page is in it. The page's own heading is its `PageHead`. */
+  /** Used by the window and the navigation; the heading comes from `PageHead`. */
   readonly title: string;
-  /** Who may see it: who has one of these. `[]`: everybody who is signed in. `open`: without signing in. */
+  /** Any one of these permissions is enough. `[]`: everybody who is signed in. `open`: no sign-in needed. */
   readonly needs: Permission | readonly Permission[] | 'open';
-  /** Its place in the navigation. Pages that are reached from another page have none. */
+  /** Absent for pages that are reached from another page. */
   readonly nav: readonly [group: (typeof GROUPS)[number], icon: IconName] | undefined;
   readonly view: ComponentType<PageProps>;
 }
@@ -32,7 +31,6 @@ interface FrameProps {
   readonly children: ComponentChildren;
 }
 
-/** What is around every page of a signed-in user: navigation, who one is, and how to leave. */
 export function Frame({ pages, current, children }: FrameProps) {
   return (
     <div class="frame">
@@ -60,7 +58,7 @@ export function Frame({ pages, current, children }: FrameProps) {
   );
 }
 
-/** The notice on pages with live values while no values come. */
+/** Shown on pages with live values while the stream is down. */
 function Silence() {
   if (!isSilent.value) return null;
   return (
@@ -72,7 +70,6 @@ function Silence() {
   );
 }
 
-/** Whose account an operator is in, on each of its pages. */
 function LookingBanner() {
   const { route } = useLocation();
   const account = looking.value;
@@ -97,7 +94,7 @@ const MODES = [
   [true, 'Test'],
 ] as const;
 
-/** What pages of messages show, and what is sent from them. */
+/** Switches between live and test messages. */
 function ModeSwitch() {
   if (!hasAccount()) return null;
   return (
@@ -107,7 +104,6 @@ function ModeSwitch() {
   );
 }
 
-/** On each page in test mode. */
 function TestBanner() {
   if (!testing.value || !hasAccount()) return null;
   return (
@@ -130,7 +126,6 @@ const THEMES = [
   ['dark', 'Dark'],
 ] as const satisfies readonly (readonly [Theme, string])[];
 
-/** Who is signed in, the theme, and the way out. */
 function UserMenu() {
   const id = useId();
   const who = session.value;
@@ -191,7 +186,7 @@ interface SegmentsProps<T> {
   readonly onChange: (value: T) => void;
 }
 
-/** One of a few, side by side. */
+/** Radio buttons side by side. */
 function Segments<T>({ legend, options, value, onChange }: SegmentsProps<T>) {
   const name = useId();
   return (
@@ -212,7 +207,7 @@ interface NavigationProps {
   readonly current: Page | undefined;
 }
 
-/** Links to the pages that the user may see, in their groups. An operator who is in an account sees that one's alone. */
+/** Lists the pages that the user may see; for an operator inside an account only that account's pages. */
 function Navigation({ pages, current }: NavigationProps) {
   return (
     <nav class="navigation" aria-label="Main">
@@ -240,7 +235,7 @@ function Navigation({ pages, current }: NavigationProps) {
   );
 }
 
-/** The same on a narrow screen, from behind a button. */
+/** The navigation on a narrow screen, opened by a button. */
 function NavigationDrawer(props: NavigationProps) {
   const [openOn, setOpenOn] = useState<Page | 'none'>();
   const here = props.current ?? 'none';
@@ -259,17 +254,17 @@ function NavigationDrawer(props: NavigationProps) {
   );
 }
 
-/** An account's page is of no use to an operator who is in no account. */
+/** Operators see pages of an account only while they look at one. */
 export function maySee({ needs = [], path }: Page): boolean {
   if (needs === 'open') return true;
   const isAllowed = needs.length === 0 || mayAny(...[needs].flat());
   return isAllowed && (hasAccount() || path.startsWith('/dashboard/admin') || path === '/dashboard/profile');
 }
 
-/** First pages: all others are below them, by their addresses alone. */
+/** Every other page lies below these by its address, so they are current only on an exact match. */
 const ROOTS: readonly string[] = ['/dashboard', '/dashboard/admin'];
 
-/** Whether `page` or a page below it is open: `/dashboard/messages` for one message. */
+/** True for the page and for pages below it: `/dashboard/messages` is current while one message is open. */
 function isWithin(current: Page | undefined, page: Page): boolean {
   if (current === undefined) return false;
   return current.path === page.path || (!ROOTS.includes(page.path) && current.path.startsWith(`${page.path}/`));

@@ -2,13 +2,13 @@ export type Theme = 'system' | 'light' | 'dark';
 
 const KEY = 'theme';
 
-/** What this browser's user chose. It is the only thing that the dashboard keeps in the browser. */
+/** The only thing that the dashboard keeps in the browser after the tab is closed. */
 export function storedTheme(): Theme {
   try {
     const stored = localStorage.getItem(KEY);
     return stored === 'light' || stored === 'dark' ? stored : 'system';
   } catch {
-    return 'system'; // Storage is switched off.
+    return 'system'; // Storage is disabled.
   }
 }
 
@@ -17,7 +17,7 @@ export function storeTheme(theme: Theme): void {
     if (theme === 'system') localStorage.removeItem(KEY);
     else localStorage.setItem(KEY, theme);
   } catch {
-    // Without storage the choice holds until the page is closed.
+    // Without storage the theme lasts until the page is closed.
   }
   applyTheme(theme);
 }
@@ -27,5 +27,5 @@ function applyTheme(theme: Theme): void {
   else document.documentElement.dataset.theme = theme;
 }
 
-// In the head of each page it is a script of its own that runs before the first paint, so that a chosen theme never flashes.
+// Built as its own script in each page's head: it runs before the first paint, so a chosen theme never flashes.
 applyTheme(storedTheme());

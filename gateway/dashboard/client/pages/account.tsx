@@ -63,8 +63,6 @@ export function AccountSettingsPage() {
   );
 }
 
-/** The buyer on statements, as owners and operators set it. */
-
 type Billing = AnswerOf<typeof ownSettings>['billing'];
 
 export function BillingFields() {
@@ -86,7 +84,6 @@ export function BillingFields() {
   );
 }
 
-/** As it is sent: what is left empty is not on statements. */
 export function billingIn(values: FormValues) {
   return filled({
     name: values.text('billing.name'),
@@ -96,7 +93,7 @@ export function billingIn(values: FormValues) {
   });
 }
 
-/** What is set, in the same form. */
+/** The details that are set, in the form of the request. */
 export function filled(billing: Billing): object {
   return Object.fromEntries(Object.entries(billing).filter(([, value]) => value !== null && value.length > 0));
 }

@@ -47,7 +47,7 @@ const OUTCOME: Column<AuditEntry> = {
   cell: ({ outcome }) => (outcome === 'begun' ? 'perhaps done' : outcome),
 };
 
-/** As `GET /v2/admin/audit` shows it: the operator's command is named too. */
+/** `GET /v2/admin/audit` adds the account, which is null for operators. */
 type AnyEntry = AuditEntry & { readonly account_id: string | null };
 
 export function OperatorsAuditPage() {
@@ -104,7 +104,6 @@ function Entries<T extends AuditEntry>({ who, last, ...page }: EntriesProps<T>) 
   );
 }
 
-/** One change: who, from where, what, before and after. */
 function EntryDialog({ of }: { readonly of: AuditEntry }) {
   const changes = changesOf(of);
   return (
@@ -148,10 +147,10 @@ function named({ actor }: Pick<AuditEntry, 'actor'>): string {
   return actor.name ?? `${actor.kind} ${actor.id}`;
 }
 
-/** What is called how, in the stored forms of things. */
+/** Fields that may hold the name of a stored thing. */
 const NAMES = ['name', 'url', 'sender', 'username', 'number'] as const;
 
-/** The changed thing by its name, as it was then; by its id when it has none. */
+/** The name that the changed thing had then, or its id. */
 function subjectOf({ subject, before, after }: AuditEntry): string {
   for (const state of [after, before]) {
     for (const member of NAMES) {
@@ -162,7 +161,6 @@ function subjectOf({ subject, before, after }: AuditEntry): string {
   return (subject.id ?? subject.kind).replace(/:$/, '');
 }
 
-/** The fields that differ, in words. */
 function changesOf({ before, after }: AuditEntry) {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   return [...names]

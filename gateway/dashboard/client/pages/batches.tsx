@@ -26,7 +26,7 @@ import { messageHref, type Status } from './messages.tsx';
 
 type Counts = Readonly<Record<Exclude<Status, 'read' | 'received'>, number>>;
 
-/** Without `counts` when the page did not count it. */
+/** Lists leave `counts` out. */
 export type Batch = EntryOf<typeof batches> & Partial<Pick<AnswerOf<typeof batch>, 'credits_refunded'>>;
 
 const BATCH_TONES: Readonly<Record<NonNullable<Batch['state']>, Tone>> = {
@@ -66,7 +66,6 @@ export function BatchesPage() {
   );
 }
 
-/** How much of a batch has left. */
 function Left({ of: { batch_id: id, progress } }: { readonly of: Batch }) {
   if (progress === undefined) return <span class="soft">open it to count</span>;
   return <Progress part={progress} label={`Progress of ${id}`} />;
@@ -106,7 +105,7 @@ export function BatchPage({ params }: PageProps) {
   );
 }
 
-/** Counts move while messages leave, and then while receipts come. */
+/** Counts change while messages leave and, after that, while receipts come. */
 function isOpen({ state, counts }: Batch): boolean {
   return state === 'processing' || state === 'stopping' || (counts?.sent ?? 0) > 0;
 }
@@ -162,7 +161,7 @@ function Failures({ path, id, count }: FailuresProps) {
   const list = usePages<Failure>(`${path}/failures`);
   const read = useRef(count);
   useEffect(() => {
-    if (count === read.current) return; // The list reads itself when it appears.
+    if (count === read.current) return; // The list loads itself on mount.
     read.current = count;
     list.follow();
   }, [count, list.follow]);

@@ -30,13 +30,13 @@ const HEADERS = [
 const BUTTONS_MAX = 10;
 
 interface ChatFormProps {
-  /** One that is edited, and where. */
+  /** The template to edit and its API path; absent for a new one. */
   readonly edits?: { readonly of: ChatTemplate; readonly path: string };
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
-/** Asks the provider for a template, or for another content of one, with a preview of what customers see. */
+/** Requests a template, or new content for an existing one, with a preview. */
 export function ChatForm({ edits, onClose, onDone }: ChatFormProps) {
   const of = edits?.of;
   const numbers = useChatNumbers();
@@ -264,7 +264,6 @@ function ChatButtonFields({ index, of, onChange, onRemove }: ChatButtonFieldsPro
   );
 }
 
-/** What a form for a chat-app template holds while one types. */
 interface ChatDraft {
   readonly category: string;
   readonly format: string;
@@ -304,7 +303,7 @@ function draftOf(of: ChatTemplate | undefined): ChatDraft {
   };
 }
 
-/** As the gateway wants it: what is empty is left out. */
+/** The request; empty fields are left out. */
 function requestOf(draft: ChatDraft, variables: number): object {
   const { category, format, header, headerExample, headerUrl, body, bodyExamples, footer, buttons } = draft;
   return {

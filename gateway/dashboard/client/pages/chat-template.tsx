@@ -21,14 +21,14 @@ export function wordsOf(state: string): readonly [words: string, tone: Tone] {
   return WORDS[state] ?? [state.replaceAll('_', ' '), 'plain'];
 }
 
-/** Headers that are a file. Each message brings its own; the review wants a sample. */
+/** Header formats that are a file. Each message brings its own; the review needs a sample. */
 const FILES: readonly string[] = ['image', 'video', 'document'];
 
 export function isFile(format: string): boolean {
   return FILES.includes(format);
 }
 
-/** What the preview shows in place of a file or a place: its name, when there is one. */
+/** The preview's text for a file (its name, if the URL has one) or a location. */
 export function placeholderOf(format: string, url = ''): string {
   const name = URL.canParse(url) ? new URL(url).pathname.split('/').at(-1) : '';
   return name ? `[${format}: ${name}]` : `[${format}]`;
@@ -59,19 +59,18 @@ export const LANGUAGES = [
   ['ur', 'Urdu (ur)'],
 ] as const;
 
-/** The variables of a text, in their order. */
+/** Ascending. */
 export function variablesIn(text: string): readonly string[] {
   return [...new Set([...text.matchAll(/\{\{\s*(\d+)\s*\}\}/g)].map(([, digits = '']) => digits))].sort(
     (a, b) => Number(a) - Number(b),
   );
 }
 
-/** The text with its examples. */
 export function filled(text: string, examples: readonly string[]): string {
   return text.replaceAll(/\{\{\s*(\d+)\s*\}\}/g, (place, digits: string) => examples[Number(digits) - 1] || place);
 }
 
-/** Whether the form has a field for each part of it: it would lose the others. */
+/** Whether the form has a field for each part of the template: saving would lose the others. */
 export function isOfTheForm({ category, header, buttons, offer, cards }: ChatTemplate): boolean {
   return (
     category !== 'authentication' &&
@@ -92,7 +91,7 @@ interface PhoneProps {
   readonly buttons?: readonly string[];
 }
 
-/** How a message will look on a phone, roughly. */
+/** A rough preview of the message. */
 export function Phone({ title, header = '', body, footer = '', buttons = [] }: PhoneProps) {
   return (
     <figure class="phone">

@@ -30,7 +30,7 @@ export function ChatTemplatesPage() {
   const list = usePages<ChatTemplate>(CHAT_TEMPLATES_PATH, filter.values);
   const [open, setOpen] = useState<'new' | ChatTemplate>();
   const counted = JSON.stringify(useLive('chat_templates'));
-  // The provider has decided, or the list of the provider was read.
+  // The provider has decided, or its list was read.
   useEffect(() => list.follow(), [counted]);
   const close = () => setOpen(undefined);
   const changed = () => {
@@ -93,13 +93,12 @@ interface ChatPanelProps {
   readonly onChange: () => void;
 }
 
-/** One chat-app template, and what can be done about it. */
 function ChatPanel({ of, onClose, onChange }: ChatPanelProps) {
   const [edits, setEdits] = useState(false);
   const [dialog, open] = useDialog();
   const numbers = useChatNumbers();
   const from = numbers.find(({ business_id }) => business_id === of.business_id)?.number;
-  // Another business account may have one of the same name.
+  // Another business account may have a template of the same name.
   const path = `${CHAT_TEMPLATES_PATH}/${of.name}/${of.language}${queryText({ from })}`;
   if (edits) return <ChatForm edits={{ of, path }} onClose={() => setEdits(false)} onDone={onChange} />;
   const drop = () =>
@@ -158,7 +157,7 @@ function ChatPanel({ of, onClose, onChange }: ChatPanelProps) {
   );
 }
 
-/** A state in words, how long it has been waited for, and why it is no better one. */
+/** The state in words, how long the review has taken, and the reason for a refusal. */
 function ChatState({ of }: { readonly of: ChatTemplate }) {
   const [words, tone] = wordsOf(of.state);
   const waits = of.state === 'pending' || of.state === 'requested';

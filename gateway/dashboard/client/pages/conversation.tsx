@@ -67,7 +67,7 @@ export function ConversationPage({ params: { customer = '' } }: PageProps) {
   );
 }
 
-/** From above downwards, as one reads; the newest ones are in view, above the box for the answer. */
+/** Oldest first; scrolled to the newest, above the answer box. */
 function Messages({ list, acts }: { readonly list: Listed<InboxMessage>; readonly acts: BubbleActs | undefined }) {
   const { rows, problem, retry, hasMore, hasNews, isLoadingMore, loadMore, reload } = list;
   const box = useRef<HTMLElement>(null);
@@ -77,7 +77,7 @@ function Messages({ list, acts }: { readonly list: Listed<InboxMessage>; readonl
   useLayoutEffect(() => {
     box.current?.scrollTo(0, box.current.scrollHeight);
   }, [newest]);
-  // Earlier ones appear above what one reads, which stays where it is.
+  // Keep the visible messages in place when earlier ones are added above.
   useLayoutEffect(() => {
     const now = box.current?.scrollHeight ?? 0;
     if (box.current !== null && height.current > 0) box.current.scrollTop += now - height.current;
@@ -129,7 +129,7 @@ function Paid({ customer: { conversation } }: { readonly customer: Customer }) {
   );
 }
 
-/** Reads again when something is new of this customer, or somebody wrote. A busy account has other news every second. */
+/** Reads again when a message with this customer changes or any customer writes, not at other news. */
 function useFollowed(names: readonly string[], follow: () => void): void {
   const newest = useLive<{ readonly data: readonly InboxMessage[] }>('messages')?.data;
   const news = newest
@@ -144,9 +144,9 @@ function useFollowed(names: readonly string[], follow: () => void): void {
 
 interface BubbleProps {
   readonly message: InboxMessage;
-  /** The message that this one answers or reacts to, if it is shown too. */
+  /** The message that this one answers or reacts to, if it is loaded. */
   readonly answered?: InboxMessage | undefined;
-  /** What one may do with it: only while the customer may be written to freely. */
+  /** Absent outside the session, when no free-form message may be sent. */
   readonly acts?: BubbleActs | undefined;
 }
 
@@ -155,10 +155,9 @@ interface BubbleActs {
   readonly react: (message: InboxMessage, emoji: string) => Promise<void>;
 }
 
-/** What WhatsApp itself offers first, without those that need a mood. */
+/** The first suggestions of WhatsApp itself. */
 const EMOJIS = ['👍', '❤️', '🙏'];
 
-/** One message, with its words. */
 function Bubble({ message, answered, acts }: BubbleProps) {
   const { message_id, direction, created_at, status, error_reason, group_id, choices = [] } = message;
   return (
@@ -189,7 +188,7 @@ function Bubble({ message, answered, acts }: BubbleProps) {
   );
 }
 
-/** The provider must have it: what a customer wrote, or what it took of ours. */
+/** The provider must have the message: the customer wrote it, or the provider accepted it. */
 function canBeAnswered({ direction, status, group_id, type }: InboxMessage): boolean {
   if (type === 'reaction') return false;
   return direction === 'in' ? group_id === undefined : status !== 'queued' && status !== 'rejected';
@@ -217,7 +216,7 @@ function Acts({ message, acts: { quote, react } }: { readonly message: InboxMess
 
 const WITH_FILE = ['image', 'video', 'audio', 'voice', 'document', 'sticker'];
 
-/** Pictures, sound and film open in a tab of their own, where nothing of them can run; other files are stored. */
+/** Images, audio and video open in a new tab that runs no scripts; other files are downloaded. */
 function FileLink({ message: { message_id, type = '' } }: { readonly message: InboxMessage }) {
   if (!WITH_FILE.includes(type)) return null;
   const query = queryText({ user: session.value?.user.user_id });
@@ -230,7 +229,6 @@ function FileLink({ message: { message_id, type = '' } }: { readonly message: In
   );
 }
 
-/** What it says, as a text. */
 function inWords(message: InboxMessage): string {
   return message.direction === 'in' ? said(message) : sent(message);
 }
@@ -247,18 +245,17 @@ function sent({ type, template, language, params = [], body, body_cut }: InboxMe
   return `${PLAIN.includes(type ?? '') ? '' : `(${type}) `}${body}${body_cut ? '…' : ''}`;
 }
 
-/** What can be seen of these needs no word before it. */
+/** Types that need no label before their content. */
 const PLAIN = ['text', 'buttons', 'list', 'reaction'];
 
 interface AnswerProps {
   readonly customer: Customer;
-  /** The message that is answered, if one was chosen. */
   readonly quoted?: InboxMessage | undefined;
   readonly onUnquote: () => void;
   readonly onSent: () => void;
 }
 
-/** A box to write to the customer; outside the session a template. */
+/** A free-form answer, or a template outside the session. */
 function Answer({ customer, quoted, onUnquote, onSent }: AnswerProps) {
   const [text, setText] = useState('');
   if (!isOpen(customer)) {
@@ -278,7 +275,7 @@ function Answer({ customer, quoted, onUnquote, onSent }: AnswerProps) {
       ...(from !== null && { from }),
       ...(quoted && { reply_to: quoted.message_id }),
     });
-    setText((now) => (now === text ? '' : now)); // The user may have gone on writing meanwhile.
+    setText((now) => (now === text ? '' : now)); // The user may have typed on meanwhile.
     toast('Answer sent.');
     onUnquote();
     onSent();
@@ -300,7 +297,7 @@ function Answer({ customer, quoted, onUnquote, onSent }: AnswerProps) {
   );
 }
 
-/** Sends an approved template with its values, from the number that the customer wrote to if the account still has it. */
+/** Sends an approved template from the number that the customer wrote to, if the account still has it. */
 function TemplateForm({ customer: { to, number: written }, onSent }: Pick<AnswerProps, 'customer' | 'onSent'>) {
   const [sent, setSent] = useState(0);
   const numbers = useChatNumbers();

@@ -73,7 +73,7 @@ const COLUMNS: readonly Column<Entry>[] = [
 
 export type Overview = AnswerOf<typeof accountOverview>;
 
-/** What is left, live, how long it lasts at the rate of the last week, and until when it may be used. */
+/** The live balance, its expiry, and how long it lasts at the last week's rate. */
 export function BalanceStats({ overview }: { readonly overview: Overview }) {
   const { credits_per_day: rate, expiry_date, expires_in_days: days } = overview;
   const balance = useLive<{ readonly balance: number }>('balance')?.balance ?? overview.balance;
@@ -90,7 +90,6 @@ export function BalanceStats({ overview }: { readonly overview: Overview }) {
   );
 }
 
-/** Credits that have expired are not sent with, however many are left. */
 function lastsNote(balance: number, rate: number, expiresInDays: number): string {
   if (rate === 0) return 'credits';
   const lasts = Math.floor(balance / rate);
@@ -107,7 +106,6 @@ type LowBalance = AnswerOf<typeof lowBalance>;
 
 const PATH = '/v2/account/low-balance';
 
-/** At which balance somebody is told, and the button that changes it. */
 function LowBalanceLine() {
   const { data, setData } = useLoad<LowBalance>(PATH);
   const [dialog, open] = useDialog();
@@ -145,7 +143,7 @@ function LowBalanceLine() {
 export type Prices = AnswerOf<typeof accountPrices>;
 export type Price = Prices['prices'][number];
 
-/** What the account pays; the first line that fits decides. */
+/** The first line that matches a message decides its price. */
 export function PricesTable({ prices }: { readonly prices: Prices['prices'] }) {
   if (prices.length === 0) return <p class="soft">An SMS costs 1 credit for each recipient, however long it is.</p>;
   return (
@@ -177,7 +175,7 @@ const REASONS = [
   ['correction', 'Corrections'],
 ] as const;
 
-/** Where the things are that a change was for, by the beginning of their ids. */
+/** The page of the thing that a change was for, by the prefix of its id. */
 const PAGES: readonly (readonly [prefix: string, what: string, path?: string])[] = [
   ['bat_', 'batch', '/dashboard/batches/'],
   ['sch_', 'schedule', '/dashboard/schedules?show=all#'],
@@ -185,7 +183,6 @@ const PAGES: readonly (readonly [prefix: string, what: string, path?: string])[]
   ['cnv_', 'conversation'],
 ];
 
-/** What a change was for, in words, with a link to it. */
 function PurposeOf({ entry }: { readonly entry: Entry }) {
   const { reason, reference, schedule_ids: schedules, note } = entry;
   if (reason === 'refund') {
@@ -222,7 +219,7 @@ function PurposeOf({ entry }: { readonly entry: Entry }) {
   );
 }
 
-/** The messages with their numbers and references, and a mark where the same was charged twice. */
+/** The charged messages, with a mark where the same message was charged twice. */
 function Messages({ of: entry }: { readonly of: Entry }) {
   const { messages = [], message_count: count = 0, repeats = [], amount, change_id: change } = entry;
   const [few] = [messages.slice(0, count > 2 ? 1 : 2)];

@@ -78,7 +78,7 @@ function removing({ cta_id: id, value }: Cta): Asking {
   };
 }
 
-/** First what the file would do, then the import itself. */
+/** Previews what the file would change, then imports it. */
 function ImportDialog({ onDone }: { readonly onDone: () => void }) {
   const onClose = useClosing();
   const [csv, setCsv] = useState<string>();

@@ -17,7 +17,6 @@ import {
   type WholeDelivery,
 } from './webhooks.tsx';
 
-/** The delivery log: every event that was posted or will be. */
 export function Deliveries({ webhook, path }: { readonly webhook: Webhook; readonly path: string }) {
   const filter = useUrlFilter('event', 'state', 'message_id');
   const list = usePages<ListedDelivery>(`${path}/deliveries`, filter.values);
@@ -71,13 +70,13 @@ export function Deliveries({ webhook, path }: { readonly webhook: Webhook; reado
 
 interface DeliveryPanelProps {
   readonly webhook: Webhook;
-  /** The webhook's, as a path of the API. */
+  /** The webhook's API path. */
   readonly path: string;
   readonly eventId: string;
   readonly onChange: () => void;
 }
 
-/** One event: what was posted, and what was answered each time. */
+/** One event: its body and the answer to each attempt. */
 function DeliveryPanel({ webhook, path, eventId, onChange }: DeliveryPanelProps) {
   const own = `${path}/deliveries/${eventId}`;
   const delivery = useLoad<WholeDelivery>(own);
@@ -144,13 +143,13 @@ function Attempts({ of }: { readonly of: WholeDelivery }) {
   );
 }
 
-/** Without the signature: only we and your server have the secret. */
+/** Without the signature: only the gateway and the customer's server have the secret. */
 function curlOf(url: string, { event_id, body }: WholeDelivery): string {
   const quoted = body.replaceAll("'", "'\\''");
   return `curl -X POST '${url}' -H 'Content-Type: application/json' \\\n  -H 'webhook-id: ${event_id}' -d '${quoted}'`;
 }
 
-/** What was lost and is posted again, with its progress. */
+/** Events that are being posted again after a loss, with progress. */
 export function Replays({ path }: { readonly path: string }) {
   const list = usePages<Replay>(`${path}/replays`);
   const live = useLive<{ readonly data: readonly Replay[] }>('replays');
@@ -173,7 +172,7 @@ export function Replays({ path }: { readonly path: string }) {
       </FormDialog>,
     );
   const known = live?.data.map(({ replay_id }) => replay_id).join() ?? '';
-  // One that began elsewhere is not in the list yet.
+  // A replay that was started elsewhere is not in the list yet.
   useEffect(() => list.follow(), [known]);
   const now = (row: Replay) => live?.data.find(({ replay_id }) => replay_id === row.replay_id) ?? row;
   return (

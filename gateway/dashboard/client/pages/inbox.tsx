@@ -48,7 +48,7 @@ export function InboxPage() {
   );
 }
 
-/** A list that is read again when somebody wrote. */
+/** A list that is read again when a customer writes. */
 function useReceived<T>(path: string, query: Query): Listed<T> {
   const list = usePages<T>(path, query);
   const newest = useLive<{ readonly message_id: string | null }>('inbox')?.message_id;
@@ -58,7 +58,7 @@ function useReceived<T>(path: string, query: Query): Listed<T> {
   return list;
 }
 
-/** Leads to a customer's thread; of nobody known the page there says so. */
+/** Opens a customer's conversation; for an unknown number that page says so. */
 function FindCustomer() {
   const { route } = useLocation();
   const id = useId();
@@ -93,7 +93,7 @@ const COLUMNS: readonly Column<InboxRow>[] = [
 
 const MINUTE_MS = 60_000;
 
-/** How long one may still write freely. */
+/** How much time is left for free-form messages. */
 export function SessionBadge({ customer: { session_until: until } }: { readonly customer: Customer }) {
   const left = until === null ? 0 : new Date(until).getTime() - exactNow();
   if (until === null || left <= 0) return <Badge>Closed: templates only</Badge>;
@@ -104,7 +104,7 @@ export function SessionBadge({ customer: { session_until: until } }: { readonly 
   );
 }
 
-/** Whether the session is open by the clock of this page. */
+/** By this page's clock. */
 export function isOpen({ session_until: until }: Customer): boolean {
   return until !== null && new Date(until).getTime() > exactNow();
 }

@@ -12,20 +12,19 @@ import { AddButton, Badge, Button, CodeBlock, CopyId, Facts, number, Time, type 
 
 export type Key = EntryOf<typeof keys>;
 type KeyDetail = AnswerOf<typeof showKey>;
-/** It has the whole key, this once. */
+/** Has the whole key, which is shown this once. */
 type CreatedKey = AnswerOf<typeof createKey>;
 
 const STATE_TONES: Readonly<Record<Key['state'], Tone>> = { active: 'good', expired: 'plain', revoked: 'plain' };
 
 const DAY_MS = 86_400_000;
-/** In how many days a new key may end, for people to choose from. */
+/** Choices for a new key's lifetime, in days. */
 const LIVES = [
   ['30', 'In 30 days'],
   ['90', 'In 90 days'],
   ['365', 'In a year'],
 ] as const;
 
-/** The field of the request, if one was chosen. */
 function endOf(days: string | undefined, nowMs: number): { readonly expires_at?: string } {
   return days ? { expires_at: new Date(nowMs + Number(days) * DAY_MS).toISOString() } : {};
 }
@@ -37,7 +36,7 @@ const SCOPES = [
   { value: 'manage', label: 'manage', hint: 'Change settings: keys, webhooks, templates.' },
 ];
 
-/** What a first call with the key looks like. */
+/** A first request with the new key. */
 function curlOf(key: string, scopes: readonly string[]): string {
   const [path, body] = scopes.includes('read')
     ? ['/v2/balance', '']
@@ -118,7 +117,7 @@ const KINDS = [
 ] as const;
 
 interface CreateKeyProps {
-  /** Pressed again after a lost answer, it must be the same request: its times count from here. */
+  /** Expiry counts from here, so that pressing again after a lost answer sends the same request. */
   readonly opened: number;
   readonly onCreated: (made: CreatedKey) => void;
 }
@@ -131,7 +130,7 @@ function CreateKeyDialog({ opened, onCreated }: CreateKeyProps) {
       name: values.text('name'),
       scopes: values.all('scopes'),
       allowed_ips: values.lines('allowed_ips'),
-      // A test key has a rate of its own, unless another one is given.
+      // A test key has its own default rate.
       ...(!(isTest && values.text('per_minute') === USUAL_RATE) && { per_minute: values.number('per_minute') }),
       ...endOf(values.optional('expires_at'), opened),
     });
@@ -148,11 +147,10 @@ function CreateKeyDialog({ opened, onCreated }: CreateKeyProps) {
   );
 }
 
-/** As the field has it. */
+/** The form's default rate. */
 const USUAL_RATE = '1000';
 const NEW_KEY = { scopes: ['send', 'read'], per_minute: USUAL_RATE };
 
-/** What a new key and a changed key have in common. */
 function KeyFields() {
   return (
     <>
@@ -177,7 +175,6 @@ interface KeyPanelProps {
   readonly onRotated: (made: CreatedKey) => void;
 }
 
-/** One key: how it is used, and what can be done about it. */
 function KeyPanel({ of, onClose, onChange, onRotated }: KeyPanelProps) {
   const [dialog, open] = useDialog();
   const path = `/v2/account/keys/${of.key_id}`;
@@ -203,7 +200,7 @@ function KeyPanel({ of, onClose, onChange, onRotated }: KeyPanelProps) {
       </FormDialog>,
     );
   const rotate = () => {
-    const opened = exactNow(); // Pressed again after a lost answer, it must be the same request.
+    const opened = exactNow(); // Pressing again after a lost answer must send the same request.
     open(
       <FormDialog
         title="Rotate the key?"
@@ -247,7 +244,6 @@ interface RevokeProps {
   readonly onChange: () => void;
 }
 
-/** Asks, and says which keys this one has made. */
 function RevokeDialog({ of, path, onChange }: RevokeProps) {
   const { data } = useLoad<KeyDetail>(path);
   const [alsoMade, setAlsoMade] = useState(false);

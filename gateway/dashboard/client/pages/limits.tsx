@@ -61,7 +61,7 @@ export function LimitsPage() {
 }
 
 interface CapsDialogProps {
-  /** Absent: the key is chosen too. */
+  /** Absent: the form has a field for the key. */
   readonly known: KeyCaps | undefined;
   readonly onDone: () => void;
 }
@@ -102,7 +102,7 @@ interface LimitsCardProps {
   readonly name: string;
 }
 
-/** What an account may spend and whom it may send to, for operators. */
+/** Spending caps and allowed destinations of an account, for operators. */
 export function LimitsCard({ account, name }: LimitsCardProps) {
   const path = `/v2/admin/accounts/${account}`;
   const loaded = useLoad<Limits>(`${path}/limits`);
@@ -169,7 +169,7 @@ export function LimitsCard({ account, name }: LimitsCardProps) {
   );
 }
 
-/** What is shown of limits to an account and to operators. */
+/** Parts that accounts and operators both see. */
 
 function SpendingStats({ day, month }: Caps) {
   return (
@@ -186,7 +186,7 @@ function capNote({ cap, spent, resets_on: on }: Cap): string {
   return `of ${number(cap)} credits, ${left}; anew on ${on}`;
 }
 
-/** `950 of 5,000`, of a key. */
+/** `950 of 5,000` */
 function capText({ cap, spent }: Cap): string {
   return cap === null ? 'no cap' : `${number(spent)} of ${number(cap)}`;
 }
@@ -218,13 +218,13 @@ const TONES: Readonly<Record<Hold['state'], Tone>> = { held: 'bad', watched: 'wa
 
 interface HoldsProps {
   readonly holds: readonly Hold[];
-  /** The address below which a hold is released. */
+  /** The API path below which a hold is released. */
   readonly path: string;
   readonly mayRelease: boolean;
   readonly onDone: () => void;
 }
 
-/** Nothing, when nothing looks like fraud. */
+/** Renders nothing while no traffic looks like fraud. */
 function HoldsCard({ holds, path, mayRelease, onDone }: HoldsProps) {
   const [dialog, open] = useDialog();
   const release = ({ prefix }: Hold) =>
@@ -278,7 +278,6 @@ function HoldsCard({ holds, path, mayRelease, onDone }: HoldsProps) {
   );
 }
 
-/** How the numbers begin that are counted together, and where they are from. */
 export const PREFIX: Column<Pick<Hold, 'prefix' | 'country'>> = {
   head: 'Numbers',
   cell: ({ prefix, country }) => (
@@ -288,12 +287,12 @@ export const PREFIX: Column<Pick<Hold, 'prefix' | 'country'>> = {
   ),
 };
 
-/** What the two fields of every cap begin with. */
+/** Initial values of `CapFields`. */
 function capsOf({ day, month }: Caps) {
   return { spend_per_day: day.cap, spend_per_month: month.cap };
 }
 
-/** The two fields of every cap. */
+/** The daily and the monthly cap. */
 function CapFields() {
   return (
     <>
@@ -314,7 +313,7 @@ type Cap = Limits['day'];
 
 export type KeyCaps = Limits['keys'][number];
 
-/** A prefix whose traffic looks like fraud. */
+/** A prefix whose traffic is held because it looks like fraud. */
 type Hold = Limits['holds'][number];
 
 const BRAKES: readonly (readonly [Limits['brake'], string])[] = [
@@ -325,12 +324,11 @@ const BRAKES: readonly (readonly [Limits['brake'], string])[] = [
 
 const COUNTRY_NAMES = new Intl.DisplayNames('en', { type: 'region' });
 
-/** `AE` as `United Arab Emirates (AE)`. */
 function countryName(code: string): string {
   return `${COUNTRY_NAMES.of(code)} (${code})`;
 }
 
-/** Of an account and of a route: when SMS may leave, by the recipient's clock. */
+/** Hours in which SMS may leave, by the recipient's clock; for accounts and routes. */
 export function DaytimeFields() {
   return (
     <fieldset class="field">
@@ -348,7 +346,7 @@ export function DaytimeFields() {
   );
 }
 
-/** As a member of the request. Hours of which one is missing are asked for, so that the answer says so. */
+/** Sent even if one of the two times is missing, so that the gateway says so. */
 export function daytimeOf(values: FormValues) {
   const [from, to] = [values.optional('daytime.from'), values.optional('daytime.to')];
   if (from === undefined && to === undefined) return {};

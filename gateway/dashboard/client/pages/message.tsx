@@ -89,7 +89,6 @@ function MessageLinks({ ids }: { readonly ids: readonly string[] }) {
   );
 }
 
-/** Each event for each webhook, which is called by its address. */
 function Webhooks({ message }: { readonly message: WholeMessage }) {
   const own = useLoad<{ readonly data: readonly Pick<Webhook, 'webhook_id' | 'url'>[] }>('/v2/account/webhooks').data
     ?.data;
@@ -216,7 +215,7 @@ function factsOf(message: WholeMessage): readonly Fact[] {
   ];
 }
 
-/** What happened to a message, in words, with what carriers wrote as they wrote it. */
+/** The message's history, with carriers' words quoted as they came. */
 function Timeline({ entries }: { readonly entries: readonly Happening[] }) {
   return (
     <ol class="timeline">
@@ -234,7 +233,7 @@ function Timeline({ entries }: { readonly entries: readonly Happening[] }) {
   );
 }
 
-/** With a link to the line of the statement. */
+/** Links to the line of the statement. */
 function Paid({ words, entry }: { readonly words: string; readonly entry: Happening }) {
   const { credits, change_id: change, ledger_seq: seq } = entry;
   return (
@@ -283,7 +282,7 @@ const BEWARE: Partial<Record<WholeMessage['status'], string>> = {
   sent: 'The first one may still arrive: then the recipient gets the text twice.',
 };
 
-/** Sends the text once more, as a new message. Not what waits: it would arrive beside itself. Nor the code of a verification. */
+/** Not for waiting messages, as both would arrive, nor for verification codes. */
 function Resend({ message }: { readonly message: WholeMessage }) {
   const [dialog, open] = useDialog();
   const { route } = useLocation();
@@ -314,7 +313,7 @@ function Resend({ message }: { readonly message: WholeMessage }) {
   );
 }
 
-/** What `path` shows of a message, read again when its state changes. The stream tells that at once, of the newest messages only. */
+/** Loads `path` and reloads when the message's state changes. Live events cover only the newest messages. */
 export function useFollowedMessage<T extends Pick<Message, 'status'>>(path: string, id: string): Loaded<T> {
   const message = useLoad<T>(path);
   const newest = useLive<{ readonly data: readonly Message[] }>('messages');

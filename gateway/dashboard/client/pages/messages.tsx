@@ -30,7 +30,7 @@ export type Status = 'queued' | 'sent' | 'delivered' | 'failed' | 'expired' | 'r
 export type Message = EntryOf<typeof messages>;
 export type WholeMessage = AnswerOf<typeof message>;
 
-/** One entry of a timeline: `what` says which other members it has. */
+/** An entry of a message's timeline; `what` decides which other members it has. */
 export type Happening = WholeMessage['timeline'][number];
 
 export const STATUS_TONES: Readonly<Record<Status, Tone>> = {
@@ -112,7 +112,7 @@ export function MessagesPage() {
   );
 }
 
-/** A file has no such filters. */
+/** Exports do not have these filters. */
 function withoutChange({ change_id, customer, ...others }: Readonly<Record<Name, string>>) {
   return others;
 }
@@ -126,7 +126,7 @@ const DIRECTIONS = [
   ['in', 'Received'],
 ] as const;
 
-/** The filters in the address. An id leads to its message, and a number is searched however it was written. */
+/** The filters in the address. Entering an id opens that message; a number may be written in any form. */
 function useSearch(): UrlFilter<Name> {
   const filter = useUrlFilter(...NAMES);
   const { route } = useLocation();
@@ -177,7 +177,6 @@ const COLUMNS: readonly Column<Message>[] = [
 type Exports = AnswerOf<typeof exportList>;
 type Export = Exports['exports'][number];
 
-/** The files of messages that were asked for, and the button that asks for what is shown now. */
 function useExports(filter: Readonly<Record<string, string>>) {
   const loaded = useLoad<Exports>('/v2/account/exports');
   const [busy, setBusy] = useState(false);
@@ -333,7 +332,7 @@ function Found({ values }: { readonly values: Readonly<Record<'search' | 'accoun
   );
 }
 
-/** A message of any account: its page in that account, where its webhooks and its batch are too. */
+/** Redirects to the message's page inside its account, which also has its webhooks and batch. */
 export function OpenMessagePage({ params: { message_id: id = '' } }: PageProps) {
   const { route } = useLocation();
   const found = useLoad<AnswerOf<typeof findMessage>>(`/v2/admin/messages/${encodeURIComponent(id)}`);

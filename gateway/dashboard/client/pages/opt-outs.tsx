@@ -86,7 +86,7 @@ function removing({ opt_out_id: id, customer }: OptOut): Asking {
   };
 }
 
-/** What customers told the chat-app provider. Only they can take it back. */
+/** Customers who stopped marketing messages at the chat-app provider. Only they can undo it. */
 function MarketingStops() {
   const list = usePages<EntryOf<typeof marketingStops>>('/v2/account/marketing-stops');
   return (

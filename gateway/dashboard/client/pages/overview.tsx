@@ -122,7 +122,7 @@ function OperatorTable({ rows }: { readonly rows: readonly OperatorRow[] }) {
   );
 }
 
-/** What to do with an account that has not sent anything. */
+/** Shown until the account has sent something. */
 function FirstSteps() {
   return (
     <Card title="Begin here" lead="Nothing was sent yet. Five steps; the first may take your service provider a day.">
@@ -150,7 +150,6 @@ function FirstSteps() {
   );
 }
 
-/** The period in four numbers. */
 function MessageStats({ statistics }: { readonly statistics: Statistics }) {
   const { series, credits_used, conversations } = statistics;
   const [good, bad] = [arrived(statistics), failed(statistics)];
@@ -198,7 +197,7 @@ function MessageStats({ statistics }: { readonly statistics: Statistics }) {
   );
 }
 
-/** What a number is the sum of. Each leads to the list that it counts: a list has one state, or all. */
+/** The states that add up to a number, each a link to its list: a list filters by one state or all. */
 function Parts({ of, states }: { readonly of: Statistics; readonly states: readonly State[] }) {
   return states.map((state, i) => (
     <span key={state}>
@@ -211,7 +210,7 @@ function Parts({ of, states }: { readonly of: Statistics; readonly states: reado
 }
 
 interface SparklineProps {
-  /** What it shows, in words: "Messages an hour, 120 at most". */
+  /** For screen readers: "Messages an hour, 120 at most". */
   readonly label: string;
   readonly values: readonly number[];
 }
@@ -219,7 +218,7 @@ interface SparklineProps {
 const WIDTH = 120;
 const HEIGHT = 28;
 
-/** A small line without axes, beside the number that it belongs to. */
+/** A small line chart without axes. */
 function Sparkline({ label, values }: SparklineProps) {
   const most = Math.max(...values, 1);
   const step = WIDTH / Math.max(values.length - 1, 1);
@@ -277,12 +276,12 @@ function duration(seconds: number | null): string {
 
 type State = 'queued' | 'sent' | 'delivered' | 'read' | 'failed' | 'expired' | 'rejected';
 
-/** The list that a number counts, since the period began. */
+/** The messages in this state since the period began. */
 function listOf(state: State, from: string): string {
   return `/dashboard/messages?${new URLSearchParams({ state, created_from: new Date(from).toISOString() })}`;
 }
 
-/** Something that is wrong now, as an account or operators see it. */
+/** Something that is wrong now, as accounts and operators get it. */
 type Condition = AnswerOf<typeof accountOverview>['conditions'][number] &
   Partial<AnswerOf<typeof operatorOverview>['conditions'][number]>;
 
@@ -290,11 +289,10 @@ interface ConditionsProps {
   /** The most urgent first. */
   readonly of: readonly Condition[];
   readonly more?: boolean;
-  /** What to say when there are none. Absent: nothing. */
+  /** Shown when there are none. Absent: nothing is shown. */
   readonly none?: string;
 }
 
-/** What is wrong now, since when, and what to do. */
 export function Conditions({ of, more = false, none }: ConditionsProps) {
   if (of.length === 0) return none === undefined ? null : <Notice tone="good">{none}</Notice>;
   const urgent = of.filter(({ severity }) => severity === 'urgent').length;
@@ -332,7 +330,7 @@ function lead(urgent: number, look: number, more: boolean): string {
   return `${parts.join(', ')}${more ? ', and more' : ''}.`;
 }
 
-/** What is the case, as a link to where one looks into it; of an account, with its name before. */
+/** Links to where one can look into it; with the account's name if it is about one. */
 function What({ of }: { readonly of: Condition }) {
   const { about, about_id: id, account_id: account, account_name: name, words } = of;
   if (account != null) {
@@ -351,7 +349,7 @@ function What({ of }: { readonly of: Condition }) {
   );
 }
 
-/** By what a condition is about: the page that shows it. */
+/** The page for each kind of thing that a condition is about. */
 const PAGES: Readonly<Record<string, (id: string) => string>> = {
   carrier: (id) => `/dashboard/admin/carriers/${id}`,
   route: () => '/dashboard/admin/routes',

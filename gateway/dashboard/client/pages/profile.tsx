@@ -124,7 +124,7 @@ function PasswordCard({ profile, reload }: PasswordCardProps) {
 
 type Choices = AnswerOf<typeof ownNotices>;
 
-/** What one is told of by mail. `address`: a new one shows where that goes. */
+/** Which mails the user gets. A new `address` is shown at once. */
 function NoticesCard({ address }: { readonly address: string | null }) {
   const choices = useLoad<Choices>('/v2/profile/notices');
   return (
@@ -158,7 +158,6 @@ function NoticesCard({ address }: { readonly address: string | null }) {
 
 type OwnSession = EntryOf<typeof ownSessions>;
 
-/** Where one is signed in. A session that one does not know can be ended at once. */
 function SessionsCard() {
   const sessions = usePages<OwnSession>('/v2/profile/sessions');
   const end = (path: string, said: string) => {
@@ -212,7 +211,7 @@ function SessionsCard() {
   );
 }
 
-/** What browsers call themselves. Later ones also claim the names of earlier ones, so the first that is found counts. */
+/** Marks in a User-Agent. Browsers also claim the names of earlier ones, so the first match counts. */
 const BROWSERS = [
   ['Edg/', 'Edge'],
   ['OPR/', 'Opera'],
@@ -229,7 +228,7 @@ const SYSTEMS = [
   ['Linux', 'Linux'],
 ] as const;
 
-/** "Firefox on Windows": what one recognises of a User-Agent. */
+/** "Firefox on Windows" */
 function browserName(agent: string): string {
   const [, browser] = BROWSERS.find(([mark]) => agent.includes(mark)) ?? [];
   const [, system] = SYSTEMS.find(([mark]) => agent.includes(mark)) ?? [];

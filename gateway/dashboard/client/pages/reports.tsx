@@ -40,7 +40,7 @@ export function AdminReportsPage() {
 }
 
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
-/** Rows of the table: the file has all. */
+/** Rows shown; the file has all. */
 const ROWS = 100;
 
 interface ReportsProps {
@@ -262,7 +262,6 @@ const DIMENSIONS: Dimensions = [
   ['channel', 'Channel'],
 ];
 
-/** Of one account or of all. */
 function adminDimensions(isOneAccount: boolean): Dimensions {
   const shared = DIMENSIONS.filter(([name]) => isOneAccount || (name !== 'sender' && name !== 'template_id'));
   return [['account_id', 'Account'], ['routed_by', 'Carrier route'], ...shared];
@@ -272,7 +271,6 @@ function amounts(list: Admin['total']['sales'] = []): string {
   return list.map(({ currency, amount }) => (currency === 'none' ? amount : `${amount} ${currency}`)).join(', ');
 }
 
-/** All days of a period. */
 function daysOf({ from, to }: Pick<Report, 'from' | 'to'>): string[] {
   const days: string[] = [];
   for (let at = Date.parse(from); at <= Date.parse(to); at += 86_400_000)

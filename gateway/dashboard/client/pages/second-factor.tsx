@@ -73,7 +73,6 @@ interface StepsProps {
   readonly onDone: () => Promise<void>;
 }
 
-/** What is done when the last step is. */
 function useLastStep({ onDone }: StepsProps): () => Promise<void> {
   const close = useClosing();
   return () => {
@@ -122,9 +121,9 @@ function NewCodes(props: StepsProps) {
 type Setup = AnswerOf<typeof beginSecondFactor>;
 
 interface SetupProps {
-  /** Right after signing in the gateway does not ask for the password again. */
+  /** False right after signing in, when the gateway does not ask for the password again. */
   readonly asksPassword: boolean;
-  /** The recovery codes are shown. */
+  /** Called when the recovery codes are shown. */
   readonly onCodes?: () => void;
   readonly onDone: () => void;
 }
@@ -142,7 +141,7 @@ function SecondFactorSetup({ asksPassword, onCodes, onDone }: SetupProps) {
         onSubmit={async (values) => {
           const body = asks ? { current_password: values.exact('current_password') } : {};
           await post<Setup>('/v2/profile/second-factor', body).then(setSetup, (error) => {
-            // The sign-in was some minutes ago.
+            // The gateway asks for the password again some minutes after a sign-in.
             if (error instanceof ApiProblem && error.code === 'password_needed') setAsks(true);
             throw error;
           });
@@ -179,7 +178,7 @@ function SecondFactorSetup({ asksPassword, onCodes, onDone }: SetupProps) {
   );
 }
 
-/** The gateway draws the code as SVG. Only its outlines are taken over, so no markup gets into the page. */
+/** Copies only the outlines of the gateway's SVG, so no foreign markup gets into the page. */
 function QrCode({ svg }: { readonly svg: string }) {
   const drawn = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
   const paths = [...drawn.querySelectorAll('path')];
@@ -198,7 +197,7 @@ function QrCode({ svg }: { readonly svg: string }) {
   );
 }
 
-/** Owners and operators need a second factor before anything else; others where their account says so. */
+/** Owners and operators must set up a second factor first; other users if their account requires it. */
 export function SecondFactorGate() {
   const role = session.value?.user.role ?? '';
   return (
@@ -213,7 +212,7 @@ interface RecoveryCodesProps {
   readonly onDone: () => void;
 }
 
-/** For the day that the phone is lost. They are shown this one time. */
+/** Recovery codes for a lost phone, shown this once. */
 function RecoveryCodes({ codes, onDone }: RecoveryCodesProps) {
   const [stored, setStored] = useState(false);
   return (

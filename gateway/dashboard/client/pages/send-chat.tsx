@@ -73,7 +73,7 @@ export function SendChatPage() {
   );
 }
 
-/** As the API has it without `from`. */
+/** What the API does without `from`. */
 const USUAL = 'Templates from the default number, others from the one that the customer wrote to last';
 
 const INSTEAD = [
@@ -81,7 +81,7 @@ const INSTEAD = [
   ['sms', 'An SMS goes in its place'],
 ] as const;
 
-/** The SMS that goes if the message fails, or is not delivered in time. */
+/** The SMS that is sent if the message fails or is not delivered in time. */
 function FallbackFields() {
   const [channel, setChannel] = useState('');
   const templates = useTemplates();
@@ -162,17 +162,17 @@ function contentOf(kind: Kind, values: FormValues): object {
   return { body: values.exact('body'), buttons: titles.map((title, i) => ({ id: `button-${i + 1}`, title })) };
 }
 
-/** More than people choose from; who has more sends them by the API. */
+/** More templates than people choose from; whoever has more sends them by the API. */
 const READ = 500;
 
 interface ChatTemplateFieldsProps {
-  /** The provider's business account of the number that it leaves from: its templates can be sent. Undefined while that is unknown. */
+  /** The provider's business account of the sending number, whose templates can be used. Undefined while unknown. */
   readonly business: string | undefined;
-  /** How many were sent by this form: the values of one message are not those of the next. */
+  /** Messages sent by this form so far: a new count clears the values. */
   readonly sent?: number;
 }
 
-/** An approved template, a field for each of its values, and how it will look. */
+/** An approved template, a field for each value, and a preview. */
 export function ChatTemplateFields({ business, sent = 0 }: ChatTemplateFieldsProps) {
   const { rows, problem, retry } = usePages<ChatTemplate>(CHAT_TEMPLATES_PATH, { state: 'approved', limit: READ });
   const [chosen, setChosen] = useState<string>();
@@ -228,7 +228,7 @@ export function ChatTemplateFields({ business, sent = 0 }: ChatTemplateFieldsPro
   );
 }
 
-/** What the form says, as `POST /v2/chatapp/send` wants it. */
+/** For `POST /v2/chatapp/send`. */
 export function chatTemplateOf(values: FormValues): object {
   const [template = '', language = ''] = values.text('template').split(' ');
   const params: string[] = [];
@@ -242,7 +242,7 @@ export function chatTemplateOf(values: FormValues): object {
   return { template, language, params, ...(place && { header: place }) };
 }
 
-/** Carousels, offers that end and products of the catalog are sent by programs: their values differ from customer to customer. */
+/** Carousels, limited-time offers and products need values for each customer: only programs send them. */
 function fitsForm({ cannot_be_sent: part, cards, offer, header, buttons }: ChatTemplate): boolean {
   const isProducts = header?.format === 'product' || buttons.some(({ type }) => type === 'mpm');
   return part === null && cards === null && !offer?.expires && !isProducts;
@@ -252,7 +252,7 @@ function keyOf({ name, language }: ChatTemplate): string {
   return `${name} ${language}`;
 }
 
-/** Values stand in the order of the template: header, body, buttons. */
+/** `values` follow the template: header, body, buttons. */
 function Preview({ template, values }: { readonly template: ChatTemplate; readonly values: readonly string[] }) {
   const { header, body, footer, buttons, params } = template;
   const of = (begin: string) => values.filter((_, i) => params[i]?.includes(begin));

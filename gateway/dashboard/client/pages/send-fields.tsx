@@ -13,20 +13,18 @@ import { useOwnSenders } from './senders.tsx';
 type Templates = AnswerOf<typeof templates>;
 type Template = Templates['templates'][number];
 
-/** The approved DLT templates of the account. */
 export function useTemplates(): readonly Template[] {
   return useLoad<Templates>('/v2/templates').data?.templates ?? [];
 }
 
 interface ContentFieldsProps {
   readonly templates: readonly Template[];
-  /** Values of each recipient, in place of values for all. */
+  /** Each recipient brings its own values. */
   readonly ownParams?: boolean;
-  /** Where they stand in the request: `fallback.`. */
+  /** Prefix of the members in the request: `fallback.`. */
   readonly at?: string;
 }
 
-/** Who sends it, and what: a text, or a template with its values. */
 export function ContentFields({ templates, ownParams = false, at = '' }: ContentFieldsProps) {
   const [text, setText] = useState('');
   const [id, setId] = useState('');
@@ -60,7 +58,7 @@ export function ContentFields({ templates, ownParams = false, at = '' }: Content
   );
 }
 
-/** The sender, which is chosen of those that are approved, and the route: that of the sender, if it has only one. */
+/** The approved senders and the route, which is preset if the sender has only one. */
 function SenderFields({ at }: { readonly at: string }) {
   const own = useOwnSenders();
   const [typed, setTyped] = useState<string>();
@@ -103,7 +101,7 @@ const ROUTES = [
   ['promotional', 'Promotional'],
 ] as const;
 
-/** What need not be given: a name of one's own, and a time. */
+/** Optional: a reference and a time. */
 export function WhenFields() {
   return (
     <>
@@ -123,7 +121,7 @@ export function WhenFields() {
   );
 }
 
-/** "GSM-7, 142 of 160 characters, 1 segment", and what makes a text dearer. It counts as the gateway does. */
+/** "GSM-7, 142 of 160 characters, 1 segment", and what makes a text more expensive. It counts as the gateway does. */
 function Counter({ text }: { readonly text: string }) {
   const plan = planText(text);
   const { encoding, units, segments } = plan;
@@ -144,29 +142,29 @@ function Counter({ text }: { readonly text: string }) {
 
 const SHOWN = 12;
 
-/** The character, or its number where nobody would see it: `U+00A0`. */
+/** The character, or its code point if it is invisible: `U+00A0`. */
 function named(character: string): string {
   const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   return character.replace(UNSEEN, `U+${code}`);
 }
 
-/** What messages to one and to many have in common, as the API wants it. */
+/** The request body for one or many recipients, by SMS or chat app. */
 export interface Content {
   readonly to?: string | readonly string[];
-  /** To many by a template, each with values of its own. */
+  /** Many recipients of a template, each with its own values. */
   readonly recipients?: readonly { readonly to: string }[];
-  /** Of SMS. */
+  /** SMS only. */
   readonly sender?: string;
   readonly route?: string;
   readonly message?: string;
   readonly template_id?: string;
   readonly params?: readonly string[];
   readonly reference?: string | undefined;
-  /** With a time it is a schedule. */
+  /** Makes it a schedule. */
   readonly schedule_time?: string | undefined;
 }
 
-/** Who sends it, and what: of the fields below `at`. */
+/** The sender and content from the fields below `at`. */
 export function smsOf(
   values: FormValues,
   at = '',

@@ -8,14 +8,13 @@ import { useFollowedMessage } from './message.tsx';
 import { type Message, messageHref, STATUS_TONES } from './messages.tsx';
 import type { Content } from './send-fields.tsx';
 
-/** What a dry run says. */
 interface DryRun {
   readonly credits_required: number;
-  /** These three of SMS. */
+  /** SMS only, like the next two. */
   readonly segments?: number;
   readonly encoding?: 'GSM7' | 'UCS2';
   readonly template_id?: string | null;
-  /** Of the SMS that goes if a chat-app message does not arrive. */
+  /** About the SMS that is sent if a chat-app message does not arrive. */
   readonly predicted_refusals?: readonly {
     readonly scrub_code: string;
     readonly cause: string;
@@ -29,7 +28,7 @@ interface DryRun {
   readonly deferred_until?: string;
 }
 
-/** What was accepted: one of these ids. */
+/** Exactly one of the ids is present. */
 interface Accepted {
   readonly message_id?: string;
   readonly batch_id?: string;
@@ -38,20 +37,20 @@ interface Accepted {
 }
 
 interface SendFormProps {
-  /** Where it is posted when it is not a schedule. */
+  /** The API path, unless it is a schedule. */
   readonly path: string;
   readonly bodyOf: (values: FormValues) => Content;
-  /** Names of DLT templates by their id. */
+  /** A DLT template's name by its id. */
   readonly nameOf?: (templateId: string) => string | undefined;
   readonly onDone: (accepted: Accepted) => void;
-  /** An error as the form's fields and entries are called. */
+  /** Maps an error to the form's own fields and line numbers. */
   readonly placed?: (error: FieldError, body: Content) => FieldError;
-  /** What is wrong that the gateway cannot see. */
+  /** A mistake that the gateway cannot see. */
   readonly faultOf?: (values: FormValues) => FieldError | undefined;
   readonly children: ComponentChildren;
 }
 
-/** How templates mark what is filled in: `{{name}}`, `{#var#}`. A text without a template is sent with it. */
+/** `{{name}}` or `{#var#}`. The gateway would send a text without a template as it is, braces included. */
 const PLACEHOLDER = /\{\{[^{}]{1,40}\}\}|\{#[^{}]{1,40}#\}/;
 
 interface SendPageProps extends Omit<SendFormProps, 'onDone'> {
@@ -80,7 +79,7 @@ const TABS = [
   { href: '/dashboard/send/chatapp', label: 'Chat-app' },
 ] as const;
 
-/** A form that is checked first, by a dry run, and can then be sent as it was checked. Beside it: the price and the curl. */
+/** A dry run first, then sending exactly what was checked. Price and curl are shown beside it. */
 function SendForm({ path, bodyOf, nameOf, onDone, placed, faultOf, children }: SendFormProps) {
   const [body, setBody] = useState<Content>();
   const [checked, setChecked] = useState<{ readonly body: string; readonly says: DryRun }>();
@@ -111,7 +110,7 @@ function SendForm({ path, bodyOf, nameOf, onDone, placed, faultOf, children }: S
     try {
       setBody(bodyOf(new FormValues(form)));
     } catch {
-      setBody(undefined); // Not a number yet, as "-" while "-3" is typed. The check tells.
+      setBody(undefined); // Not a number yet, such as "-" before "-3". The check reports it.
     }
   };
   const says = isChecked ? checked.says : undefined;
@@ -119,7 +118,7 @@ function SendForm({ path, bodyOf, nameOf, onDone, placed, faultOf, children }: S
   return (
     <div class="columns">
       <Card title="Message">
-        {/* Two buttons: a second click or Enter for the first one must not send. */}
+        {/* Two buttons, so that a double click or Enter on "Check" cannot send. */}
         <Form
           submit="Check"
           look={says === undefined ? 'primary' : 'plain'}
@@ -180,7 +179,7 @@ function factsOf(says: DryRun, nameOf: SendFormProps['nameOf'] = () => undefined
   ];
 }
 
-/** Recipients of a curl that are shown. */
+/** Recipients shown in the curl command. */
 const SHOWN = 3;
 
 function shortened(body: Content): object {
@@ -192,7 +191,6 @@ function shortened(body: Content): object {
   );
 }
 
-/** The same request on a command line. */
 function curlOf(path: string, body: object): string {
   const json = JSON.stringify(body, undefined, 2).replaceAll("'", String.raw`'\''`);
   return `curl -s ${location.origin}${path} -H "Authorization: Bearer $HARKARA_KEY" -H 'Content-Type: application/json' \\\n  -d '${json}'`;
@@ -203,7 +201,7 @@ interface SentProps {
   readonly again: () => void;
 }
 
-/** What became of what was just sent: it follows a message's state. */
+/** Shows what became of what was just sent; follows a single message's state. */
 function Sent({ accepted, again }: SentProps) {
   const { message_id: message, batch_id: batch, schedule_id: schedule } = accepted;
   return (

@@ -54,7 +54,7 @@ export function SendManyPage() {
   );
 }
 
-/** With a template the other columns are its values, in their order. */
+/** With a template the other columns are its values, in order. */
 function bodyOfMany(values: FormValues) {
   const { rows } = sheetOf(values.exact('recipients'));
   const column = values.number('number_column') ?? 0;
@@ -71,10 +71,7 @@ function bodyOfMany(values: FormValues) {
   };
 }
 
-/**
- * Without a template each line is one recipient: a line with several
- * numbers is refused, unless a first line names columns.
- */
+/** Without a template a line is one recipient; several numbers on a line need a first line that names columns. */
 function faultOf(values: FormValues): FieldError | undefined {
   const { rows, hasHead, fault } = sheetOf(values.exact('recipients'));
   if (fault !== undefined) return refused(fault);
@@ -90,7 +87,7 @@ function refused(detail: string): FieldError {
   return { field: 'recipients', code: 'invalid_value', detail };
 }
 
-/** `to[3]` as people count, with the number that they wrote: the box of the recipients says it. */
+/** `to[3]` as "Recipient 4" with the number as it was written, shown at the recipients' box. */
 function placed(error: FieldError, { to, recipients }: Content): FieldError {
   const index = /^(?:to|recipients)\[(\d+)\]/.exec(error.field)?.[1];
   if (index === undefined) return error;
@@ -105,7 +102,7 @@ interface Line {
   readonly index: number;
 }
 
-/** A box to paste into, a file to read, and a preview of its columns, with the numbers as they are sent. */
+/** Paste or choose a file; the preview shows the columns and the numbers as they are sent. */
 function RecipientFields() {
   const [text, setText] = useState('');
   const sheet = sheetOf(text);
@@ -115,7 +112,7 @@ function RecipientFields() {
   const [chosen, setChosen] = useState({ columns, column: guess });
   const column = chosen.columns === columns ? chosen.column : guess;
   const [fault, setFault] = useState<string>();
-  /** What the file would be in the encoding that Windows uses for "CSV". */
+  /** The file decoded as Windows-1252, the encoding of Excel's plain "CSV". */
   const [otherwise, setOtherwise] = useState<string>();
   const take = (written: string) => {
     setText(written);
@@ -125,7 +122,7 @@ function RecipientFields() {
   const read = (octets: Uint8Array) => {
     const file = decodeFile(octets);
     if (file.kind === 'text') return take(file.text);
-    // A file that cannot be read empties the box: what stood there would be taken for the recipients of the file.
+    // An unreadable file empties the box, or the old text would be sent in its place.
     setText('');
     setFault(file.detail);
     const guessed = decodeFile(octets, 'windows-1252');

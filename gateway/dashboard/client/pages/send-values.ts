@@ -1,22 +1,22 @@
 import { isBlank } from '../../../../shared/platform/sheets/cell.ts';
 import { looksLikeHead, parseSheet } from '../../../../shared/platform/sheets/parse.ts';
 
-/** Recipients as they were pasted, or read from a file. */
+/** Pasted or read from a file. */
 interface RecipientSheet {
   readonly rows: readonly (readonly string[])[];
-  /** The heads of the columns, numbered when the first row has none. */
+  /** Column names, or numbers if the first row has none. */
   readonly heads: readonly string[];
   readonly hasHead: boolean;
-  /** Why it cannot be sent as it is. */
+  /** Why it cannot be sent. */
   readonly fault?: string;
 }
 
-/** The most recipients of one request, and a head; a template has at most 250 slots. */
+/** The recipients of one request and a head; a template has at most 250 values. */
 const LIMITS = { rows: 10_001, columns: 256, cell: 8_192 } as const;
 
 export function sheetOf(text: string): RecipientSheet {
   const { rows: read, fault } = parseSheet(text, LIMITS);
-  // Spreadsheets export columns at the end in which nothing is: they would be values of a template.
+  // Spreadsheets export empty columns at the end, which would become values of the template.
   const width = read.reduce(
     (widest, { cells }) => Math.max(widest, cells.findLastIndex((cell) => !isBlank(cell)) + 1),
     0,
@@ -32,32 +32,31 @@ export function sheetOf(text: string): RecipientSheet {
   };
 }
 
-/** The values of a template from a text area: one on each line, exactly as written. An empty line is an empty value. */
+/** One template value on each line, exactly as written. An empty line is an empty value. */
 export function templateValues(written: string): string[] {
   return written === '' ? [] : written.split('\n');
 }
 
-/** Where an account of this country plans its messages: the day of DLT and its promotional hours are those of India. */
+/** The default zone for schedules. For India it is IST, as for the DLT day and promotional hours. */
 export function homeZone(country: string | null | undefined): string {
   return country === 'IN' ? 'Asia/Kolkata' : OWN_ZONE;
 }
 
-/** The zone of this browser. */
 const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** All zones that the browser knows, the own one first. */
+/** The browser's own zone first. */
 export const ZONES: readonly string[] = [
   ...new Set([OWN_ZONE, 'Asia/Kolkata', 'UTC', ...Intl.supportedValuesOf('timeZone')]),
 ];
 
 /**
- * `2026-11-22T10:00` on the clocks of a zone, as an instant with its offset: `2026-11-22T10:00:00+05:30`. A time that clocks skip
- * when they are put forward is that much after the change (as RFC 5545 3.3.5 says), so that nothing is sent before its time.
+ * Local time `2026-11-22T10:00` in a zone as an instant with offset: `2026-11-22T10:00:00+05:30`. A time that clocks
+ * skip in spring is moved forward by the gap (RFC 5545 3.3.5), so nothing is sent too early.
  */
 export function instantIn(local: string, zone: string): string {
   const wall = Date.parse(`${local}Z`);
-  if (Number.isNaN(wall)) return local; // the gateway says what is wrong with it
-  // The offset of the zone at that wall time. Near a change of clocks the first guess can be on its other side.
+  if (Number.isNaN(wall)) return local; // the gateway reports it
+  // The zone's offset at that wall time. Near a clock change the first guess can be on the wrong side.
   const first = offsetAt(wall, zone);
   const second = offsetAt(wall - first * 60_000, zone);
   const isSkipped = offsetAt(wall - second * 60_000, zone) !== second;
@@ -67,7 +66,7 @@ export function instantIn(local: string, zone: string): string {
   return `${local.slice(0, 16)}:00${sign}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`;
 }
 
-/** Minutes that the clocks of a zone are ahead of UTC. */
+/** The zone's offset from UTC in minutes. */
 function offsetAt(instant: number, timeZone: string): number {
   const parts = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' }).formatToParts(instant);
   const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';

@@ -20,10 +20,9 @@ const ROUTES = [
   { value: 'promotional', label: 'Promotional', hint: 'Advertising.' },
 ];
 
-/** As many as a list offers. */
+/** The most that one page of the API has. */
 const READ = 500;
 
-/** The senders that the account may use, by name. */
 export function useOwnSenders(): readonly Sender[] {
   const { data } = useLoad<AnswerOf<typeof senders>>(PATH, { limit: READ });
   return data?.data.filter(({ state }) => state === 'approved') ?? [];

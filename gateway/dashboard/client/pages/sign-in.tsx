@@ -9,7 +9,7 @@ import { Dialog, Form, type FormValues, toast } from '../parts/form.tsx';
 import { Gate, Problem, Skeleton } from '../parts/page.tsx';
 import { Button, Time } from '../parts/value.tsx';
 
-/** The address stays: after signing in, its page opens. */
+/** Keeps the address, so that its page opens after signing in. */
 export function SignInPage() {
   return (
     <Gate title="Sign in" lead="To the dashboard of your messaging account.">
@@ -19,9 +19,8 @@ export function SignInPage() {
 }
 
 interface SignInFormProps {
-  /** Who it is already: only password and second factor are asked. Absent: anybody signs in. */
+  /** Set: only the password and the second factor of this user are asked. Absent: anybody signs in. */
   readonly username?: string;
-  /** Sends what was entered. */
   readonly send: (shown: object) => Promise<void>;
   readonly submit?: string;
   readonly onCancel?: () => void;
@@ -32,7 +31,7 @@ interface Place {
   readonly name: string;
 }
 
-/** Name and password; then, of users who have one, the second factor; and the account, where name and password are right in several. */
+/** Name and password; then the second factor, if the user has one; then the account, if they match in several. */
 function SignInForm({ username, send, submit = 'Sign in', onCancel }: SignInFormProps) {
   const [needsCode, setNeedsCode] = useState(false);
   const [recovers, setRecovers] = useState(false);
@@ -57,7 +56,7 @@ function SignInForm({ username, send, submit = 'Sign in', onCancel }: SignInForm
   const isAsked = needsCode || places !== undefined;
   return (
     <Form submit={isAsked ? 'Confirm' : submit} onSubmit={tryAll} {...(onCancel && { onCancel })}>
-      {/* They stay in the form, unseen, while more is asked: the gateway takes all in one request. */}
+      {/* Hidden but kept while more is asked: the gateway takes all in one request. */}
       <div class="form" hidden={isAsked}>
         {username === undefined && (
           <Field name="username" label="Sign-in name" initial={newcomer.value} autoComplete="username" />
@@ -92,7 +91,7 @@ export function CodeField() {
   );
 }
 
-/** Over a page whose session has ended: what was typed there stays, and what was to be sent is sent after signing in. */
+/** Over a page whose session has ended: what was typed stays, and the waiting request is sent after signing in. */
 export function SignInAgain() {
   const asked = signInAsked.value;
   const who = session.value;
@@ -121,7 +120,7 @@ export function SignInAgain() {
   );
 }
 
-/** Over a page of which a request needs the password again: it is sent again after that. Cancelling leaves it undone. */
+/** Over a page whose request needs the password again; the request is repeated after that, or dropped on Cancel. */
 export function ConfirmAgain() {
   const asked = confirmAsked.value;
   const who = session.value;
@@ -146,7 +145,7 @@ export function ConfirmAgain() {
 
 type Link = AnswerOf<typeof lookAtLink>;
 
-/** `/dashboard/link#token`: an invitation, or a new password. What is behind `#` is sent to no server by itself. */
+/** `/dashboard/link#token`: an invitation or a password reset. Browsers do not send the part behind `#` to a server. */
 export function LinkPage() {
   const [token] = useState(takeToken);
   const [link, setLink] = useState<Link>();
@@ -191,7 +190,7 @@ function ChoosePassword({ link, token }: { readonly link: Link; readonly token: 
         onSubmit={async (values) => {
           const password = values.exact('password');
           await post('/v2/session/link/password', { token, password });
-          // Who has a second factor, or one name in several accounts, is asked for it by the sign-in form.
+          // A second factor, or a choice between accounts, is left to the sign-in form.
           newcomer.value = link.username;
           const isIn = await signIn({ username: link.username, password }).then(
             () => true,
@@ -201,7 +200,7 @@ function ChoosePassword({ link, token }: { readonly link: Link; readonly token: 
           route('/dashboard', true);
         }}
       >
-        {/* Password managers keep the password under this name. */}
+        {/* Password managers store the password under this name. */}
         <input type="text" aria-label="Sign-in name" autoComplete="username" value={link.username} readOnly hidden />
         <Password name="password" label="Password" kind="new-password">
           {PASSWORD_HINT}
@@ -213,7 +212,7 @@ function ChoosePassword({ link, token }: { readonly link: Link; readonly token: 
 
 let taken = '';
 
-/** Takes the token out of the address, so that it stays in no history. A link opened in the same tab later replaces it. */
+/** Removes the token from the address and the history. A link opened later in the same tab replaces it. */
 function takeToken(): string {
   const token = location.hash.slice(1);
   if (token === '') return taken;

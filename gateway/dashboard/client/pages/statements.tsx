@@ -189,7 +189,7 @@ function creditKey({ at, reference, amount }: Credit): string {
   return `${at} ${reference} ${amount}`;
 }
 
-/** In the zone of the statement: elsewhere the first of its hours may be those of another month. */
+/** In the statement's zone: in another one its first hours may belong to another month. */
 const creditsIn = (zone: string): readonly Column<Credit>[] => [
   { head: 'When', cell: ({ at }) => <Time at={at} full zone={zone} /> },
   { head: 'What', cell: ({ reason }) => (reason === 'top_up' ? 'Top-up' : 'Correction') },
@@ -219,7 +219,7 @@ type Statement = AnswerOf<typeof accountStatement>;
 
 const words = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 
-/** "November 2026". */
+/** "November 2026" */
 function monthName(month: string): string {
   const date = new Date(`${month}-01T00:00:00Z`);
   return Number.isNaN(date.getTime()) ? month : words.format(date);
@@ -227,13 +227,12 @@ function monthName(month: string): string {
 
 interface StatementsProps {
   readonly base: string;
-  /** When the account was made. */
   readonly since: string;
-  /** Nothing moves after it; undefined while the account is open. */
+  /** When a closed account was settled; nothing moves after that. */
   readonly until?: string | undefined;
 }
 
-/** The newest months of the account, each as a page to print. */
+/** Links to the statements of the newest months, made for printing. */
 export function StatementsCard({ base, since, until }: StatementsProps) {
   return (
     <Card title="Statements of months" lead="Opening and closing balance and what lies between, to print.">
@@ -248,7 +247,7 @@ export function StatementsCard({ base, since, until }: StatementsProps) {
   );
 }
 
-/** Twelve months at most, the last one first. */
+/** At most twelve, newest first. */
 function lastMonths(since: string, last: Date): string[] {
   const months = Array.from({ length: 12 }, (_, i) =>
     new Date(Date.UTC(last.getUTCFullYear(), last.getUTCMonth() - i, 1)).toISOString().slice(0, 7),

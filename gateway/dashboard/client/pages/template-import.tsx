@@ -15,10 +15,10 @@ type TemplateImport = AnswerOf<typeof importTemplates>;
 const PIECE_BYTES = 24_000;
 const SHOWN_MAX = 100;
 
-/** What Excel writes as plain "CSV". */
+/** The encoding of Excel's plain "CSV". */
 const WINDOWS = 'windows-1252';
 
-/** The file in pieces; `encoding` is that of one whose bytes do not tell it. */
+/** `encoding` is set when the bytes do not show it. */
 interface Chosen {
   readonly pieces: readonly string[];
   readonly isUnclear: boolean;
@@ -30,7 +30,7 @@ interface ImportDialogProps {
   readonly onDone: () => void;
 }
 
-/** Imports the operators' export: first a preview with the bad rows, then the import itself. */
+/** Imports an export of the operators' DLT platform: first a preview with the bad rows, then the import. */
 export function ImportDialog({ onClose, onDone }: ImportDialogProps) {
   const [file, setFile] = useState<Chosen>();
   const [preview, setPreview] = useState<TemplateImport>();
@@ -107,7 +107,7 @@ interface ChangesProps {
   readonly onUpdate: (update: boolean) => void;
 }
 
-/** What the file says otherwise of registered templates; nothing of it is done unless the box is ticked. */
+/** Differences from registered templates, which are applied only if the box is ticked. */
 function Changes({ of, update, onUpdate }: ChangesProps) {
   return (
     <>

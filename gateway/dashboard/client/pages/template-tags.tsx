@@ -20,7 +20,7 @@ const STATES = {
   replaced: ['Replaced', 'good'],
 } as const;
 
-/** On the list of templates: how many have to be replaced. */
+/** How many templates still need tags. */
 export function UntaggedNotice() {
   const { data } = useLoad<Untagged>(PATH);
   if (data === undefined || data.total === 0) return null;
@@ -99,7 +99,7 @@ type Proposal = AnswerOf<typeof untaggedTemplate>;
 const PERCENTS = [100, 99, 95, 90, 75, 50];
 const PERCENT = 99;
 
-/** Which tags fit the values that were sent with a template, and what the tagged one would have refused. */
+/** Tags that fit the values sent with a template, and the messages that those tags would have refused. */
 export function TagProposal({ template }: { readonly template: string }) {
   const [percent, setPercent] = useState(PERCENT);
   const proposal = useLoad<Proposal>(`${PATH}/${template}`, { percent: String(percent) });
@@ -148,7 +148,7 @@ function slotWords({ tag, takes, touches }: Proposal['slots'][number], messages:
   if (touches) return 'No tag: it touches another slot. Put text between them.';
   if (messages === 0) return 'No tag: nothing was sent with it.';
   if (tag !== null) return `{#${tag}#}, takes ${number(takes[tag])} of ${counted(messages, 'value')}`;
-  const { urlott, cbn, ...forms } = takes; // Their forms are those of url and numeric.
+  const { urlott, cbn, ...forms } = takes; // They have the forms of url and numeric.
   const [best, most] = Object.entries(forms).reduce((one, other) => (other[1] > one[1] ? other : one));
   return most === 0
     ? 'No tag takes these values: change the text, or what you send.'

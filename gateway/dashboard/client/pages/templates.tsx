@@ -63,7 +63,6 @@ interface TemplatePanelProps {
   readonly onChange: () => void;
 }
 
-/** One DLT template, and what can be done about it. */
 function TemplatePanel({ of, onClose, onChange }: TemplatePanelProps) {
   const [edits, setEdits] = useState(false);
   const [dialog, open] = useDialog();
@@ -128,13 +127,13 @@ function TemplatePanel({ of, onClose, onChange }: TemplatePanelProps) {
 }
 
 interface TemplateFormProps {
-  /** A rejected one that is edited. */
+  /** The rejected template to edit; absent for a new one. */
   readonly of?: Template;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
-/** Asks for a template, or for a rejected one in another form. The text is checked as it is typed. */
+/** Requests a template, or a rejected one with new text, which is checked while typing. */
 function TemplateForm({ of, onClose, onDone }: TemplateFormProps) {
   const [content, setContent] = useState(of?.content ?? '');
   const [senders, setSenders] = useState<string>();
@@ -193,10 +192,10 @@ function TemplateForm({ of, onClose, onDone }: TemplateFormProps) {
   );
 }
 
-/** Typing goes on; the text is checked when it rests. */
+/** The text is checked after this pause in typing. */
 const REST_MS = 300;
 
-/** What a text would be as a template, said again whenever the typing rests. */
+/** The gateway's view of a text as a template. */
 function CheckResult({ content }: { readonly content: string }) {
   const [check, setCheck] = useState<TemplateCheck>();
   useEffect(() => {
@@ -210,7 +209,7 @@ function CheckResult({ content }: { readonly content: string }) {
         (found) => {
           if (!over) setCheck(found);
         },
-        () => {}, // The request itself says what is wrong.
+        () => {}, // The request itself reports what is wrong.
       );
     }, REST_MS);
     return () => {

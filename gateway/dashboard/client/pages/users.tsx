@@ -68,17 +68,17 @@ export function AllUsersPage() {
 
 interface UserListProps extends Pick<ListPageProps<User>, 'title' | 'lead' | 'list' | 'empty' | 'after' | 'children'> {
   readonly inviting: Inviting | false;
-  /** Of the user that is open. */
+  /** Shows the opened user. */
   readonly panel: (props: UserPanelProps) => ComponentChildren;
 }
 
 interface Inviting {
   readonly words: string;
   readonly submit: string;
-  /** What is made, as the title of the dialog that shows it. */
+  /** Title of the dialog that shows the invitation. */
   readonly made: string;
   readonly role: string;
-  /** Of operators: the account that is asked for, as it begins. */
+  /** For operators: the initial account. */
   readonly account?: string;
   readonly send: (body: object) => Promise<UserLink>;
 }
@@ -151,7 +151,7 @@ function UserList({ inviting, panel, list, after, ...page }: UserListProps) {
 
 type SignIn = AnswerOf<typeof signInRules>;
 
-/** Whether the second factor is for everybody. `none` is said of the demo account only. */
+/** Who needs a second factor. `none` is for the demo account only. */
 function SignInPolicy() {
   const policy = useLoad<SignIn>('/v2/account/sign-in');
   const change = (all: boolean) => {
@@ -162,7 +162,7 @@ function SignInPolicy() {
       },
       (error) => {
         toastProblem(error);
-        policy.reload(); // The box shows what holds, not what was clicked.
+        policy.reload(); // Show the stored policy, not what was clicked.
       },
     );
   };
@@ -190,7 +190,7 @@ interface UserPanelProps {
   readonly onChange: () => void;
 }
 
-/** One user: what the role is, and what an owner may do about it. */
+/** A user as owners see one. */
 function UserPanel({ user, onClose, onChange }: UserPanelProps) {
   const isSelf = user.user_id === session.value?.user.user_id;
   const path = `/v2/account/users/${user.user_id}`;
@@ -264,7 +264,7 @@ function RemoveUser({ user, path, onClose, onChange }: UserPanelProps & { readon
   );
 }
 
-/** One user of any account, or an operator, as operators see them. */
+/** A user or an operator as operators see one. */
 function AnyUserPanel({ user, onClose, onChange }: UserPanelProps) {
   const path = `/v2/admin/users/${user.user_id}`;
   return (
@@ -283,7 +283,7 @@ function AnyUserPanel({ user, onClose, onChange }: UserPanelProps) {
   );
 }
 
-/** An operator is let in or out by who may do all that operators do. */
+/** Operators are enabled and disabled only by operators with all these scopes. */
 function mayAct({ account_id: account = null }: User): boolean {
   return account === null ? may('admin:support', 'admin:money', 'admin:routing') : may('admin:support');
 }
@@ -304,7 +304,6 @@ const ROLES = [
   ['owner', 'Owner: also users and the account'],
 ] as const;
 
-/** What everybody who looks after users sees of one. */
 function UserFacts({ user }: { readonly user: User }) {
   return (
     <Facts
@@ -320,17 +319,16 @@ function UserFacts({ user }: { readonly user: User }) {
 
 interface UserActsProps {
   readonly user: User;
-  /** The user's path in the API: `/v2/account/users/usr_…`, or the operators' one. */
+  /** The user's API path: `/v2/account/users/usr_…`, or the one for operators. */
   readonly path: string;
   readonly setStatus: (to: 'active' | 'disabled', keys?: KeyFate) => Promise<unknown>;
-  /** Whether a new link, and the removal of the second factor, may be asked for here. */
+  /** Whether a new link and the removal of the second factor are offered. */
   readonly renews: boolean;
   readonly onChange: () => void;
-  /** Further buttons. */
   readonly children?: ComponentChildren;
 }
 
-/** What helps a user who cannot get in, or should not. */
+/** Buttons for a user who cannot get in, or should not. */
 function UserActs({ user, path, setStatus, renews, onChange, children }: UserActsProps) {
   const [dialog, open] = useDialog();
   const { attempt, question } = useKeysQuestion();
@@ -388,19 +386,18 @@ function UserActs({ user, path, setStatus, renews, onChange, children }: UserAct
   );
 }
 
-/** What becomes of the keys that a user made. */
 type KeyFate = 'revoke' | 'keep';
 
-/** Does something to a user that the gateway may answer with a question about the user's keys. */
+/** A change of a user. The gateway may refuse it until it is told what happens to the user's keys. */
 type Act = (keys?: KeyFate) => Promise<void>;
 
 interface Asked {
-  /** Names the keys. */
+  /** Names the keys in the question. */
   readonly words: string;
   readonly act: Act;
 }
 
-/** Acts; when the gateway asks what becomes of the user's keys, the dialog `question` asks it, and it acts with the answer. */
+/** Runs an act. If the gateway asks about the user's keys, the dialog `question` asks and repeats the act. */
 function useKeysQuestion() {
   const [asked, setAsked] = useState<Asked>();
   const attempt = (act: Act): Promise<void> =>

@@ -90,5 +90,5 @@ function RatesCard({ rates: { asked, approved, prefixes } }: { readonly rates: R
   );
 }
 
-/** The API has more. */
+/** Newest entries shown; the API has all. */
 const SHOWN = 8;

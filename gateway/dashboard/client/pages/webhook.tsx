@@ -77,13 +77,12 @@ export function WebhookPage({ params }: PageProps) {
   );
 }
 
-/** In the largest unit without a rest. */
+/** In the largest unit that divides it. */
 function pauseInWords(seconds: number): string {
   if (seconds % 3_600 === 0) return `${seconds / 3_600}\u00a0h`;
   return seconds % 60 === 0 ? `${seconds / 60}\u00a0min` : `${seconds}\u00a0s`;
 }
 
-/** What is wrong, and what to do. */
 function Trouble({ of }: { readonly of: Webhook }) {
   if (of.state === 'disabled') {
     return (
@@ -121,7 +120,7 @@ webhook = Webhook(WEBHOOK_SECRET)  # whsec_…
 # body: the bytes as they came. Raises when the post is not ours.
 event = webhook.verify(body, request.headers)`;
 
-/** How a server tells our posts from others. */
+/** How a server checks signatures. */
 function Verify() {
   return (
     <Card
@@ -140,7 +139,7 @@ interface WebhookActsProps {
   readonly onChange: () => void;
 }
 
-/** What can be done with one webhook. An operator who looks at the account may test it. */
+/** An operator who looks at the account may only test it. */
 function WebhookActs({ webhook, path, onChange }: WebhookActsProps) {
   const [dialog, open] = useDialog();
   const { route } = useLocation();
@@ -227,7 +226,6 @@ function WebhookActs({ webhook, path, onChange }: WebhookActsProps) {
 
 type Tested = AnswerOf<typeof testWebhook>;
 
-/** Posts a test event, and shows what the server answered. */
 function TestDialog({ path }: { readonly path: string }) {
   const close = useClosing();
   const [tested, setTested] = useState<Tested>();

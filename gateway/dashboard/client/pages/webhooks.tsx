@@ -13,7 +13,7 @@ import { AddButton, Badge, Time, type Tone } from '../parts/value.tsx';
 
 type Channel = 'sms' | 'chatapp' | 'account';
 
-/** An event that webhooks may have, as `GET /v2/account/webhook-events` shows it. */
+/** An entry of `GET /v2/account/webhook-events`. */
 interface OfferedEvent {
   readonly event: string;
   readonly channels: readonly Channel[];
@@ -22,7 +22,7 @@ interface OfferedEvent {
 
 export type Webhook = AnswerOf<typeof showWebhook>;
 
-/** An answer that has the secret, this once. An address that was there already has none. */
+/** Has the secret, shown this once; absent when the address already had a webhook. */
 export type CreatedWebhook = AnswerOf<typeof createWebhook>;
 
 export type ListedDelivery = EntryOf<typeof deliveries>;
@@ -35,7 +35,6 @@ export const CHANNELS: readonly (readonly [Channel, string])[] = [
   ['account', 'Account'],
 ];
 
-/** What events may be picked by. */
 const FILTERS: readonly (readonly [keyof Webhook['filter'], string, string])[] = [
   ['sender', 'Only these senders', 'With commas. Of received messages: your number.'],
   ['route', 'Only this route', 'transactional or promotional'],
@@ -56,7 +55,7 @@ export const DELIVERY_STATES: Readonly<
 
 const NAMED_MAX = 2;
 
-/** What is picked, as `sender HARKRA, route promotional`. */
+/** `sender HARKRA, route promotional` */
 export function filterInWords({ filter }: Webhook): string {
   return FILTERS.flatMap(([name]) => {
     const values = filter[name];
@@ -64,7 +63,7 @@ export function filterInWords({ filter }: Webhook): string {
   }).join(', ');
 }
 
-/** Their names, or how many they are. */
+/** Event names, or their number if they are many. */
 function eventsInWords({ events }: Webhook): string {
   return events.length > NAMED_MAX ? `${events.length} events` : events.join(', ');
 }
@@ -136,11 +135,10 @@ function CreateWebhookDialog({ onCreated }: CreateWebhookProps) {
 
 interface EventBoxesProps {
   readonly channel: Channel;
-  /** Absent: all of the channel. */
+  /** Absent: all events of the channel. */
   readonly initial?: readonly string[];
 }
 
-/** Which events are posted. */
 export function EventBoxes({ channel, initial }: EventBoxesProps) {
   const events = useEvents(channel);
   if (events.length === 0) return null;
@@ -156,13 +154,12 @@ export function EventBoxes({ channel, initial }: EventBoxesProps) {
   );
 }
 
-/** The events of a channel; none until they are read. */
+/** Empty until they are loaded. */
 export function useEvents(channel: Channel): readonly OfferedEvent[] {
   const { rows = [] } = usePages<OfferedEvent>('/v2/account/webhook-events');
   return rows.filter(({ channels }) => channels.includes(channel));
 }
 
-/** Whether posts arrive, in words. */
 export function Health({ of }: { readonly of: Webhook }) {
   if (of.state === 'disabled') return <Badge>Disabled</Badge>;
   if (of.failing_since === null) return <Badge tone="good">Active</Badge>;
@@ -180,7 +177,6 @@ interface PostingDialogProps {
   readonly onChange: () => void;
 }
 
-/** How the events of a webhook are posted: own headers, pauses, filter. */
 export function PostingDialog({ webhook, path, onChange }: PostingDialogProps) {
   const { headers, channel } = webhook;
   const pauses = webhook.retry_seconds.join(', ');
@@ -194,7 +190,7 @@ export function PostingDialog({ webhook, path, onChange }: PostingDialogProps) {
       onSubmit={async (values) => {
         await patch(path, {
           headers: [...headersIn(values, 'headers', false), ...headersIn(values, 'secret_headers', true)],
-          // Shown are those of all, too: as they are, they do not become its own.
+          // Retry pauses are sent only if changed: unchanged defaults must not become the webhook's own.
           ...(values.text('retry_seconds') !== pauses && { retry_seconds: pausesIn(values) }),
           events_per_post: values.neededNumber('events_per_post'),
           gather_ms: values.neededNumber('gather_ms'),

@@ -5,15 +5,13 @@ import { FieldFrame, type FieldFrameProps } from './field.tsx';
 import type { UrlFilter } from './list.tsx';
 import { Icon } from './value.tsx';
 
-/** Accounts by name, for operators: as a link, and wherever one is asked for. */
-
 interface Named {
   readonly account_id: string;
   readonly name: string;
 }
 
 const PATH = '/v2/admin/accounts';
-/** Ids that are asked for together. */
+/** Most ids in one request. */
 const IDS_MAX = 100;
 const GATHER_MS = 20;
 
@@ -21,7 +19,7 @@ const names = signal<ReadonlyMap<string, string>>(new Map());
 const asked = new Set<string>();
 let wanted: string[] = [];
 
-/** The name of an account, asked for with those of the whole page, once in the life of the tab. Undefined until it is known. */
+/** Batched with the other names on the page and cached while the tab lives. Undefined until known. */
 function useAccountName(id: string): string | undefined {
   const name = names.value.get(id);
   useEffect(() => {
@@ -41,7 +39,7 @@ async function askNames(): Promise<void> {
       (await get<{ data: readonly Named[] }>(PATH, { ids: ids.join(), limit: IDS_MAX }, { headers: AUTOMATIC })).data,
     );
   } catch {
-    // The ids are shown instead, and the next page asks again.
+    // Ids are shown instead; the next page asks again.
     for (const id of ids) asked.delete(id);
   }
 }
@@ -63,7 +61,7 @@ function AccountName({ id }: { readonly id: string }) {
 }
 
 interface AccountInputProps {
-  /** The chosen account; empty: none. */
+  /** The chosen account's id, or an empty text. */
   readonly value: string;
   readonly onPick: (id: string) => void;
   readonly more?: object;
@@ -73,7 +71,7 @@ const ID = /^acc_[0-9a-hjkmnp-tv-z]{26}$/;
 const TYPED_MS = 150;
 const OFFERED = 20;
 
-/** Finds an account by a part of its name, or by its id. While what is typed names no account, none is chosen. */
+/** Finds an account by part of its name, or its id. While the text matches none, none is chosen. */
 function AccountInput({ value, onPick, more = {} }: AccountInputProps) {
   const list = useId();
   const name = useAccountName(value);
@@ -103,7 +101,7 @@ function AccountInput({ value, onPick, more = {} }: AccountInputProps) {
     };
     timer.current = setTimeout(look, TYPED_MS);
   };
-  /** Who leaves the field has typed an id, or enough of a name. */
+  /** On blur: accepts an id or an unambiguous part of a name. */
   const settle = async () => {
     if (typed === undefined || typed.trim() === '') return setTyped(undefined);
     clearTimeout(timer.current);
@@ -137,7 +135,7 @@ function idOf(text: string, among: readonly Named[]): string | undefined {
   return among.find((one) => wordsOf(one, among) === text.trim())?.account_id;
 }
 
-/** Accounts of the same name are told apart by their ids. */
+/** Adds the id where several accounts have the same name. */
 function wordsOf({ name, account_id }: Named, among: readonly Named[]): string {
   return among.filter((one) => one.name === name).length > 1 ? `${name} ${account_id}` : name;
 }
@@ -146,7 +144,7 @@ interface AccountFieldProps extends FieldFrameProps {
   readonly initial?: string;
 }
 
-/** Asks for one account. The form gets its id. */
+/** The form's value is the id. */
 export function AccountField({ initial = '', ...frame }: AccountFieldProps) {
   const [id, setId] = useState(initial);
   return (
@@ -166,7 +164,7 @@ interface AccountsFieldProps extends FieldFrameProps {
   readonly initial: readonly string[];
 }
 
-/** Asks for several. The form gets their ids, with commas. */
+/** The form's value is the ids with commas. */
 export function AccountsField({ initial, ...frame }: AccountsFieldProps) {
   const [ids, setIds] = useState(initial);
   return (
@@ -190,7 +188,7 @@ export function AccountsField({ initial, ...frame }: AccountsFieldProps) {
             </ul>
           )}
           <AccountInput
-            key={ids.length} // Empty again after each choice.
+            key={ids.length} // Clears the input after each choice.
             value=""
             onPick={(id) => id !== '' && !ids.includes(id) && setIds([...ids, id])}
             more={described}
@@ -206,7 +204,6 @@ interface FilterAccountProps<Name extends string> {
   readonly filter: UrlFilter<Name | 'account_id'>;
 }
 
-/** Only what belongs to one account. */
 export function FilterAccount<Name extends string>({ filter }: FilterAccountProps<Name>) {
   const id = useId();
   const set = (account: string) => filter.set({ account_id: account } as Partial<Record<Name | 'account_id', string>>); // the type of a generic member is not inferred

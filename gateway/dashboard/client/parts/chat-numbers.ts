@@ -4,12 +4,11 @@ import { useLoad } from '../api/load.ts';
 
 type ChatNumbers = AnswerOf<typeof chatNumbers>;
 
-/** The account's numbers on the chat-app channel, the default first. None until they are read. */
+/** The account's chat-app numbers, the default first. Empty until loaded. */
 export function useChatNumbers(): ChatNumbers['numbers'] {
   return useLoad<ChatNumbers>('/v2/chatapp/numbers').data?.numbers ?? [];
 }
 
-/** For a field to choose one. */
 export function optionsOf(numbers: ChatNumbers['numbers']): readonly (readonly [value: string, label: string])[] {
   return numbers.map(({ number }) => [number, number]);
 }

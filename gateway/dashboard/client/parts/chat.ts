@@ -3,7 +3,6 @@ import type { EntryOf } from '../../../api/endpoint.ts';
 import type { inbox } from '../../../endpoints/inbox/inbox.ts';
 import type { receivedSms } from '../../../endpoints/inbox/messages.ts';
 
-/** A person on the chat-app channel, as the API shows one. */
 interface Person {
   readonly number?: string | undefined;
   readonly user_id?: string | undefined;
@@ -11,13 +10,12 @@ interface Person {
   readonly name?: string | undefined;
 }
 
-/** A customer as people enter one: a number however it is written; user ids and names as they are. */
+/** Removes formatting from a number; user ids and names stay as they are. */
 export function customerAsked(entered: string): string {
   const text = entered.trim();
   return /[A-Za-z]/.test(text) ? text : phoneDigits(text);
 }
 
-/** What a person is called, in one line. */
 export function calledOf({ username, name, number, user_id: id }: Person): string {
   const shown = number ?? (username === undefined ? id : `@${username}`);
   return [name, shown].filter((one) => one !== undefined).join(', ');
@@ -25,13 +23,13 @@ export function calledOf({ username, name, number, user_id: id }: Person): strin
 
 export type InboxRow = EntryOf<typeof inbox>;
 
-/** Who wrote, and how long one may answer freely: as `GET /v2/account/inbox` shows them, and `/v2/account/inbox/{customer}`. */
+/** The person and the session, as `GET /v2/account/inbox` and `GET /v2/account/inbox/{customer}` give them. */
 export type Customer = Omit<InboxRow, 'last_message'>;
 
 /** An entry of `GET /v2/account/inbox/{customer}` and of `GET /v2/account/received-sms`. */
 export type InboxMessage = EntryOf<typeof receivedSms>;
 
-/** The account's number that it was written to, or left from: an answer to it, or a reaction, leaves from no other. */
+/** The account's number in the conversation: answers and reactions must leave from it. */
 export function ourNumberOf({ direction, to, from }: InboxMessage): string | null {
   return (direction === 'in' ? to : from) ?? null;
 }
@@ -39,6 +37,6 @@ export function ourNumberOf({ direction, to, from }: InboxMessage): string | nul
 /** A text as a row shows it; other things by their type, as "image". */
 export function shortly({ type, body }: NonNullable<InboxRow['last_message']>): string {
   if (body === undefined || body === '') return type ?? 'no text';
-  // Half of an emoji would be shown as �.
+  // Half an emoji would be shown as �.
   return body.length > 80 ? `${body.slice(0, 80).replace(/[\ud800-\udbff]$/, '')}…` : body;
 }

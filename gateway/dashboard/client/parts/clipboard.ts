@@ -1,4 +1,4 @@
-/** Whether it was copied. Browsers have `navigator.clipboard` on https and on localhost only. */
+/** Returns whether it was copied. Browsers have `navigator.clipboard` on https and localhost only. */
 export async function toClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -3,22 +3,21 @@ import { useContext, useId, useState } from 'preact/hooks';
 import type { FieldError } from '../api/http.ts';
 import { Words } from './value.tsx';
 
-/** What the gateway said of the fields of a form. */
 export const Errors = createContext<readonly FieldError[]>([]);
 
-/** What the gateway said about the field of this name, or about its members. */
+/** The gateway's error about this field or its members. */
 export function useFieldError(name: string): string | undefined {
   const of = useContext(Errors).filter(({ field }) => belongs(field, name));
   return of.length === 0 ? undefined : of.map(({ detail }) => detail).join(' ');
 }
 
-/** What the fields begin with. */
+/** The thing whose members are the fields' initial values. */
 export const Shown = createContext<unknown>(undefined);
 
-/** The member of that name; of members of members as `billing.name`. */
+/** The member of `Shown` with this name; nested as `billing.name`. */
 function useShown(name: string): unknown {
   const of = (thing: unknown, member: string) =>
-    (thing as Readonly<Record<string, unknown>> | null | undefined)?.[member]; // A thing of the API.
+    (thing as Readonly<Record<string, unknown>> | null | undefined)?.[member]; // An object of the API.
   return name.split('.').reduce(of, useContext(Shown));
 }
 
@@ -28,11 +27,11 @@ export function belongs(field: string, name: string): boolean {
 }
 
 export interface FieldFrameProps {
-  /** The member of the request: errors of the gateway find the field by it, and so does what it begins with (`of` of the form). */
+  /** The member of the request, by which errors and initial values (the form's `of`) are found. */
   readonly name: string;
   readonly label: string;
   readonly optional?: boolean;
-  /** The hint: what to enter, before anything is wrong. */
+  /** Hint. */
   readonly children?: ComponentChildren;
 }
 
@@ -47,7 +46,6 @@ interface FrameProps extends FieldFrameProps {
   readonly input: (described: Described) => ComponentChildren;
 }
 
-/** Label, hint and error around an input, tied to it. */
 export function FieldFrame({ name, label, optional = false, children: hint, input }: FrameProps) {
   const id = useId();
   const error = useFieldError(name);
@@ -89,11 +87,10 @@ interface FieldProps extends Begun {
   readonly autoComplete?: JSX.IntrinsicElements['input']['autoComplete'];
   readonly inputMode?: 'numeric' | 'tel' | 'email' | 'url';
   readonly mono?: boolean;
-  /** What is offered while one types; others may be typed. */
+  /** Suggestions; other values may be typed. */
   readonly offers?: readonly string[];
 }
 
-/** One line of text. */
 export function Field(props: FieldProps) {
   const { type = 'text', value, onInput, placeholder, autoComplete, inputMode, mono, offers = [] } = props;
   const initial = useInitial(props, ', ');
@@ -104,7 +101,7 @@ export function Field(props: FieldProps) {
         <>
           <input
             {...described}
-            // Preact's types want one literal type, to check the role.
+            // Preact's types want one literal type for checking the role.
             type={type as 'text'}
             {...(value === undefined ? { defaultValue: initial } : { value })}
             onInput={(event) => onInput?.(event.currentTarget.value)}
@@ -128,7 +125,7 @@ export function Field(props: FieldProps) {
   );
 }
 
-/** What a field begins with: what it was given, or the member of its name of what the form is of; entries of a list with `between`. */
+/** The given initial value, or the member of this name in the form's `of`; list entries are joined by `between`. */
 function useInitial({ name, initial }: Begun, between: string): string {
   const shown = useShown(name);
   return initial ?? (Array.isArray(shown) ? shown.join(between) : String(shown ?? ''));
@@ -145,7 +142,6 @@ interface TextAreaProps extends Begun {
   readonly placeholder?: string;
 }
 
-/** Several lines of text. */
 export function TextArea(props: TextAreaProps) {
   const { value, onInput, rows = 4, placeholder } = props;
   const initial = useInitial(props, '\n');
@@ -166,7 +162,6 @@ export function TextArea(props: TextAreaProps) {
 }
 
 interface SelectProps extends Begun {
-  /** Values with their words. */
   readonly options: readonly (readonly [value: string, label: string])[];
   readonly value?: string;
   readonly onInput?: (value: string) => void;
@@ -199,7 +194,7 @@ interface CheckboxProps {
   /** With `onChange` the caller holds the state. */
   readonly checked?: boolean;
   readonly onChange?: (checked: boolean) => void;
-  /** The hint. */
+  /** Hint. */
   readonly children?: ComponentChildren;
 }
 
@@ -234,7 +229,6 @@ interface CheckboxesProps {
   readonly initial?: readonly string[];
 }
 
-/** Several of a list. */
 export function Checkboxes({ name, legend, options, initial }: CheckboxesProps) {
   const shown = useShown(name);
   const ticked = initial ?? (Array.isArray(shown) ? shown : []);
@@ -266,11 +260,11 @@ export function Checkboxes({ name, legend, options, initial }: CheckboxesProps) 
 interface FileFieldProps {
   readonly label: string;
   readonly onRead: (octets: Uint8Array) => void;
-  /** What is wrong with what was read. */
+  /** What is wrong with the file's content. */
   readonly fault?: string | undefined;
 }
 
-/** A CSV file that the user chooses; its bytes go to `onRead`. */
+/** A CSV file; its bytes go to `onRead`. */
 export function FileField({ label, onRead, fault }: FileFieldProps) {
   const id = useId();
   const [isUnread, setUnread] = useState(false);
@@ -280,7 +274,7 @@ export function FileField({ label, onRead, fault }: FileFieldProps) {
       onRead(new Uint8Array(await file.arrayBuffer()));
       setUnread(false);
     } catch {
-      setUnread(true); // It was moved, or may not be read.
+      setUnread(true); // The file was moved or may not be read.
     }
   };
   const error = isUnread ? 'The file cannot be read. Choose it again.' : fault;
@@ -291,7 +285,7 @@ export function FileField({ label, onRead, fault }: FileFieldProps) {
         id={id}
         type="file"
         accept=".csv,text/csv,text/plain"
-        // A corrected file of the same name is no change otherwise.
+        // Otherwise choosing a corrected file of the same name would be no change.
         onClick={(event) => {
           event.currentTarget.value = '';
         }}
@@ -315,7 +309,7 @@ interface PasswordProps extends FieldFrameProps {
   readonly kind: 'current-password' | 'new-password';
 }
 
-/** A password, which may be looked at while it is typed. Pasting works. */
+/** A password with a button that shows it. Pasting works. */
 export function Password({ kind, ...frame }: PasswordProps) {
   const [shown, setShown] = useState(false);
   return (
@@ -323,7 +317,7 @@ export function Password({ kind, ...frame }: PasswordProps) {
       {...frame}
       input={(described) => (
         <div class="with-button">
-          {/* Preact's types want one literal type, to check the role. */}
+          {/* Preact's types want one literal type for checking the role. */}
           <input
             {...described}
             type={(shown ? 'text' : 'password') as 'password'}
@@ -341,10 +335,10 @@ export function Password({ kind, ...frame }: PasswordProps) {
   );
 }
 
-/** What ids of the DLT platform have today. Shorter ones exist, so they are only warned of. */
+/** Length of today's DLT ids. Shorter ones exist, so they only cause a warning. */
 const DIGITS = 19;
 
-/** A PE id or template id, counted as it is typed: one digit too few is seen by no eye. */
+/** A PE id or template id with a count of its digits, because a missing digit is easily overlooked. */
 export function DltIdField({ children, ...props }: Begun) {
   const [id, setId] = useState(useInitial(props, ''));
   const digits = id.trim().length;

@@ -9,27 +9,27 @@ import { Button, Copy, Icon, Words } from './value.tsx';
 type Act = (values: FormValues) => Promise<void>;
 
 interface FormProps {
-  /** The button's words. */
+  /** The button's label. */
   readonly submit: string;
-  /** `plain`: a small form beside others on a page. */
+  /** `plain`: a small form beside others. */
   readonly look?: 'primary' | 'danger' | 'plain';
-  /** Sends. What it throws is shown: at the field that the problem names, otherwise above the buttons. */
+  /** Errors that it throws are shown at the field that the problem names, otherwise above the buttons. */
   readonly onSubmit: Act;
-  /** A second act with the same values. Its button stands behind the first one, and Enter in a field does not press it. */
+  /** A second button with the same values. Enter in a field does not press it. */
   readonly next?: { readonly words: string; readonly act: Act } | undefined;
   readonly onCancel?: () => void;
-  /** The form stays, and each press sends once more: it is busy for as long after a success as a second click takes. */
+  /** The form stays open to send again; it is busy for `SECOND_CLICK_MS` after a success. */
   readonly sendsAgain?: boolean;
   readonly disabled?: boolean;
-  /** What the fields begin with, by their names: what the API says of the thing that is changed. */
+  /** Initial values by field name: usually the API's answer for the thing to change. */
   readonly of?: object | undefined;
   readonly children?: ComponentChildren;
 }
 
-/** The second click of a double one, or one that was made because nothing seemed to happen. */
+/** A double click, or an impatient second one. */
 const SECOND_CLICK_MS = 700;
 
-/** A form. What was typed stays when sending fails, and the first field with an error gets the focus. */
+/** What was typed stays when sending fails, and the first field with an error gets the focus. */
 export function Form(props: FormProps) {
   const {
     submit,
@@ -45,7 +45,7 @@ export function Form(props: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const [problem, setProblem] = useState<ApiProblem>();
   const [busy, setBusy] = useState(false);
-  // After the paint: the fields learn of the problem one render later than the form.
+  // After paint: fields render the problem one pass later than the form.
   useEffect(() => {
     if (problem !== undefined) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
   }, [problem]);
@@ -92,7 +92,7 @@ interface FieldErrorsProps {
   readonly form: HTMLFormElement | null;
 }
 
-/** Says that fields are wrong; of those that the form does not have, also what. */
+/** Says that fields are wrong, and lists errors of fields that the form does not have. */
 function FieldErrors({ problem, form }: FieldErrorsProps) {
   const unplaced = problem.errors.filter(({ field }) => !hasField(form, field));
   const marked = problem.errors.length - unplaced.length;
@@ -112,7 +112,6 @@ function hasField(form: HTMLFormElement | null, field: string): boolean {
   return [...(form?.elements ?? [])].some((element) => belongs(field, element.getAttribute('name') ?? '\0'));
 }
 
-/** What a form holds, by the names of its fields. */
 export class FormValues {
   readonly #data: FormData;
 
@@ -120,7 +119,7 @@ export class FormValues {
     this.#data = new FormData(form);
   }
 
-  /** Without blanks at both ends; empty when nothing was entered. Passwords are read by `exact`. */
+  /** Trimmed; an empty text if nothing was entered. Read passwords by `exact`. */
   text(name: string): string {
     return this.exact(name).trim();
   }
@@ -130,25 +129,24 @@ export class FormValues {
     return typeof value === 'string' ? value : '';
   }
 
-  /** Undefined when nothing was entered: the member is then left out of the request. */
+  /** Undefined if nothing was entered, so that the request leaves it out. */
   optional(name: string): string | undefined {
     return this.text(name) || undefined;
   }
 
-  /** Undefined when nothing was entered. Thousands may be apart by commas. Throws what the form shows at the field if it is no number. */
+  /** Undefined if nothing was entered. Accepts 1,000; otherwise throws an error for the field. */
   number(name: string): number | undefined {
     const text = this.text(name);
     return text === '' ? undefined : this.neededNumber(name);
   }
 
-  /** The same of a field that may not be empty. */
+  /** Like `number`, for a required field. */
   neededNumber(name: string): number {
     const number = Number(this.text(name).replaceAll(',', '') || Number.NaN);
     if (Number.isNaN(number)) throw fieldProblem({ field: name, code: 'wrong_type', detail: 'It must be a number.' });
     return number;
   }
 
-  /** The ticked boxes of that name. */
   all(name: string): string[] {
     return this.#data.getAll(name).filter((value) => typeof value === 'string');
   }
@@ -157,7 +155,6 @@ export class FormValues {
     return this.#data.has(name);
   }
 
-  /** The non-empty lines of a text area. */
   lines(name: string): string[] {
     return this.exact(name)
       .split('\n')
@@ -166,7 +163,7 @@ export class FormValues {
   }
 }
 
-/** Only what the user changed in a form. Sending the rest too would undo what others changed while the page was open. */
+/** Only what the user changed. Sending the rest would undo what others changed while the page was open. */
 export function changed<T extends object>(now: T, shown: { readonly [Name in keyof T]: unknown }): object {
   const before = new Map<string, unknown>(Object.entries(shown));
   return Object.fromEntries(
@@ -174,36 +171,35 @@ export function changed<T extends object>(now: T, shown: { readonly [Name in key
   );
 }
 
-/** Closes the dialog that `useDialog` holds open around it. */
 const Closing = createContext(() => {});
 
 /**
- * The dialog of a page or a part: `open(<Confirm … />)` shows one, in place of another if there is one, and `{dialog}` is where it
- * stands. What is in it closes it; what it was given does not change while it is open.
+ * A place for dialogs: `open(<Confirm … />)` shows one, replacing another, where `{dialog}` stands. The dialog closes
+ * itself; its props are not updated while it is open.
  */
 export function useDialog(): readonly [dialog: ComponentChildren, open: (what: VNode) => void] {
   const [what, open] = useState<VNode>();
-  const close = () => open((now) => (now === what ? undefined : now)); // Not what has been opened in its place.
+  const close = () => open((now) => (now === what ? undefined : now)); // But not a dialog that has replaced it.
   return [what && <Closing.Provider value={close}>{what}</Closing.Provider>, open];
 }
 
-/** What closes it, for a dialog whose act is none of a form. */
+/** Closes the surrounding dialog of `useDialog`. */
 export function useClosing(): () => void {
   return useContext(Closing);
 }
 
 interface DialogProps {
   readonly title: string;
-  /** Absent: `useDialog` opened it, and closes it. */
+  /** Absent: the dialog was opened by `useDialog`. */
   readonly onClose?: (() => void) | undefined;
   /** Escape does not close it. */
   readonly locked?: boolean;
-  /** From the side, for details of a row. */
+  /** Opens from the side, for a row's details. */
   readonly side?: 'left' | 'right' | undefined;
   readonly children: ComponentChildren;
 }
 
-/** The browser's own modal dialog. While the component is there it is open; the focus goes back to what had it before. */
+/** The browser's modal dialog: open while mounted, then the focus returns to where it was. */
 export function Dialog({ title, onClose: given, locked = false, side, children }: DialogProps) {
   const closing = useClosing();
   const onClose = given ?? closing;
@@ -222,7 +218,7 @@ export function Dialog({ title, onClose: given, locked = false, side, children }
       ref={dialog}
       class={`dialog ${side ?? ''}`}
       aria-labelledby={heading}
-      // Chromium closes a dialog at a second Escape, whatever `onCancel` says; not with `none`.
+      // Chromium closes a dialog at the second Escape despite `onCancel`, unless this is `none`.
       closedby={locked ? 'none' : 'closerequest'}
       onCancel={(event) => {
         event.preventDefault();
@@ -247,15 +243,14 @@ export function Dialog({ title, onClose: given, locked = false, side, children }
 interface FormDialogProps
   extends Omit<FormProps, 'onSubmit' | 'onCancel' | 'disabled'>,
     Pick<DialogProps, 'title' | 'side' | 'onClose'> {
-  /** What stands above the form. */
+  /** Shown above the form. */
   readonly lead?: ComponentChildren;
-  /** A name that the user must type, for what cannot be undone. */
+  /** A name to type before something that cannot be undone. */
   readonly typed?: string | undefined;
-  /** Sends. Then the dialog closes, and a toast says what is returned, if that is a text. What it throws is shown. */
+  /** On success the dialog closes, and a returned text becomes a toast. Errors are shown. */
   readonly onSubmit: (values: FormValues) => Promise<unknown>;
 }
 
-/** A dialog that asks, sends and closes. */
 export function FormDialog({ title, side, onClose, lead, typed, onSubmit, children, ...form }: FormDialogProps) {
   const closing = useClosing();
   const close = onClose ?? closing;
@@ -281,26 +276,26 @@ export function FormDialog({ title, side, onClose, lead, typed, onSubmit, childr
 interface ConfirmProps extends Pick<FormDialogProps, 'title' | 'typed' | 'onClose'> {
   /** What stops working, and whether it can be undone. */
   readonly children: ComponentChildren;
-  /** The button: a verb and what it does it to. */
+  /** The button's label: a verb and its object. */
   readonly act: string;
   readonly onConfirm: () => Promise<unknown>;
 }
 
-/** Asks before something that cannot be undone: "Revoke the key Billing?" It stays open when that fails, and says why. */
+/** Confirms something that cannot be undone: "Revoke the key Billing?" Stays open with the error if it fails. */
 export function Confirm({ children, act, onConfirm, ...dialog }: ConfirmProps) {
   return <FormDialog {...dialog} submit={act} look="danger" lead={children} onSubmit={onConfirm} />;
 }
 
 interface SecretProps {
-  /** What it is, as in "API key". */
+  /** Such as "API key". */
   readonly name: string;
   readonly text: string;
   readonly hint: string;
-  /** What to do with it. */
+  /** What to do with the secret. */
   readonly children?: ComponentChildren;
 }
 
-/** Shows a secret the one time that it can be shown. It stays until the user says that it is stored. */
+/** Shows a secret for the only time. It stays until the user says that it is stored. */
 export function SecretDialog({ name, text, hint, children }: SecretProps) {
   const close = useClosing();
   const [stored, setStored] = useState(false);
@@ -331,11 +326,11 @@ interface Told {
 const SHOWN_MS = 6_000;
 const told = signal<readonly Told[]>([]);
 const NONE: readonly Told[] = [];
-/** The `Toasts` on the page now; the last one shows the toasts. */
+/** Ids of the mounted `Toasts`; the last one shows the messages. */
 const places = signal<readonly string[]>([]);
 let ids = 0;
 
-/** Tells that something is done: "Key revoked." Screen readers read it. Errors of a form stay there and are no toasts. */
+/** Says that something is done: "Key revoked." Screen readers read it. A form shows its own errors. */
 export function toast(text: string, tone: Told['tone'] = 'good'): void {
   const id = ids++;
   told.value = [...told.value, { id, text, tone }];
@@ -344,15 +339,15 @@ export function toast(text: string, tone: Told['tone'] = 'good'): void {
   }, SHOWN_MS);
 }
 
-/** Tells why an act without a form failed: `act().catch(toastProblem)`. */
+/** For an act without a form: `act().catch(toastProblem)`. */
 export function toastProblem(error: unknown): void {
   const { title, message } = asProblem(error);
   toast(`${title}. ${message}`, 'bad');
 }
 
 /**
- * Where they appear: at the end of the page, or in the dialog that was opened last, because what is outside of it is asleep. The
- * live region is there from the start, or its first words would not be read.
+ * Stands at the end of the page and in each dialog; the newest dialog's is used, as everything outside is inert. The
+ * live region must exist before its first message, or screen readers skip that.
  */
 export function Toasts() {
   const box = useRef<HTMLDivElement>(null);
@@ -366,7 +361,7 @@ export function Toasts() {
   const shown = places.value.at(-1) === place ? told.value : NONE;
   useEffect(() => {
     if (shown.length === 0) return;
-    // Above whatever has been opened since.
+    // Move above popovers opened since.
     box.current?.togglePopover?.(false);
     box.current?.togglePopover?.(true);
   }, [shown]);

@@ -7,61 +7,59 @@ import { Confirm, FormDialog, type FormValues, useDialog } from './form.tsx';
 import { Empty, NoResults, NothingYet, PageHead, type PageHeadProps, Problem, Skeleton } from './page.tsx';
 import { AddButton, Button, type IconName } from './value.tsx';
 
-/** The button of a page that makes a new one of its things, and the dialog behind it. The list is read again afterwards. */
+/** The button that creates an entry, and its dialog. The list reloads afterwards. */
 export interface Adding {
-  /** The button's words, also those of the dialog's button. */
+  /** The label of the page's button and, by default, of the dialog. */
   readonly words: string;
-  /** Of the dialog; absent: the same words. */
   readonly title?: string;
   readonly submit?: string;
   readonly lead?: string;
   readonly look?: 'danger';
   readonly fields: ComponentChildren;
-  /** Sends, and says what is done: a toast tells it. */
+  /** Resolves to the toast's text. */
   readonly send: (values: FormValues) => Promise<unknown>;
 }
 
-/** A button in a row: what it does at once, or what is asked before. The list is read again after what was asked. */
+/** A button in a row, with an immediate act or a confirmation. The list reloads after a confirmed act. */
 type RowAct = readonly [words: string, of: string, act: (() => void) | Asking];
 
 export interface Asking {
   /** "Remove the sender HARKRA?" */
   readonly title: string;
-  /** The button: a verb and what it does it to. */
+  /** The button's label: a verb and its object. */
   readonly act: string;
-  /** A name that the user must type, for what cannot be undone. */
+  /** A name to type before something that cannot be undone. */
   readonly typed?: string | undefined;
   /** What stops working, and whether it can be undone. */
   readonly warning: ComponentChildren;
-  /** Sends, and says what is done. */
+  /** Resolves to the toast's text. */
   readonly send: () => Promise<unknown>;
 }
 
 export interface ListPageProps<T>
   extends Pick<PageHeadProps, 'title' | 'lead' | 'back'>,
     Omit<TableProps<T>, 'caption' | 'rows' | 'acts'> {
-  /** What the rows are, for screen readers. Absent: what the title says. */
+  /** Names the rows for screen readers; by default the title does. */
   readonly caption?: string;
   readonly list: Listed<T>;
-  /** What the list is filtered by, and the fields of that. */
   readonly filter?: UrlFilter<string>;
   readonly filters?: ComponentChildren;
-  /** What to do when there is nothing yet: "No keys yet. Create one to send your first message." */
+  /** Shown for an empty list: "No keys yet. Create one to send your first message." */
   readonly empty: ComponentChildren;
   readonly icon?: IconName;
-  /** Makes a new one. False: the user may not. */
+  /** False: the user may not add entries. */
   readonly add?: Adding | false;
-  /** In its place, where that is no form: a button that stands in an empty list too. */
+  /** In place of `add` where that is not a form; also shown in an empty list. */
   readonly next?: ComponentChildren;
   /** Further buttons, before that one. */
   readonly actions?: ComponentChildren;
   readonly acts?: ((row: T) => readonly RowAct[]) | false;
-  /** What stands before the list, and behind it. */
+  /** Shown before and after the list. */
   readonly children?: ComponentChildren;
   readonly after?: ComponentChildren;
 }
 
-/** A page that is a list: filters, a table, a dialog that adds one, and what can be done with a row. */
+/** A page made of filters, a table, a dialog that adds an entry, and acts on rows. */
 export function ListPage<T>(props: ListPageProps<T>) {
   const {
     title,
@@ -159,7 +157,7 @@ function AddDialog({ of, onDone }: { readonly of: Adding; readonly onDone: () =>
 export interface Column<T> {
   readonly head: string;
   readonly cell: (row: T) => ComponentChildren;
-  /** `number`: to the right, with digits of one width. `actions`: buttons, the head is for screen readers only. */
+  /** `number`: aligned right with tabular digits. `actions`: buttons whose head only screen readers see. */
   readonly kind?: 'number' | 'actions';
 }
 
@@ -167,24 +165,21 @@ export interface Column<T> {
 type Act = readonly [words: string, of: string, onClick: () => void];
 
 interface TableProps<T> {
-  /** What the rows are, for screen readers. */
+  /** Names the rows for screen readers. */
   readonly caption: string;
   readonly rows: readonly T[];
   readonly rowKey: (row: T) => string;
   readonly columns: readonly Column<T>[];
-  /** What can be done with a row, as buttons at its end. False: no row has any. */
+  /** Buttons at the end of each row. False: none. */
   readonly acts?: ((row: T) => readonly Act[]) | false;
-  /** Numbers to compare: a table on a phone too, which scrolls. */
+  /** Numbers to compare: stays a scrolling table on a phone. */
   readonly compared?: boolean;
 }
 
-/** What stands where a row has nothing. On a phone the cell is left out. */
+/** Shown as an empty cell; on a phone the cell is left out. */
 const NOTHING: readonly unknown[] = ['–', '', null, undefined, false];
 
-/**
- * A table that scrolls sideways within its own region when it is wider than the screen. On a phone each row is a card, with the
- * heads before its values.
- */
+/** Scrolls sideways in its own region when wider than the screen. On a phone each row is a card with labels. */
 export function Table<T>({ caption, rows, rowKey, columns: told, acts = false, compared = false }: TableProps<T>) {
   const columns: readonly Column<T>[] = acts ? [...told, actions(acts)] : told;
   return (
@@ -237,20 +232,18 @@ function actions<T>(acts: (row: T) => readonly Act[]): Column<T> {
   };
 }
 
-/** What opens the details of a row: its name, as a link looks. */
+/** Opens the details of a row. */
 export function RowLink(props: { readonly onClick: () => void; readonly children: ComponentChildren }) {
   return <button type="button" class="row-link" {...props} />;
 }
 
 interface PagedTableProps<T> extends Omit<TableProps<T>, 'rows'> {
   readonly list: Listed<T>;
-  /** In place of a list that has nothing yet: an `Empty`. */
   readonly empty: ComponentChildren;
-  /** What the list is filtered by: when that finds nothing, it is offered to clear it. */
+  /** If it matches nothing, the list offers to clear it. */
   readonly filter?: Pick<UrlFilter<string>, 'isSet' | 'clear'> | undefined;
 }
 
-/** A list of the API as a table. */
 export function PagedTable<T>({ list, empty, filter, ...table }: PagedTableProps<T>) {
   return (
     <Paged list={list} empty={filter?.isSet ? <NoResults clear={filter.clear} /> : empty}>
@@ -261,12 +254,12 @@ export function PagedTable<T>({ list, empty, filter, ...table }: PagedTableProps
 
 interface PagedProps<T> {
   readonly list: Listed<T>;
-  /** When all was looked at: an `Empty`; a `NoResults` while a filter is set. */
+  /** An `Empty` for an empty list; while a filter is set, `NoResults` is shown instead. */
   readonly empty: ComponentChildren;
   readonly children: (rows: readonly T[]) => ComponentChildren;
 }
 
-/** A list of the API with all its states: on its way, failed, empty, with news, and with more to load. */
+/** A list of the API in all its states: loading, failed, empty, with news, and with more to load. */
 function Paged<T>({ list, empty, children }: PagedProps<T>) {
   const { rows, problem, retry, hasMore, hasNews, isLoadingMore, loadMore, reload } = list;
   return (
@@ -291,14 +284,14 @@ function Paged<T>({ list, empty, children }: PagedProps<T>) {
 }
 
 export interface UrlFilter<Name extends string> {
-  /** Empty when it is not set. */
+  /** Empty text: not set. */
   readonly values: Readonly<Record<Name, string>>;
   readonly set: (changed: Partial<Record<Name, string>>) => void;
   readonly clear: () => void;
   readonly isSet: boolean;
 }
 
-/** Filters of a list live in the address of the page: they can be linked, and Back undoes them. */
+/** A list's filters are in the page's address, so they can be linked and undone by Back. */
 export function useUrlFilter<Name extends string>(...names: readonly Name[]): UrlFilter<Name> {
   const { query, path, route } = useLocation();
   const entries = names.map((name) => [name, query[name] ?? '']);
@@ -319,7 +312,6 @@ interface FilterBarProps<Name extends string> {
   readonly children: ComponentChildren;
 }
 
-/** A row of filters above a list. */
 export function FilterBar<Name extends string>({ filter, children }: FilterBarProps<Name>) {
   return (
     <search class="filters">
@@ -337,7 +329,7 @@ interface MoreFiltersProps<Name extends string> extends FilterBarProps<Name> {
   readonly names: readonly Name[];
 }
 
-/** Filters that one seldom needs. They are unfolded when one of them is set. */
+/** Rarely needed filters, unfolded when one of them is set. */
 export function MoreFilters<Name extends string>({ filter, names, children }: MoreFiltersProps<Name>) {
   return (
     <details open={names.some((name) => filter.values[name] !== '')}>
@@ -356,7 +348,7 @@ interface FilterProps<Name extends string> {
 interface FilterSelectProps<Name extends string> extends FilterProps<Name> {
   /** Besides "All". */
   readonly options: readonly (readonly [value: string, label: string])[];
-  /** There is no "All": the first option is meant while nothing is set. */
+  /** No "All": the first option is the default. */
   readonly one?: boolean;
 }
 
@@ -386,7 +378,7 @@ interface FilterTextProps<Name extends string> extends FilterProps<Name> {
   readonly placeholder?: string;
 }
 
-/** A text field of a filter, applied on Enter or when the field is left. */
+/** Applied on Enter or blur. */
 export function FilterText<Name extends string>({ filter, name, label, placeholder }: FilterTextProps<Name>) {
   const id = useId();
   return (
@@ -405,18 +397,18 @@ export function FilterText<Name extends string>({ filter, name, label, placehold
   );
 }
 
-/** A time in the user's zone. In the address it is in UTC, so that a link shows the same to everybody. */
+/** Shown in the user's zone; UTC in the address, so that a link means the same to everybody. */
 export function FilterTime<Name extends string>(props: FilterProps<Name>) {
   const { filter, name } = props;
   return <FilterDate {...props} type="datetime-local" value={localOf(filter.values[name])} read={instantOf} />;
 }
 
 interface FilterDayProps<Name extends string> extends FilterProps<Name> {
-  /** What is meant while nothing is set. */
+  /** The default. */
   readonly preset?: string;
 }
 
-/** A day, as `2026-11-22`. */
+/** `2026-11-22` */
 export function FilterDay<Name extends string>({ preset = '', ...props }: FilterDayProps<Name>) {
   const { filter, name } = props;
   return <FilterDate {...props} type="date" value={filter.values[name] || preset} read={(entered) => entered} />;
@@ -425,7 +417,7 @@ export function FilterDay<Name extends string>({ preset = '', ...props }: Filter
 interface FilterDateProps<Name extends string> extends FilterProps<Name> {
   readonly type: 'datetime-local' | 'date';
   readonly value: string;
-  /** As it stands in the address. */
+  /** Converts the input to its form in the address. */
   readonly read: (entered: string) => string;
 }
 
@@ -444,7 +436,7 @@ function instantOf(local: string): string {
   return Number.isNaN(date.getTime()) ? '' : date.toISOString();
 }
 
-/** As the input wants it: `2026-11-22T18:30`. */
+/** For an `<input type="datetime-local">`: `2026-11-22T18:30`. */
 function localOf(instant: string): string {
   const date = new Date(instant);
   if (Number.isNaN(date.getTime())) return '';

@@ -6,7 +6,6 @@ import type { Loaded } from '../api/load.ts';
 import { loadSession } from '../api/session.ts';
 import { Button, CopyId, Icon, type IconName, Words } from './value.tsx';
 
-/** What a page is given. */
 export interface PageProps {
   /** Values of the path's `:names`. */
   readonly params: Readonly<Record<string, string>>;
@@ -16,13 +15,12 @@ export interface PageHeadProps {
   readonly title: string;
   /** One sentence below the title: what this page is for. */
   readonly lead?: ComponentChildren;
-  /** Buttons at its end. */
   readonly actions?: ComponentChildren;
-  /** Where one came from: pages about one thing lead back to their list. */
+  /** Leads back to the list that a thing belongs to. */
   readonly back?: { readonly href: string; readonly label: string } | undefined;
 }
 
-/** Every page begins with it. It sets the window's title and takes the focus when one arrives. */
+/** The heading of every page. It sets the window's title and takes the focus on arrival. */
 export function PageHead({ title, lead, actions, back }: PageHeadProps) {
   const heading = useArrival(title);
   return (
@@ -48,7 +46,6 @@ interface LoadingProps<T> {
   readonly children: (data: T) => ComponentChildren;
 }
 
-/** What was loaded, or the problem, or a skeleton meanwhile. */
 export function Loading<T>({ of: { data, problem, reload }, children }: LoadingProps<T>) {
   return (
     <>
@@ -65,7 +62,6 @@ interface CardProps {
   readonly children: ComponentChildren;
 }
 
-/** A part of a page, with its own heading. */
 export function Card({ title, lead, actions, children }: CardProps) {
   return (
     <section class="card">
@@ -83,7 +79,7 @@ export function Card({ title, lead, actions, children }: CardProps) {
 
 let arrivals = 0;
 
-/** A new page says where one is: its title in the window, its heading to the screen reader. The first one leaves the focus. */
+/** Announces a new page: sets the window's title and focuses the heading, except on the first page. */
 function useArrival(title: string) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -100,11 +96,11 @@ function useArrival(title: string) {
 interface ProblemProps {
   readonly problem: ApiProblem;
   readonly retry?: () => void;
-  /** In place of what it says to a program. */
+  /** Replaces the problem's detail, which is written for programs. */
   readonly children?: ComponentChildren;
 }
 
-/** Why something did not work and what to do, with the id that our logs know it by. */
+/** Why something failed and what to do, with the request id for our logs. */
 export function Problem({ problem, retry, children }: ProblemProps) {
   return (
     <div class="notice bad" role="alert">
@@ -136,7 +132,7 @@ interface NoticeProps {
   readonly children: ComponentChildren;
 }
 
-/** A lasting remark on a page. What happens by an act of the user is told by `toast`. */
+/** A lasting remark. Results of the user's acts are toasts. */
 export function Notice({ tone = 'info', children }: NoticeProps) {
   return (
     <div class={`notice ${tone}`}>
@@ -154,7 +150,6 @@ interface EmptyProps {
   readonly action?: ComponentChildren;
 }
 
-/** In place of a list that has nothing yet. */
 export function Empty({ icon = 'list', children, action }: EmptyProps) {
   return (
     <div class="empty">
@@ -165,7 +160,7 @@ export function Empty({ icon = 'list', children, action }: EmptyProps) {
   );
 }
 
-/** In place of a list while nothing was found among the entries that the gateway has looked at, which are not all. */
+/** Nothing was found so far, but the gateway has not searched all entries yet. */
 export function NothingYet() {
   return (
     <Empty icon="search">
@@ -174,7 +169,6 @@ export function NothingYet() {
   );
 }
 
-/** In place of a list whose filter finds nothing. */
 export function NoResults({ clear }: { readonly clear: () => void }) {
   return (
     <Empty icon="search" action={<Button onClick={clear}>Clear filter</Button>}>
@@ -185,7 +179,7 @@ export function NoResults({ clear }: { readonly clear: () => void }) {
 
 const AFTER_MS = 200;
 
-/** Grey lines while something loads. They appear after a moment: most answers come sooner. */
+/** Grey lines, shown only after a moment because most answers come sooner. */
 export function Skeleton({ lines = 4 }: { readonly lines?: number }) {
   const [late, setLate] = useState(false);
   useEffect(() => {
@@ -208,7 +202,7 @@ interface TabsProps {
   readonly tabs: readonly { readonly href: string; readonly label: string; readonly count?: number }[];
 }
 
-/** Links between views of one thing. The address says which is open. */
+/** The address says which tab is open. */
 export function Tabs({ label, tabs }: TabsProps) {
   const { path, url } = useLocation();
   const here = tabs.some(({ href }) => href === url) ? url : path;
@@ -230,7 +224,7 @@ interface GateProps {
   readonly children: ComponentChildren;
 }
 
-/** A page of its own in the middle, before the dashboard. */
+/** A page outside the dashboard's frame, such as signing in. */
 export function Gate({ title, lead, children }: GateProps) {
   return (
     <main class="gate">
@@ -243,7 +237,6 @@ export function Gate({ title, lead, children }: GateProps) {
   );
 }
 
-/** The product's mark and name: the way to the start. */
 export function Brand() {
   return (
     <a class="brand" href="/dashboard">

@@ -8,13 +8,13 @@ export type PlotTone = 'accent' | 'good' | 'warn' | 'bad' | 'soft';
 
 interface PlotProps {
   readonly title: string;
-  /** What one sees in it: "Peak 36 at 19:00". */
+  /** The chart in words: "Peak 36 at 19:00". */
   readonly summary: string;
   /** ISO 8601, evenly spaced. */
   readonly times: readonly string[];
-  /** The times are the beginnings of days in UTC. */
+  /** The times are starts of days in UTC. */
   readonly days: boolean;
-  /** Whose days they are. */
+  /** Head of the table's column of days. */
   readonly dayHead?: string;
   readonly series: readonly {
     readonly name: string;
@@ -24,14 +24,14 @@ interface PlotProps {
 }
 
 const HEIGHT = 240;
-/** A day has one label at most. */
+/** At most one label for each day. */
 const DAY_STEPS = [1, 2, 5, 7, 10, 14, 30].map((days) => days * 86_400);
 const HOUR = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' });
 const DAY_PARTS = { day: 'numeric', month: 'short' } as const;
 const DAY = new Intl.DateTimeFormat('en-GB', DAY_PARTS);
 const UTC_DAY = new Intl.DateTimeFormat('en-GB', { ...DAY_PARTS, timeZone: 'UTC' });
 
-/** Lines over time. A canvas says nothing to a screen reader, so a sentence and a table with the same numbers stand beside it. */
+/** A line chart. Screen readers cannot read a canvas, so it comes with a sentence and a table of the same numbers. */
 export function Plot({ title, summary, times, days, dayHead = 'Day (UTC)', series }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const heading = useId();
@@ -42,7 +42,7 @@ export function Plot({ title, summary, times, days, dayHead = 'Day (UTC)', serie
     let plot = draw();
     const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
     resized.observe(element);
-    // Colours are fixed in the canvas: draw it again when they change.
+    // A canvas keeps its colours: redraw when the theme changes.
     const redraw = () => {
       plot.destroy();
       plot = draw();
@@ -126,7 +126,7 @@ function drawPlot(box: HTMLElement, { times, days, series }: Pick<PlotProps, 'ti
   );
 }
 
-/** "14:00", and the day at its beginning. */
+/** "14:00", and the date at the start of a day. */
 function timeLabel(seconds: number, days: boolean): string {
   const date = new Date(seconds * 1_000);
   if (days) return UTC_DAY.format(date);
@@ -134,7 +134,7 @@ function timeLabel(seconds: number, days: boolean): string {
   return (isMidnight ? DAY : HOUR).format(date);
 }
 
-/** A token's colour of now: a canvas knows no custom properties. */
+/** A token's current colour: a canvas knows no custom properties. */
 function colour(box: HTMLElement, token: string): string {
   const probe = document.createElement('i');
   probe.style.color = `var(${token})`;

@@ -5,17 +5,16 @@ import { exactNow } from './now.ts';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'plain';
 
-/** A state, in a word. The colour repeats what the word says. */
+/** A state in a word; the colour only repeats the word. */
 export function Badge({ tone = 'plain', children }: { readonly tone?: Tone; readonly children: ComponentChildren }) {
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
 export type Fact = readonly [name: string, value: ComponentChildren];
 
-/** What stands where something has no such fact. */
 const NONE: readonly unknown[] = [undefined, null, false];
 
-/** Names and values of one thing; what has no value is left out. */
+/** Facts without a value are left out. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   return (
     <dl class="facts">
@@ -35,11 +34,11 @@ interface StatProps {
   readonly label: string;
   readonly value: ComponentChildren;
   readonly note?: ComponentChildren;
-  /** The list that the number counts. */
+  /** Links to the list that the number counts. */
   readonly href?: string;
 }
 
-/** One number with its name, large. Several stand in a `<Stats>`. */
+/** A large number with its name, inside `<Stats>`. */
 export function Stat({ label, value, note, href }: StatProps) {
   const inside = (
     <>
@@ -80,15 +79,15 @@ const short = shortIn();
 interface TimeProps {
   /** ISO 8601, as the API tells it. */
   readonly at: string | null | undefined;
-  /** In words when there is none, as "never". */
+  /** Shown when there is no time, as "never". */
   readonly none?: string;
-  /** Date and time instead of "5 minutes ago"; with seconds where things follow each other quickly. */
+  /** Date and time instead of "5 minutes ago"; `seconds` for events in quick succession. */
   readonly full?: boolean | 'seconds';
-  /** A time zone that is not the viewer's, with `full`. */
+  /** A time zone other than the viewer's, with `full`. */
   readonly zone?: string;
 }
 
-/** "5 minutes ago", with the exact time and its zone as the title. */
+/** "5 minutes ago", with the exact time and zone as the title. */
 export function Time({ at, none = '–', full = false, zone }: TimeProps) {
   if (at === null || at === undefined) return <span class="soft">{none}</span>;
   const date = new Date(at);
@@ -103,17 +102,17 @@ export function Time({ at, none = '–', full = false, zone }: TimeProps) {
   );
 }
 
-/** For whatever has no element, as the labels of an axis. */
+/** As text, for places without elements such as the labels of an axis. */
 export function exactTime(at: string): string {
   return exact.format(new Date(at));
 }
 
-/** "22 Nov 2026, 18:30", for a time within words. */
+/** "22 Nov 2026, 18:30" */
 export function shortTime(at: string): string {
   return short.format(new Date(at));
 }
 
-/** "22 Nov 2026": the day of UTC that begins then. In local time it would be another one west of Greenwich. */
+/** "22 Nov 2026": the UTC day that begins then. Local time would give the day before west of Greenwich. */
 export function utcDay(at: string): string {
   return day.format(new Date(at));
 }
@@ -132,7 +131,7 @@ export function number(value: number): string {
   return whole.format(value);
 }
 
-/** "1 credit", "12,000 credits". */
+/** "1 credit", "12,000 credits" */
 export function counted(count: number, noun: string): string {
   return `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
@@ -143,13 +142,12 @@ export function amount(value: number): string {
 
 interface CopyProps {
   readonly text: string;
-  /** What is copied, as in "Copy secret". */
+  /** Such as "secret" in "Copy secret". */
   readonly label: string;
 }
 
 const SHOWN_MS = 2_000;
 
-/** A button that copies, and says so. */
 export function Copy({ text, label }: CopyProps) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
@@ -166,7 +164,6 @@ export function Copy({ text, label }: CopyProps) {
   );
 }
 
-/** An id, in the font of code, with its copy button. */
 export function CopyId({ id }: { readonly id: string }) {
   return (
     <span class="copy-id">
@@ -176,7 +173,6 @@ export function CopyId({ id }: { readonly id: string }) {
   );
 }
 
-/** Lines to paste elsewhere. */
 export function CodeBlock({ text, label }: CopyProps) {
   return (
     <div class="code-block">
@@ -191,7 +187,7 @@ export function CodeBlock({ text, label }: CopyProps) {
   );
 }
 
-/** A text of the API, in which names stand between backticks. */
+/** A text of the API with code in backticks. */
 export function Words({ text }: { readonly text: string }) {
   return (
     <>
@@ -203,7 +199,7 @@ export function Words({ text }: { readonly text: string }) {
   );
 }
 
-/** How far something is, as a bar and in words. `part` is of 1. */
+/** A progress bar with words. `part` is from 0 to 1. */
 export function Progress({ part, label }: { readonly part: number; readonly label: string }) {
   const percent = Math.floor(part * 100);
   return (
@@ -213,7 +209,7 @@ export function Progress({ part, label }: { readonly part: number; readonly labe
   );
 }
 
-/** "97.5 %" of a part of 1. */
+/** 0.975 becomes "97.5 %". */
 export function percent(part: number | null): string {
   return part === null ? '–' : `${amount(Math.round(part * 1_000) / 10)} %`;
 }
@@ -243,12 +239,10 @@ export function Button({ look, icon, busy = false, type = 'button', children, ..
   );
 }
 
-/** The button of a page that makes a new one of its things. */
 export function AddButton(props: Pick<ButtonProps, 'onClick' | 'children'>) {
   return <Button look="primary" icon="plus" {...props} />;
 }
 
-/** A link that looks like a button: it leads to another page. */
 export function LinkButton({
   look,
   icon,
@@ -263,7 +257,7 @@ export function LinkButton({
   );
 }
 
-/** Drawn on 16 × 16, by stroke. They repeat a word that stands beside them, so screen readers pass over them. */
+/** Stroked on 16 × 16. Each repeats a word beside it, so screen readers skip them. */
 const PATHS = {
   overview: 'M2 13V8m4 5V3m4 10V6m4 7V9',
   messages: 'M2 3.500h12v8H7l-3 2.500v-2.500H2z',

@@ -14,7 +14,6 @@ interface PricesCardProps {
   readonly currency: string;
 }
 
-/** What an account pays, and the form that sets it. */
 export function PricesCard({ account, name, currency }: PricesCardProps) {
   const path = `/v2/admin/accounts/${account}/prices`;
   const loaded = useLoad<Prices>(path);
@@ -48,7 +47,7 @@ export function PricesCard({ account, name, currency }: PricesCardProps) {
   );
 }
 
-/** A kind of what is priced: the channel, with its route or who starts, and what the credits are for. */
+/** `channel/route/starter/unit`: what a price is for. */
 const KINDS = [
   ['sms///message', 'SMS, for each message'],
   ['sms///segment', 'SMS, for each segment'],
@@ -74,7 +73,7 @@ interface PricesDialogProps {
   readonly title: string;
   readonly currency: string;
   readonly prices: Prices;
-  /** Says what was done. */
+  /** Resolves to the toast's text. */
   readonly save: (body: object) => Promise<string>;
 }
 

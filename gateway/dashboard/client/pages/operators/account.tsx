@@ -161,7 +161,6 @@ const STOPS = [
   ['paused', 'Pause: its sends are accepted and wait'],
 ] as const;
 
-/** Asks before an account stops sending, or sends again. */
 function StatusDialog({ account: { account_id: id, name, status }, onChange }: ChangeProps) {
   const isActive = status === 'active';
   const change = async (values: FormValues) => {
@@ -208,7 +207,7 @@ const KINDS = [
   ['correction', 'Correction: puts a mistake right'],
 ] as const;
 
-/** Two steps: what to book, then a second look at it. Money that is booked wrongly is put right by a correction only. */
+/** Two steps, entry and review: a wrong booking can only be corrected by another booking. */
 function CreditDialog({ account, onDone }: CreditDialogProps) {
   const close = useClosing();
   const [typed, setTyped] = useState<Credit>();
@@ -277,7 +276,7 @@ const REMAINING = [
   ['forfeited', 'They are forfeited'],
 ] as const;
 
-/** Asks for the account's name, because nothing opens it again. */
+/** Requires typing the account's name, because closing is final. */
 function CloseDialog({ account: { account_id: id, name, balance }, onChange }: ChangeProps) {
   const close = async (values: FormValues) => {
     const { account: closed } = await post<ChangedAccount>(`/v2/admin/accounts/${id}/close`, {
@@ -304,7 +303,6 @@ function CloseDialog({ account: { account_id: id, name, balance }, onChange }: C
   );
 }
 
-/** What has become of a closed account. */
 function ClosedNotice({ closed }: { readonly closed: NonNullable<AccountDetail['closed']> }) {
   return (
     <Notice tone="warn">
@@ -372,7 +370,7 @@ function StatementCard({ account }: { readonly account: Looked }) {
 type Chains = AnswerOf<typeof chains>;
 type Chain = Chains['chains'][number];
 
-/** Telemarketers between the account and a carrier, for DLT's chain hash, where they are not the carrier's own. */
+/** Telemarketers between the account and a carrier, for DLT's chain hash; they override the carrier's own. */
 function ChainsCard({ account }: { readonly account: string }) {
   const path = `/v2/admin/accounts/${account}/chains`;
   const loaded = useLoad<Chains>(path);

@@ -91,7 +91,7 @@ function CreateAccountDialog() {
           Of the business on the DLT platform.
         </DltIdField>
       )}
-      {/* A new key: the choice that goes with DLT. It can be changed. */}
+      {/* The new key resets it to the default that goes with DLT; it can still be changed. */}
       <Select key={`senders ${dlt}`} name="senders" label="Senders" options={SENDER_RULES} initial="registered" />
       <Select
         key={`check ${dlt}`}
@@ -107,7 +107,6 @@ function CreateAccountDialog() {
   );
 }
 
-/** The choices of an account's settings, with their words. */
 const SENDER_RULES = [
   ['any', 'Every sender of valid form'],
   ['registered', 'Only registered and approved ones'],
@@ -157,7 +156,7 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
     billing: filled(settings.billing),
   };
   const save = async (values: FormValues) => {
-    // Emptied, a PE id or a country is refused: they can be changed, not taken away.
+    // A PE id or a country can be changed but not removed: the gateway refuses an empty one.
     const now = {
       name: values.text('name'),
       ...(may('admin:money') && { expiry_date: values.text('expiry_date') }),

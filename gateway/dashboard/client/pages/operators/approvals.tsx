@@ -57,7 +57,7 @@ interface DecideDialogProps {
   readonly onDone: () => void;
 }
 
-/** As the operators' platforms call them. */
+/** The operators' platforms' names for the kinds. */
 const CTA_KINDS = { url: 'Link', app: 'App', number: 'Callback number' } as const;
 
 const DECISIONS = [
@@ -65,7 +65,7 @@ const DECISIONS = [
   ['rejected', 'Reject'],
 ] as const;
 
-/** Shows what was asked for, and takes the decision. The approval names the text that was read here. */
+/** Shows the request and takes the decision, which names the text shown here. */
 function DecideDialog({ of, onDone }: DecideDialogProps) {
   const [decision, setDecision] = useState('approved');
   const isApproved = decision === 'approved';
@@ -128,7 +128,6 @@ function keyOf({ account_id, sender, cta, template }: Approval): string {
   return `${account_id} ${sender?.sender ?? cta?.cta_id ?? template?.template_id}`;
 }
 
-/** Where its decision is posted to. */
 function pathOf({ account_id, sender, cta, template }: Approval): string {
   const account = `/v2/admin/accounts/${account_id}`;
   if (cta !== undefined) return `${account}/ctas/${cta.cta_id}/decision`;

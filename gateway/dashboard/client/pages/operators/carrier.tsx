@@ -193,7 +193,7 @@ interface SettingsCardProps {
   readonly onChange: (carrier: CarrierDetail) => void;
 }
 
-/** All settings that its kind has a use for, as the gateway lists them: a new one appears by itself. */
+/** All settings that the gateway lists for this kind of carrier; new ones appear by themselves. */
 function SettingsCard({ carrier, onChange }: SettingsCardProps) {
   const [dialog, open] = useDialog();
   const edit = (setting: Setting) => open(<ChangeDialog {...{ setting, carrier, onChange }} />);
@@ -276,7 +276,7 @@ function ChangeDialog({ setting, carrier, onChange }: ChangeProps) {
   return (
     <Dialog title={`${settingName(name)} of ${carrier.name}`}>
       {standard !== null && !secret && <p class="soft">Default: {standard === '' ? 'empty' : standard}</p>}
-      {/* What decides where the password goes can be tried before it is saved. */}
+      {/* Settings that decide where the password is sent can be tested before they are saved. */}
       <Form
         {...(needsPassword
           ? {

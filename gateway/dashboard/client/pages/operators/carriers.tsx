@@ -82,10 +82,9 @@ function CarrierTable({ carriers }: Carriers) {
 
 type CarrierForm = AnswerOf<typeof carrierForm>;
 
-/** Carriers in India write the times of their receipts on Indian clocks. */
+/** UTC offset in minutes: carriers in India write receipt times in IST. */
 const INDIAN_TIME = '330';
 
-/** Adds a carrier; its bind can be tested before it is saved. */
 function CreateCarrierDialog() {
   const form = useLoad<CarrierForm>('/v2/admin/carrier-form');
   return (
@@ -212,7 +211,7 @@ function CarrierFields({ form }: { readonly form: CarrierForm }) {
 
 const OFFSET = 'receiptOffsetMinutes';
 
-/** What differs from the defaults and the preset. */
+/** Only the settings that differ from the defaults and the preset. */
 function settingsOf(form: CarrierForm, values: FormValues, preset: CarrierForm['presets'][number]['settings']) {
   const given = form.settings.flatMap(({ name, value }) => {
     const field = `settings.${name}`;
@@ -239,7 +238,7 @@ export function settingName(name: string): string {
   return said.charAt(0).toUpperCase() + said.slice(1);
 }
 
-/** What the two kinds of carriers call the same things. */
+/** Wording for each kind of carrier. */
 export const WORDS = {
   smpp: { test: 'Test the bind', password: 'Password of the bind', newPassword: 'New password of the bind' },
   http: { test: 'Test the connection', password: 'Password or API key', newPassword: 'New password or API key' },
@@ -251,7 +250,7 @@ function kindOf(value: string | undefined): Kind {
   return value === 'http' ? 'http' : 'smpp';
 }
 
-/** Whether carriers of this kind have a use for the setting. */
+/** Whether the setting applies to this kind of carrier. */
 export function isOf(kind: Kind, { smpp_only: smppOnly }: Setting): boolean {
   return kind === 'smpp' || !smppOnly;
 }
@@ -267,21 +266,20 @@ export function rateOf({ measured, per_second: limit }: Carrier): string {
   return `${measured.per_second} a second${measured.per_second === limit ? '' : ', learned'}`;
 }
 
-/** Times of the API within words, as the viewer's clock shows them. */
+/** Replaces ISO times within a text by local ones. */
 export function readable(words: string): string {
   return words.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3}Z|\+00:00)/g, (at) => shortTime(at));
 }
 
-/** The tags that carriers use for DLT's ids. */
+/** Common TLV tags for DLT's ids. */
 const DLT_TAGS: readonly string[] = ['off', '0x1400,0x1401', '0x1400,0x1401,0x1402'];
 
 interface SettingFieldProps {
   readonly setting: Setting;
-  /** In place of its value. */
+  /** Overrides the setting's value. */
   readonly initial?: string | undefined;
 }
 
-/** One setting of a carrier, as its table says it. */
 export function SettingField({ setting, initial }: SettingFieldProps) {
   const { name, about, form, choices, value, secret } = setting;
   const words = `${about.charAt(0).toUpperCase()}${about.slice(1)}.`;
@@ -307,19 +305,19 @@ export function SettingField({ setting, initial }: SettingFieldProps) {
   );
 }
 
-/** As `POST /v2/admin/carriers/test` answers; its declaration stands beside SMPP, whose types a browser has not. */
+/** The answer of `POST /v2/admin/carriers/test`. Its declaration imports SMPP types that a browser does not have. */
 export interface BindTest {
   readonly ok: boolean;
   readonly words: string;
   readonly pdus: readonly string[];
 }
 
-/** Binds with settings that nobody has saved, and unbinds. What is left out is as stored. */
+/** Binds with unsaved settings and unbinds. Settings left out are as stored. */
 export function testBind(asked: object): Promise<BindTest> {
   return post<BindTest>('/v2/admin/carriers/test', asked);
 }
 
-/** What the carrier said to the bind, and every PDU of it. */
+/** The carrier's answer to the bind, and every PDU. */
 export function BindTestResult({ of }: { readonly of: BindTest }) {
   return (
     <div class="stack" role="status">

@@ -104,10 +104,9 @@ const PERIODS = [
   { href: '/dashboard/admin?period=7d', label: '7 days' },
   { href: '/dashboard/admin?period=30d', label: '30 days' },
 ] as const;
-/** More lines than these cannot be told apart: the others are in the table of `GET /v2/admin/charts`. */
+/** One line for each; more could not be told apart. `GET /v2/admin/charts` has the rest. */
 const TONES: readonly PlotTone[] = ['accent', 'good', 'warn', 'bad', 'soft'];
 
-/** Traffic, delivery, latency and queues over time. */
 function Charts() {
   const { query } = useLocation();
   const loaded = useLoad<OperatorCharts>('/v2/admin/charts', { period: query.period ?? '24h' });

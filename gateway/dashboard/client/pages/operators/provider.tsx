@@ -149,7 +149,7 @@ function PricesCard({ account }: { readonly account: string }) {
 
 interface PricesDialogProps {
   readonly of: Prices;
-  /** Says what was done. */
+  /** Resolves to the toast's text. */
   readonly save: (body: object) => Promise<string>;
 }
 

@@ -105,7 +105,7 @@ export function LastError({ of: { stopped_reason: stopped, troubles } }: { reado
   );
 }
 
-/** What the provider is to be told of a new number. */
+/** What must be entered at the provider for a new number. */
 interface Made {
   readonly provider: Provider;
   readonly token: string;
@@ -132,7 +132,7 @@ const NUMBERS = [
   ['window_size', 'Sends in flight'],
 ] as const;
 
-/** Gives an account a chat-app number, or changes it. Tokens are written, and never shown. */
+/** Gives a chat-app number to an account, or changes it. Tokens can be set but are never shown. */
 function ProviderDialog({ of, onDone, onSecret }: ProviderDialogProps) {
   const shown = {
     base_url: of?.base_url ?? '',
@@ -203,7 +203,7 @@ function ProviderDialog({ of, onDone, onSecret }: ProviderDialogProps) {
   );
 }
 
-/** The token and the address that the provider's callbacks need. */
+/** The token and URL that the provider needs for callbacks. */
 function VerifyTokenDialog({ provider, token }: Made) {
   return (
     <SecretDialog
@@ -222,7 +222,7 @@ function VerifyTokenDialog({ provider, token }: Made) {
   );
 }
 
-/** One template message to a phone of one's own, past all queues. */
+/** Sends one template message to a test phone, bypassing all queues. */
 export function TestSendDialog({ of }: { readonly of: Provider }) {
   const close = useClosing();
   const [result, setResult] = useState<{ readonly ok: boolean; readonly words: string }>();

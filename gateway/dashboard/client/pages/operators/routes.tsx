@@ -69,7 +69,7 @@ export function RoutesPage() {
   );
 }
 
-/** Accounts stand in the words by their ids. */
+/** Replaces account ids in a text by account names. */
 function Words({ of: words }: { readonly of: string }) {
   return words
     .split(/(acc_\w+)/)
@@ -83,7 +83,7 @@ const GROUPS = [
   ['promotional', 'Promotional'],
 ] as const;
 
-/** Who would carry a message now. Sends nothing. */
+/** Shows which carrier would take a message now; sends nothing. */
 function ExplainCard() {
   const [found, setFound] = useState<Explanation>();
   const ask = async (values: FormValues) => {
@@ -128,7 +128,6 @@ function ExplainCard() {
 }
 
 interface RouteDialogProps {
-  /** Absent: a new one. */
   readonly route: Route | undefined;
   readonly onDone: () => void;
 }
@@ -220,7 +219,7 @@ interface GroupFieldsProps {
   readonly onChange: (groups: Groups) => void;
 }
 
-/** Carriers of one group share what matches by their weights; the next group takes over when one is down or waits too long. */
+/** Carriers of one group share the traffic by weight; the next group takes over when one is down or waits too long. */
 function GroupFields({ groups, carriers, onChange }: GroupFieldsProps) {
   const error = useFieldError('groups');
   const options = carriers.map(({ carrier_id: id, name }) => [id, name === id ? id : `${name} (${id})`] as const);
@@ -287,7 +286,7 @@ export type Route = Routes['routes'][number];
 
 type ChangedRoute = AnswerOf<typeof putRoute>;
 
-/** The conditions that are lists of words. */
+/** Conditions that are lists of words. */
 const CONDITIONS = [
   ['countries', 'Countries', 'Two letters, with commas: IN, AE'],
   ['prefixes', 'Prefixes', 'First digits, country code first: 9198'],
@@ -301,7 +300,7 @@ function several(text: string): string[] {
     .filter((one) => one !== '');
 }
 
-/** The conditions of which one ticks some. */
+/** Conditions chosen by ticking boxes. */
 const CHOICES = [
   [
     'routes',
