@@ -4,9 +4,9 @@ import { availableParallelism, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 /**
- * What PM2 runs: `npx pm2 start ecosystem.config.js`. Settings come from the environment or from `.env` beside this file
- * (docs/operating.md); secrets pass through neither PM2 nor its dump. PM2 wants an export named `apps` from a file in an ESM package, and reads it with `require`:
- * no top-level await here.
+ * What PM2 runs: `npx pm2 start ecosystem.config.js`. Settings come from the environment or from `.env` beside this
+ * file (docs/operating.md); secrets pass through neither PM2 nor its dump. PM2 reads this file with `require`, so it
+ * must export `apps` and have no top-level await.
  */
 const root = import.meta.dirname;
 
@@ -40,30 +40,29 @@ leaveOnlyNeeded();
 // Not PM2's own 0, which is one for each core.
 const gateways = config.gatewayInstances || usualGateways(availableParallelism());
 
-/** Same for all: how PM2 waits for a start, ends a process, and brings back one that died. */
+/** How PM2 waits for a start, ends a process, and restarts one that died. */
 const common = {
   cwd: root,
   env,
-  // Ready is said by the process itself (runtime/lifecycle.ts); it may wait 30 s for its store.
+  // The process itself reports ready (runtime/lifecycle.ts); it may wait 30 s for its store.
   wait_ready: true,
   listen_timeout: 40_000,
-  // The stop signal is SIGINT; a process ends by itself within 15 s, the store last. PM2's default kills after 1.6 s.
+  // PM2 stops with SIGINT; a process ends within 15 s, the store last. PM2's default kills after 1.6 s.
   kill_timeout: 20_000,
   // One log file for all processes of an app: <app>-out.log (JSON lines) and <app>-error.log.
   merge_logs: true,
-  // 0.1 s after a crash, 1.5 times longer after each further one (at most 15 s), anew after 30 s of life: a killed process
-  // is back at once, one that cannot start does not spin, and none is ever given up, except a damaged store (below).
+  // Restarts 0.1 s after a crash, each further one 1.5 times later (at most 15 s), from 0.1 s again after 30 s of life.
+  // PM2 never gives up on a process, except on a damaged store (below).
   exp_backoff_restart_delay: 100,
-  // Our processes have no children, and looking for them needs `ps`.
+  // Our processes have no children, and finding children needs `ps`.
   treekill: false,
-  // Nothing of PM2's monitoring inside our processes; stack traces with source maps are on by default.
+  // Without PM2's monitoring inside our processes.
   pmx: false,
   vizion: false,
 };
 
-/** What only one app has. */
 const own = {
-  // Damage that a start has found is found by the next one too: it stays stopped, and its log says what to do.
+  // Another start would find the same damage: stay stopped, with advice in the log.
   'embedded-db': { stop_exit_codes: [DAMAGED_EXIT_CODE] },
   gateway: { exec_mode: 'cluster', instances: gateways },
 };
@@ -78,9 +77,9 @@ function app(name, file) {
 }
 
 /**
- * Each setting as the caller's environment has it; empty without one, or a reload would keep that of an earlier caller. Nothing of
- * `.env`, which every process reads itself: PM2 saves what it is given, and would start with it after a reboot, however old. No
- * secrets: PM2 also shows what it is given.
+ * Each setting from the caller's environment, or empty, because a reload would keep an earlier caller's value. Nothing
+ * from `.env`, which every process reads itself: PM2 would save it and start with the old value after a reboot. No
+ * secrets: PM2 shows what it is given.
  */
 function settings() {
   try {
@@ -97,17 +96,14 @@ function settings() {
   }
 }
 
-/**
- * Throws the sentence with which a process would end when one of these settings has the wrong form. Found only there, it would take
- * the API down in a reload: PM2 ends the old gateways whether or not the new ones start.
- */
+/** Throws a process's own sentence about wrong settings: PM2 ends old gateways even if the new ones do not start. */
 function refuseWrongForms(config) {
   createCallerAddress(config.trustProxy);
   new AddressGuard(guardOptions(config));
   if (config.secretKey !== '') loadSecretKeys(config.secretKey, config.dataDir);
 }
 
-/** A misspelled setting would have no effect, and nobody would see it. */
+/** A misspelled setting would silently have no effect. */
 function tellUnknownNames(file, names) {
   const known = new Set([...Object.values(SETTINGS).map(({ env }) => env), ...SECRET_VARIABLES]);
   for (const name of names) {
@@ -116,7 +112,7 @@ function tellUnknownNames(file, names) {
   }
 }
 
-/** The logs have customers' addresses and ids, and PM2 makes its directories with the umask of whoever started it first. */
+/** The logs hold customers' addresses and ids, and PM2 creates directories with its first starter's umask. */
 function tellOpenDirectories() {
   const { PM2_HOME = join(homedir(), '.pm2'), PM2_DEFAULT_LOG_PATH = '' } = process.env;
   for (const dir of [PM2_HOME, PM2_DEFAULT_LOG_PATH, resolve(root, config.dataDir)]) {
@@ -125,22 +121,22 @@ function tellOpenDirectories() {
   }
 }
 
-/** In one line, which Node runs all this, when another would be better. */
+/** Advises in one line if another version of Node would be better. */
 function tellNode() {
   const advice = nodeAdvice(process.versions.node);
   if (advice !== undefined) process.stderr.write(`${advice}\n`);
 }
 
 /**
- * PM2 copies the environment of its command into what it keeps, shows and saves of each process: what stands in the shell of whoever
- * reloads, tokens of other programs too. So nothing stays in it but settings, and what PM2, Node and the system's libraries read.
+ * PM2 copies its command's environment into what it stores and shows of each process, including tokens of other
+ * programs in the shell that reloads. So only settings and what PM2, Node and system libraries read stay.
  */
 function leaveOnlyNeeded() {
   const ours = new Set(Object.values(SETTINGS).map(({ env }) => env));
   for (const name of Object.keys(process.env)) if (!ours.has(name) && !NEEDED.test(name)) delete process.env[name];
 }
 
-/** Ends the PM2 command with one sentence; an exception would be shown as "malformated" with a stack. */
+/** Ends the PM2 command with one sentence; PM2 shows an exception as "malformated" with a stack. */
 function stop(sentence) {
   process.stderr.write(`${sentence}\n`);
   process.exit(1);

@@ -1,6 +1,6 @@
 import { Connection } from 'mongodb/lib/cmap/connection.js';
 
-/** Loaded before each process of the product (`--import`): counts the commands that it sends to the store, and tells stage.ts, which asks. */
+/** Loaded into each process of the product (`--import`): counts its store commands for stage.ts. */
 let commands = 0;
 const send = Connection.prototype.command;
 Connection.prototype.command = function (...sent: Parameters<typeof send>): ReturnType<typeof send> {
@@ -10,5 +10,5 @@ Connection.prototype.command = function (...sent: Parameters<typeof send>): Retu
 process.on('message', (message) => {
   if (message === 'how many commands') process.send?.({ commands });
 });
-// A listener alone would keep the process from ending.
+// The listener alone would keep the process alive.
 process.channel?.unref();

@@ -16,9 +16,9 @@ interface Slot {
   process: AppProcess;
   /** Readiness of the slot's current process, or of the one about to start. */
   ready: Promise<void>;
-  /** The end of the current process is expected, so it is no crash. */
+  /** The end of the current process was requested, so it is no crash. */
   asked: boolean;
-  /** Settings of the slot's next processes, each for one only, which dies by itself. */
+  /** Additional settings for the slot's next processes, one process each; each must make its process end by itself. */
   nextEnvs: readonly Env[];
 }
 
@@ -26,22 +26,19 @@ interface Slot {
 const STOP_MS = 20_000;
 const RESTART_MS = 100;
 
-/**
- * Runs the product's processes like PM2, without PM2: the gateways share one port, each process reports ready, and one that dies
- * is started again. For the benchmark, and for tests that kill processes.
- */
+/** Runs the product's processes as PM2 does: one shared gateway port, reported readiness, restarts after a death. */
 export class Fleet {
   readonly #setup: Setup;
   readonly #slots: Slot[] = [];
   #stopping = false;
-  /** The ends that nobody asked for, in order. A healthy run has none. */
+  /** Unrequested ends, in order. A healthy run has none. */
   readonly crashes: Exit[] = [];
 
   constructor(setup: Setup) {
     this.#setup = setup;
   }
 
-  /** Starts `instances` processes of an app and waits until all are ready; rejects when one is not. */
+  /** Starts `instances` processes of an app and waits until all are ready; rejects if one fails. */
   async start(app: AppName, instances = 1): Promise<void> {
     const slots = Array.from({ length: instances }, () => {
       const process = startApp(app, this.#setup);
@@ -53,21 +50,20 @@ export class Fleet {
     await Promise.all(slots.map(({ ready }) => ready));
   }
 
-  /** The living processes, of one app or of all. */
   pids(app?: AppName): { readonly app: AppName; readonly pid: number }[] {
     return this.#slots
       .filter((slot) => (app === undefined || slot.app === app) && isAlive(slot))
       .map(({ app: name, process }) => ({ app: name, pid: process.child.pid ?? 0 }));
   }
 
-  /** The living processes but the store, to talk with. */
+  /** The living processes except the store. */
   children(): ChildProcess[] {
     return this.#slots
       .filter((slot) => slot.app !== 'embedded-db' && isAlive(slot))
       .map(({ process }) => process.child);
   }
 
-  /** Sends a signal to one process of an app, by default the first. Resolves when it is gone and its successor is ready. */
+  /** Signals one process of an app, by default the first. Resolves when its successor is ready. */
   async kill(app: AppName, signal: NodeJS.Signals = 'SIGKILL', pid?: number): Promise<void> {
     const slot = this.#slots.find(
       (candidate) =>
@@ -81,10 +77,9 @@ export class Fleet {
   }
 
   /**
-   * Replaces the first process of an app by one with the first of `envs` added to its settings, which must make it die by itself.
-   * So must the others its successors, one each. Resolves when the first process is ready, with a function. The function waits until
-   * all of them have died and the successor of the last, which has the usual settings again, is ready; it resolves with how the last
-   * one ended.
+   * Stops the first process of an app and starts its successors with `envs` added to their settings, one each; each
+   * must then end by itself. Resolves when the first successor is ready. The returned function waits until all of them
+   * have ended and a process with the usual settings is ready; it resolves with how the last one ended.
    */
   async replace(app: AppName, ...envs: readonly Env[]): Promise<() => Promise<Exit>> {
     const slot = this.#slots.find((candidate) => candidate.app === app && isAlive(candidate));
@@ -98,7 +93,7 @@ export class Fleet {
     return async () => {
       let exit = await ended;
       for (const _ of envs.slice(1)) {
-        await slot.ready.catch(() => {}); // It may die before it is.
+        await slot.ready.catch(() => {}); // It may die before that.
         exit = await slot.process.ended;
       }
       await slot.ready;
@@ -107,22 +102,22 @@ export class Fleet {
   }
 
   /**
-   * Sends SIGINT to all processes except the store. Resolves with how each living process ended. A process that does not end
-   * within PM2's time-out is killed, and the result shows that. Afterwards nothing is restarted.
+   * Sends SIGINT to all processes except the store and resolves with how each ended. A process that exceeds PM2's
+   * time-out is killed, which the result shows. Nothing is restarted afterwards.
    */
   async stopClients(): Promise<Exit[]> {
     this.#stopping = true;
     return end(this.#slots.filter(({ app }) => app !== 'embedded-db'));
   }
 
-  /** Stops the clients if they still run, then the store, which waits until its last client is gone. */
+  /** Stops the clients if they still run, then the store, which waits for its last client. */
   async stop(): Promise<Exit[]> {
     const clients = await this.stopClients();
     return [...clients, ...(await end(this.#slots))];
   }
 
   #watch(slot: Slot): void {
-    slot.ready.catch(() => {}); // Whoever waits for `ready` gets the error. The end of the process is noted below.
+    slot.ready.catch(() => {}); // Callers that await `ready` get the error. The end of the process is noted below.
     void slot.process.ended.then((exit) => {
       if (!slot.asked) this.crashes.push(exit);
       if (!this.#stopping) slot.ready = this.#restart(slot);
@@ -161,11 +156,10 @@ async function end(slots: readonly Slot[]): Promise<Exit[]> {
   return exits;
 }
 
-/** The build of the processes and their common settings. */
 export interface Setup {
   /** The build: `<dist>/gateway/main.js`. */
   readonly dist: string;
-  /** Settings of every process, on top of this process's environment. */
+  /** Settings of every process, added to this process's environment. */
   readonly env: Readonly<Record<string, string>>;
   /** Each app appends its output to `<app>.log` here. */
   readonly logDir: string;
@@ -173,7 +167,6 @@ export interface Setup {
   readonly nodeOptions?: (app: AppName) => readonly string[];
 }
 
-/** How a process ended. */
 export interface Exit {
   readonly app: AppName;
   readonly code: number | null;
@@ -182,7 +175,7 @@ export interface Exit {
 
 export interface AppProcess {
   readonly child: ChildProcess;
-  /** Resolves when the process reports ready. Rejects with the end of its log when it ends first or takes too long. */
+  /** Rejects with the end of its log if the process ends first or takes too long. */
   readonly ready: Promise<void>;
   readonly ended: Promise<Exit>;
 }
@@ -191,13 +184,13 @@ export interface AppProcess {
 const READY_MS = 40_000;
 const LOG_TAIL_CHARACTERS = 2_000;
 
-/** All started processes, so that none outlives this one, even when a test throws. */
+/** Ends all started processes with this one, even when a test throws. */
 const living = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of living) child.kill('SIGKILL');
 });
 
-/** Starts one process of an app. It also ends when this process dies, because its IPC channel closes. */
+/** Starts one process of an app. It also ends with this process, because its IPC channel closes. */
 export function startApp(app: AppName, setup: Setup): AppProcess {
   const child = forkApp(app, setup);
   living.add(child);
@@ -211,7 +204,6 @@ export function startApp(app: AppName, setup: Setup): AppProcess {
   return { child, ready, ended };
 }
 
-/** The last lines that the processes of an app wrote. */
 export function logTail(logDir: string, app: AppName): string {
   return readFileSync(logFile(logDir, app), 'utf8').slice(-LOG_TAIL_CHARACTERS);
 }
@@ -226,9 +218,9 @@ function forkApp(app: AppName, { dist, env, logDir, nodeOptions }: Setup): Child
   const log = openSync(logFile(logDir, app), 'a');
   const stdio: ['ignore', number, number, 'ipc'] = ['ignore', log, log, 'ipc'];
   try {
-    // Like PM2's fork mode: its own session, because Linux divides processor time by session (sched(7), autogroup).
+    // Its own session, like PM2's fork mode: Linux divides processor time by session (sched(7), autogroup).
     if (app !== 'gateway') return fork(exec, [], { env: { ...process.env, ...env }, execArgv, stdio, detached: true });
-    // Like PM2's cluster mode: one listening socket in this process, whose connections are distributed in turn.
+    // One listening socket here, like PM2's cluster mode; connections are distributed in turn.
     cluster.setupPrimary({ exec, args: [], execArgv, stdio });
     return cluster.fork(env).process;
   } finally {
@@ -248,19 +240,17 @@ async function saysReady(child: ChildProcess, ended: Promise<Exit>): Promise<voi
 }
 
 /**
- * Ports are chosen from `LOWEST` up to `ABOVE_HIGHEST`, outside the ranges from which a system gives a port to whoever asks for
- * any: 32768 and above on Linux, 49152 and above by IANA. A port of those ranges may be taken by the time it is used. It may be
- * the other end of some connection, or even that of a client of ours: a client that connects before the server listens can get
- * the same port for its own end, and is then connected to itself.
+ * Ports are chosen outside the ranges that systems assign by themselves (Linux: from 32768, IANA: from 49152). An
+ * assigned port may be taken before it is used. It may even become the local port of a client that connects too early,
+ * which is then connected to itself.
  */
 const LOWEST = 10_000;
 const ABOVE_HIGHEST = 32_000;
 const TRIES_MAX = 1_000;
 
 /**
- * A free TCP port of 127.0.0.1. As long as this process lives, no other caller of this function gets it, in any process: a
- * restarted gateway must listen on the port that its clients know. As a mark the process holds the UDP port of the same number,
- * which nobody needs.
+ * A free TCP port of 127.0.0.1. While this process lives, no other caller in any process gets it, so a restarted
+ * gateway can listen on the port that its clients know. The UDP port of the same number is held as a mark.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -292,7 +282,7 @@ function isFree(port: number): Promise<boolean> {
 /** The repository's root, from wherever this file runs: scripts/bench/ or dist/scripts/bench/. */
 export const ROOT = join(import.meta.dirname, import.meta.dirname.includes('/dist/') ? '../../..' : '../..');
 
-/** Compiles the product to `dist/`, incrementally. Resolves with that folder; rejects with the compiler's errors. */
+/** Compiles the product incrementally. Resolves with `dist/`; rejects with the compiler's errors. */
 export function build(): Promise<string> {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   return new Promise((resolve, reject) => {

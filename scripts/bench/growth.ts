@@ -8,23 +8,22 @@ import { bulk, type Times, wholePath } from './phases.ts';
 import { FIRST_ACCOUNT, type Stage } from './stage.ts';
 import { measureCpu, memoryMib, norm, own, percentile } from './usage.ts';
 
-/** What was measured with `stored` messages in the store. */
 interface GrowthLook {
   readonly stored: number;
   /** Singles: first request → last webhook. */
   readonly wholePerSecond: number;
   readonly cpuMsPer1000: number;
-  /** The same, divided by that of load and simulator. */
+  /** CPU divided by that of load and simulator. */
   readonly norm: number;
   readonly answerMs: Times;
-  /** GET requests, one at a time, by what they ask for. */
+  /** GET requests one at a time, by kind. */
   readonly readMs: Readonly<Record<string, ReadTimes>>;
-  /** The embedded store's own memory; absent when another store is used. */
+  /** Memory of the embedded store; absent for another store. */
   readonly storeMib?: number;
 }
 
 interface ReadTimes extends Times {
-  /** CPU of all processes of the product for one. On a busy machine this can be compared, and the times cannot. */
+  /** CPU of all product processes for one request. Unlike the times, it is comparable on a busy machine. */
   readonly cpu: number;
 }
 
@@ -35,12 +34,12 @@ export interface GrowthResult {
   readonly restartMs?: number;
 }
 
-/** The number of messages at the first measurement, which the second is compared with. */
+/** The number of messages at the first measurement. */
 const SMALL = 100_000;
 const SINGLES = 5_000;
 const READS = 300;
 const COPIED_AT_ONCE = 1_000_000;
-/** The reads ask for this many of the oldest messages, and for as many of the newest. */
+/** Reads ask for this many of the oldest messages, and of the newest. */
 const SAMPLE = 500;
 
 interface Sampled {
@@ -49,9 +48,9 @@ interface Sampled {
 }
 
 /**
- * Measures the same twice: with 100,000 messages in the store, and with as many as `--stored` says. The first are bulk sends that
- * go their whole way, webhooks included; the others are copies of them. At the end, measures the restart of the embedded store
- * after kill -9.
+ * Measures the same with 100,000 messages in the store and with `--stored` messages, then the restart of the embedded
+ * store after kill -9. The first messages are bulk sends on their whole way, webhooks included; the others are copies
+ * of them.
  */
 export async function growth(stage: Stage, options: BenchOptions): Promise<GrowthResult> {
   await fill(stage, Math.min(SMALL, options.stored), (missing) => bulkSends(stage, options, missing));
@@ -67,7 +66,7 @@ async function bulkSends(stage: Stage, options: BenchOptions, missing: number): 
   await bulk(stage, { ...options, batches, batchSize });
 }
 
-/** `more` stores some of the missing messages. */
+/** Repeats `more`, which stores some of the missing messages, until `stored` are there. */
 async function fill(stage: Stage, stored: number, more: (missing: number) => Promise<void>): Promise<void> {
   for (;;) {
     const missing = stored - (await count(stage));
@@ -113,7 +112,6 @@ async function reads(stage: Stage): Promise<Readonly<Record<string, ReadTimes>>>
   return readMs;
 }
 
-/** Ids of the oldest and the newest messages of the first key's account. */
 async function ownMessages({ db }: Stage): Promise<readonly Sampled[]> {
   const account = await db.collection<{ readonly _id: string }>('accounts').findOne({ name: FIRST_ACCOUNT });
   const messages = db.collection<Sampled>('messages');
@@ -142,7 +140,7 @@ function get(url: string, key: string, path: string): Promise<Response> {
   return fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } });
 }
 
-/** Small and large side by side, with their ratio. */
+/** Both measurements side by side, with their ratio. */
 export function growthRows({ small, large, restartMs }: GrowthResult): readonly (readonly string[])[] {
   const row = (what: string, before: number, after: number, target: string): readonly string[] => [
     what,
@@ -173,16 +171,16 @@ export function growthRows({ small, large, restartMs }: GrowthResult): readonly 
   ];
 }
 
-/** Messages of one insert. */
+/** Messages in one insert. */
 const AT_ONCE = 1_000;
-/** Inserts on their way. The store works them off one after the other; the next is made meanwhile. */
+/** Concurrent inserts: the store works through one while the next are prepared. */
 const PARALLEL = 3;
-/** Length of the prefix of a message's id. What follows it is also a part of the ids of the message's events and deliveries. */
+/** An id after its prefix is also part of the ids of the message's events and deliveries. */
 const PREFIX = 'msg_'.length;
 
 /**
- * Stores copies of delivered messages and of their deliveries, some more than `total` of them, straight into the tables. Each has an
- * id of its own, younger than those before, a number and a carrier's id of its own; everything else is what the whole path stored.
+ * Stores copies of delivered messages and their deliveries straight into the tables, slightly more than `total`. Each
+ * has its own younger id, number and carrier id; the rest is what the whole path stored.
  */
 async function copyMessages(db: Db, total: number): Promise<void> {
   const messages = db.collection('messages');
@@ -208,7 +206,7 @@ async function copyMessages(db: Db, total: number): Promise<void> {
   await Promise.all(Array.from({ length: PARALLEL }, copy));
 }
 
-/** Copies of the messages, and what gives everything else their ids. */
+/** Copies of the messages, and the map from old ids to new ones. */
 function copiesOf(samples: readonly Document[]): {
   readonly copies: readonly Document[];
   renamed(document: Document): Document;
@@ -229,7 +227,7 @@ function copiesOf(samples: readonly Document[]): {
 
 const ID = /[0-9a-hjkmnp-tv-z]{26}/g;
 
-/** The value with other ids in its strings, also in those of its members. */
+/** Replaces ids in all strings of a value, members included. */
 function withIds(value: unknown, renaming: ReadonlyMap<string, string>): unknown {
   if (typeof value === 'string') return value.replace(ID, (id) => renaming.get(id) ?? id);
   if (Array.isArray(value)) return value.map((item) => withIds(item, renaming));

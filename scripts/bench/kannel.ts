@@ -13,7 +13,7 @@ import { type Contender, type Stage, setStage, withWorld } from './stage.ts';
 import { type ByProcess, norm, own, percentile } from './usage.ts';
 import { World } from './world-process.ts';
 
-/** One row of the table: the values of both, one for each round. */
+/** One row of the table: both contenders' values, one for each round. */
 interface Measured {
   readonly what: string;
   readonly target: string;
@@ -22,16 +22,16 @@ interface Measured {
 }
 
 const RATES = [500, 1_000];
-/** Kannel's stores that survive the end of its process; what we must reach beside each, and want to. */
+/** Kannel's stores that survive the end of its process, with our required and our desired ratio. */
 const KEPT = [
   ['spool', '≥ 1.2, want 1.5'],
   ['redis', '≥ 2.2, want 3'],
 ] as const;
 
 /**
- * Measures the product and Debian's Kannel in turn on this machine, with the same simulated carrier, load and receiver; receipts
- * and callbacks are on. Both run all the time; while one is measured, the other is idle. Returns the table: for each row the
- * median of all rounds, and the median of the rounds' ratios.
+ * Measures the product and Debian's Kannel in turn with the same simulated carrier, load and receiver, receipts and
+ * callbacks on. Both run all the time; the one that is not measured is idle. Returns a table with the medians of all
+ * rounds and of the rounds' ratios.
  */
 export async function againstKannel(dist: string, options: BenchOptions): Promise<string> {
   const stage = await setStage(dist, options, '');
@@ -153,10 +153,6 @@ function said(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(value >= 10 ? 1 : 2);
 }
 
-/**
- * Debian's Kannel, to be compared with the product: a simulated carrier and a receiver of the same code, on the same machine, and
- * one callback a message.
- */
 interface KannelStage extends Contender {
   readonly target: Target;
   close(): Promise<void>;
@@ -167,12 +163,11 @@ const LOOK_MS = 100;
 
 const REDIS = '/usr/bin/redis-server';
 
-/** Whether that store can be compared with on this machine. */
 function hasStore(store: KannelStore): boolean {
   return store !== 'redis' || existsSync(REDIS);
 }
 
-/** Starts bearerbox and smsbox (Debian's package `kannel`) on an empty store. Throws a sentence when they are not installed. */
+/** Starts Debian's `kannel` (bearerbox and smsbox) on an empty store. Throws a sentence if it is not installed. */
 async function setKannelStage(
   dist: string,
   store: KannelStore,
@@ -185,14 +180,13 @@ async function setKannelStage(
   const ports = { admin, box, sendsms, redis };
   const file = join(folder, 'kannel.conf');
   writeFileSync(file, configuration({ store, ports, smscPort: world.smscPort, window, folder }));
-  // The spool's folder.
   if (store === 'spool') mkdirSync(join(folder, 'kannel.store'));
   const programs: Program[] = [];
   process.on('exit', () => {
     for (const { child } of programs) child.kill('SIGKILL');
   });
   if (store === 'redis') {
-    // Appends what it is told before it answers; the system writes it to the disk within a second.
+    // Appends before it answers; the system writes to the disk within a second.
     const settings = ['--port', `${redis}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'yes'];
     programs.push(await startProgram(REDIS, [...settings, '--dir', folder], folder));
     await listens(redis);
@@ -218,7 +212,7 @@ async function setKannelStage(
   };
 }
 
-/** How Kannel takes a send: a GET with everything in its query. */
+/** Kannel takes a send as a GET with everything in its query. */
 function kannelTarget(url: string, callbackUrl: string): Target {
   const same = new URLSearchParams({
     ...KANNEL_USER,
@@ -264,7 +258,6 @@ async function listens(port: number): Promise<void> {
   }
 }
 
-/** TCP ports of 127.0.0.1. */
 interface KannelPorts {
   readonly admin: number;
   /** Where smsbox connects to bearerbox. */
@@ -274,9 +267,9 @@ interface KannelPorts {
 }
 
 /**
- * Where Kannel keeps what it accepted until it is sent. `file`: a file that is written now and then and never synced. `spool`: a file
- * for each message, which survives the end of the process. `redis`: a server of its own, which also knows what receipts are for; the
- * other two keep that in the memory of the process.
+ * Where Kannel keeps accepted messages. `file`: a file written now and then, never synced. `spool`: a file for each
+ * message, which survives the end of the process. `redis`: a server, which also keeps the messages that receipts belong
+ * to; the others keep those in memory.
  */
 const KANNEL_STORES = ['file', 'spool', 'redis'] as const;
 type KannelStore = (typeof KANNEL_STORES)[number];
@@ -285,16 +278,16 @@ interface KannelSettings {
   readonly store: KannelStore;
   readonly ports: KannelPorts;
   readonly smscPort: number;
-  /** The most submit_sm of the bind that wait for their answer at a time. */
+  /** The most unanswered submit_sm on the bind. */
   readonly window: number;
-  /** Where stored messages and the logs go. */
+  /** For stored messages and logs. */
   readonly folder: string;
 }
 
-/** The user that `/cgi-bin/sendsms` knows. */
+/** The user of `/cgi-bin/sendsms`. */
 const KANNEL_USER = { username: 'bench', password: 'bench' } as const;
 
-/** One bind. It logs errors, and as little else as the manual allows. */
+/** A configuration with one bind and as little logging as the manual allows. */
 function configuration({ store, ports, smscPort, window, folder }: KannelSettings): string {
   return `
 group = core

@@ -2,27 +2,26 @@ import { connect, type Socket } from 'node:net';
 
 export interface LoadResult {
   readonly accepted: number;
-  /** Answers that did not accept, by status. */
+  /** Rejecting answers by status. */
   readonly refused: Readonly<Record<string, number>>;
   /** `machineMs` of the first request and of the last answer. */
   readonly firstMs: number;
   readonly lastMs: number;
-  /** From request to answer, in milliseconds. */
   readonly answerMs: readonly number[];
-  /** When each destination's request left (in an open loop: was due to leave). */
+  /** When each destination's request left; in an open loop, when it was due. */
   readonly sentAt: ReadonlyMap<string, number>;
   /** When each destination's request was accepted. */
   readonly acceptedAt: ReadonlyMap<string, number>;
 }
 
-/** Number of destinations used by this process; each is used once. They end in 000, which is no magic number of the simulator. */
+/** Destinations used so far; each is used once. They end in 000, which is no magic number of the simulator. */
 let destinations = 0;
 
 export function nextDestination(): string {
   return `91${String(++destinations).padStart(7, '0')}000`;
 }
 
-/** `total` sends over `connections` connections. Each connection sends the next request when it has its answer. */
+/** Each connection sends the next request when it has its answer. */
 export async function closedLoop(target: Target, connections: number, total: number): Promise<LoadResult> {
   const tally = new Tally(target);
   let left = total;
@@ -41,13 +40,10 @@ export async function closedLoop(target: Target, connections: number, total: num
 
 /** How often an open loop checks which sends are due. */
 const STEP_MS = 2;
-/** The most sends in flight in an open loop. Further sends wait, but their time runs already. */
+/** The most sends in flight in an open loop. Further sends wait, but their time already runs. */
 const OPEN_LOOP_LANES = 128;
 
-/**
- * `total` sends at a steady rate, whether earlier ones are answered or not. A request's time begins when it was due, so that
- * waiting behind a slow answer counts too.
- */
+/** Sends at a steady rate. A request's time begins when it was due, so waiting behind slow answers counts. */
 export async function openLoop(target: Target, perSecond: number, total: number): Promise<LoadResult> {
   const tally = new Tally(target);
   const lanes = newLanes(target, OPEN_LOOP_LANES);
@@ -80,7 +76,6 @@ function newLanes({ url }: Target, count: number): HttpLane[] {
   return Array.from({ length: count }, () => new HttpLane(hostname, Number(port)));
 }
 
-/** Sends requests and records the results. */
 class Tally {
   readonly #target: Target;
   readonly #sentAt = new Map<string, number>();
@@ -122,17 +117,15 @@ class Tally {
   }
 }
 
-/** Where single sends go, and what they look like there. */
+/** Where single sends go, and in which form. */
 export interface Target {
   /** `http://127.0.0.1:3000` */
   readonly url: string;
-  /** The HTTP status of an accepted send. */
   readonly acceptedStatus: number;
   /** The nth send as a whole HTTP request. */
   request(n: number, to: string): string;
 }
 
-/** A route of the product. */
 export interface ProductTarget extends Target {
   /** Used in rotation. */
   readonly keys: readonly string[];
@@ -160,7 +153,6 @@ export function productTarget(
   };
 }
 
-/** The part of an answer that the load checks. */
 interface LaneAnswer {
   readonly status: number;
 }
@@ -175,9 +167,9 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const STATUS_AT = 9;
 
 /**
- * One keep-alive HTTP/1.1 connection with one request at a time. It costs half the CPU of a full client, which would otherwise be
- * among the largest consumers of a benchmark on two cores. It connects at the first request, and again when the server has closed
- * it between two requests. Understands only answers with Content-Length.
+ * One keep-alive HTTP/1.1 connection with one request at a time. It needs half the CPU of a full client, which would
+ * otherwise be a large part of a benchmark on two cores. It connects at the first request, and again if the server
+ * closed it between requests. Requires answers with Content-Length.
  */
 export class HttpLane {
   readonly #host: string;
@@ -195,12 +187,12 @@ export class HttpLane {
     return this.#waiting !== undefined;
   }
 
-  /** Posts a body; `headers` are whole lines with their line ends. Rejects when the connection breaks. */
+  /** `headers` are whole lines with line ends. Rejects if the connection breaks. */
   post(path: string, headers: string, body: string): Promise<LaneAnswer> {
     return this.send(postRequest(path, headers, body));
   }
 
-  /** Sends a whole request. Rejects when the connection breaks. */
+  /** Sends a whole request. Rejects if the connection breaks. */
   send(request: string): Promise<LaneAnswer> {
     if (this.busy) throw new Error('one request at a time');
     return new Promise((resolve, reject) => {
@@ -250,16 +242,13 @@ export class HttpLane {
   }
 }
 
-/** A whole POST; `headers` are whole lines with their line ends. */
+/** `headers` are whole lines with line ends. */
 function postRequest(path: string, headers: string, body: string): string {
   const length = Buffer.byteLength(body);
   return `POST ${path} HTTP/1.1\r\nHost: bench\r\n${headers}Content-Length: ${length}\r\n\r\n${body}`;
 }
 
-/**
- * Milliseconds of the machine's monotonic clock (CLOCK_MONOTONIC). It is the same in all processes, so times noted by different
- * processes can be subtracted.
- */
+/** Milliseconds of the machine's monotonic clock (CLOCK_MONOTONIC), comparable between processes. */
 export function machineMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

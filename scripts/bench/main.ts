@@ -25,10 +25,10 @@ import { type Stage, setStage } from './stage.ts';
 import { hotSpots, memoryMib } from './usage.ts';
 import { measureYardstick } from './yardstick.ts';
 
-/** After a start, until memory at rest is looked at. */
+/** Time after a start until memory at rest is measured. */
 const REST_MS = 2_000;
 
-/** `npm run bench`: what the product does per second, at what cost, and how long a message takes. See README.md. */
+/** `npm run bench`, described in README.md. */
 async function bench(options: BenchOptions): Promise<void> {
   if (options.cores > 0) pin(options.cores);
   const dist = options.build ? await build() : join(ROOT, 'dist');
@@ -41,8 +41,7 @@ async function bench(options: BenchOptions): Promise<void> {
 
   const yardstickUs = await measureYardstick(dist);
   const stage = await setStage(dist, options, profileDir);
-  // Printed before the stage is closed: if a process then ends badly, the results of an hour, or the reason why there are none, must
-  // not be lost.
+  // Printed before the stage is closed: a process that then ends badly must not lose the results of an hour.
   try {
     const report = await measure(stage, options, yardstickUs);
     console.log(options.json ? JSON.stringify(report, null, 2) : reportText(report));
@@ -87,7 +86,7 @@ async function measure(stage: Stage, options: BenchOptions, yardstickUs: number)
   };
 }
 
-/** Pins this process and everything that it starts to the first cores. The targets are for two cores. */
+/** Pins this process and its children to the first cores. The targets are for two cores. */
 function pin(cores: number): void {
   execFileSync('taskset', ['-a', '-c', '-p', `0-${cores - 1}`, String(process.pid)], { stdio: 'ignore' });
 }
@@ -96,8 +95,7 @@ function say(error: unknown): void {
   console.error(error instanceof Error ? error.message : String(error));
 }
 
-// By default a signal ends this process without its exit hooks, and the processes that it started would survive. With this, the
-// exit hooks end them.
+// Exit on a signal by `process.exit`, so that the exit hooks end the started processes.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 try {

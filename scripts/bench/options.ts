@@ -17,10 +17,10 @@ const PHASES = [
   'growth',
 ] as const;
 export type Phase = (typeof PHASES)[number];
-/** `growth` fills the store for half an hour; it runs only where it is named. */
+/** `growth` takes half an hour to fill the store, so it must be named. */
 const USUAL_PHASES = PHASES.filter((phase) => phase !== 'growth');
 
-/** The options of the command line; README.md explains each. */
+/** README.md explains each option. */
 export interface BenchOptions {
   readonly phases: readonly Phase[];
   readonly messages: number;
@@ -29,28 +29,28 @@ export interface BenchOptions {
   readonly accounts: number;
   readonly keys: number;
   readonly gateways: number;
-  /** SMPP workers, each with a carrier of its own; all carriers serve the same path. */
+  /** SMPP workers, each with its own carrier; all carriers serve the same path. */
   readonly smppWorkers: number;
   readonly window: number;
-  /** Events that each account's endpoint gets; each is one webhook per message. */
+  /** Each event is one webhook for each message. */
   readonly events: readonly ('message.sent' | 'message.delivered')[];
   readonly carrier: CarrierHabits;
-  /** Messages a second of the open loops, one after the other. */
+  /** Messages a second of the open loops, run in sequence. */
   readonly rates: readonly number[];
   readonly rateSeconds: number;
-  /** Bulk sends, and recipients of each. */
+  /** Bulk sends, and recipients in each. */
   readonly batches: number;
   readonly batchSize: number;
-  /** Number of schedules that are all booked for the same second. */
+  /** All booked for the same second. */
   readonly schedules: number;
   readonly lone: number;
   readonly idleSeconds: number;
-  /** Messages that the store holds at the end of the phase `growth`. */
+  /** Messages in the store at the end of the phase `growth`. */
   readonly stored: number;
   /** Number of cores that everything is pinned to; 0: not pinned. */
   readonly cores: number;
   readonly profile: readonly AppName[];
-  /** Measure the product and this peer in turn, instead of the phases. */
+  /** Compare with this peer, in place of the phases. */
   readonly against: 'kannel' | undefined;
   readonly rounds: number;
   readonly json: boolean;
@@ -82,7 +82,7 @@ const NUMBERS = {
 const RATES = '50,500,1000';
 type NumberName = keyof typeof NUMBERS;
 
-/** `--quick`: shows in 15 seconds whether it works and roughly how fast. */
+/** `--quick`: a rough result in 15 seconds. */
 const QUICK: Partial<Record<NumberName, string>> = {
   messages: '3000',
   'warm-up': '500',
@@ -95,7 +95,7 @@ const QUICK: Partial<Record<NumberName, string>> = {
   stored: '20000',
 };
 
-/** The defaults of `--against kannel`: the figures in docs and issues were measured with them. */
+/** Defaults of `--against kannel`; the figures in docs and issues were measured with them. */
 const AGAINST: Partial<Record<NumberName, string>> = {
   messages: '60000',
   'warm-up': '40000',
@@ -103,7 +103,7 @@ const AGAINST: Partial<Record<NumberName, string>> = {
   window: '500',
 };
 
-/** Reads the command line; `help` when that is requested. Throws one sentence for the person who typed it. */
+/** Throws one sentence for the person who typed it. */
 export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
   const { values } = parseArgs({
     args: [...argv],
@@ -138,18 +138,18 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     phases: namesIn(values.phases, PHASES, 'phases'),
     messages: number('messages'),
     warmUp: number('warm-up'),
-    // Without one of these nothing is sent, so there is nothing to measure.
+    // Without connections or accounts nothing would be sent.
     connections: number('connections', 1),
     accounts: number('accounts', 1),
     keys: number('keys', 1),
     gateways: number('gateways', 1),
     smppWorkers: number('smpp-workers'),
-    window: number('window', 1), // the carrier's setting takes no less
+    window: number('window', 1), // minimum of the carrier's setting
     events: values.events === 'both' ? ['message.sent', 'message.delivered'] : ['message.delivered'],
     carrier: {
       responseDelayMs: number('response-delay'),
-      receiptDelayMs: number('receipt-delay', 1), // what is later is a multiple of it
-      deliverWindow: number('deliver-window', 1), // with 0 no receipt would ever come
+      receiptDelayMs: number('receipt-delay', 1), // later delays are multiples of it
+      deliverWindow: number('deliver-window', 1), // with 0 no receipt would come
     },
     rates: ratesIn(values.rate),
     rateSeconds: number('rate-seconds'),

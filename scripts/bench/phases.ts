@@ -27,14 +27,14 @@ export interface Times {
 export interface LoopResult {
   readonly messages: number;
   readonly acceptedPerSecond: number;
-  /** First request → last webhook received; absent when nothing is sent to carriers. */
+  /** First request → last webhook received; absent if nothing is sent to carriers. */
   readonly wholePerSecond?: number;
   readonly answerMs: Times;
-  /** Absent for a peer: only the product has a store that counts them. */
+  /** Absent for a peer: only the product's store counts them. */
   readonly documentWritesPerMessage?: number;
   /** CPU milliseconds per 1,000 messages, by process. */
   readonly cpuMsPer1000: ByProcess;
-  /** Errors. `refused` must be empty, and `repeatedWebhooks` must be 0. */
+  /** Errors: `refused` must be empty, and `repeatedWebhooks` must be 0. */
   readonly refused: Readonly<Record<string, number>>;
   readonly repeatedWebhooks: number;
 }
@@ -45,7 +45,7 @@ export interface LatencyResult {
   readonly answerMs: Times;
   readonly submitMs: Times;
   readonly webhookMs: Times;
-  /** From the answer with 200, not from the request's start. */
+  /** From the 200 answer on. */
   readonly acceptedToSubmitMs: Times;
 }
 
@@ -53,14 +53,13 @@ export interface RateResult extends LatencyResult {
   readonly perSecond: number;
   /** CPU milliseconds per 1,000 messages, by process. */
   readonly cpuMsPer1000: ByProcess;
-  /** Each counted with all that goes on without messages, too. Commands are absent for a peer. */
+  /** Both include the activity of an idle system. Commands are absent for a peer. */
   readonly wakeUpsPerMessage: number;
   readonly commandsPerMessage?: number;
-  /** Wake-ups by process. */
   readonly wakeUpsBy: Readonly<Record<string, number>>;
 }
 
-/** Singles and bulk whose receipts come late, as they do on the networks: by then the next work has taken everything's place. */
+/** Singles and bulk with late receipts, as on real networks: caches hold newer work by then. */
 export interface LateResult {
   readonly singles: LoopResult;
   readonly bulk: LoopResult;
@@ -68,21 +67,21 @@ export interface LateResult {
 
 export interface IdleResult {
   readonly seconds: number;
-  /** CPU in percent of one core: of all processes of the product together, and of each. */
+  /** CPU in percent of one core: of all product processes, and of each. */
   readonly percent: number;
   readonly byProcess: Readonly<Record<string, number>>;
 }
 
-/** Without a webhook for this long, a message is lost or something hangs. */
+/** No webhook for this long means that a message is lost or something hangs. */
 const STALL_MS = 20_000;
 const LOOK_MS = 20;
-/** Of the phase `start`: its length, and messages a second. */
+/** Length of the phase `start`, and its messages a second. */
 export const FIRST_SECONDS = 5;
 export const FIRST_RATE = 500;
-/** Of the phase `late`. */
+/** Receipt delay of the phase `late`. */
 export const LATE_MS = 1_500;
 
-/** Closed loop on a route that no carrier serves: the speed of gateways and store alone. */
+/** Closed loop on a route that no carrier serves: gateways and store alone. */
 export async function acceptAlone(stage: Stage, { connections, messages }: BenchOptions): Promise<LoopResult> {
   const measured = await measureLoop(stage, () =>
     closedLoop(productTarget(stage.url, stage.keys, 'promotional'), connections, messages),
@@ -90,7 +89,7 @@ export async function acceptAlone(stage: Stage, { connections, messages }: Bench
   return resultOf(measured);
 }
 
-/** Closed loop until the last webhook has come. */
+/** Closed loop until the last webhook has arrived. */
 export function wholePath(
   stage: Stage,
   { connections, events }: BenchOptions,
@@ -108,7 +107,6 @@ export function singles(
   return toTheEnd(contender, webhooksEach, () => closedLoop(target, connections, messages));
 }
 
-/** Bulk sends until the last webhook has arrived: batches accepted, split, submitted, delivered, announced. */
 export function bulk(stage: Stage, { batches, batchSize, events }: BenchOptions): Promise<LoopResult> {
   return toTheEnd(stage, events.length, () => bulkLoad(productTarget(stage.url, stage.keys), batches, batchSize));
 }
@@ -126,7 +124,7 @@ async function toTheEnd(
     after = await webhooksReach(world, before.webhooks + load.accepted * webhooksEach);
     return load;
   });
-  await world.seen(); // Nobody needs these times. Asking for them makes the world forget them.
+  await world.seen(); // Makes the world forget these times, which nobody needs.
   return {
     ...resultOf(measured),
     wholePerSecond: (measured.load.accepted / (after.lastWebhookMs - measured.load.firstMs)) * 1000,
@@ -134,7 +132,7 @@ async function toTheEnd(
   };
 }
 
-/** The whole path of singles, then bulk, with receipts that come 1.5 s after the submit_sm. */
+/** Singles, then bulk, with receipts 1.5 s after the submit_sm. */
 export async function lateReceipts(stage: Stage, options: BenchOptions): Promise<LateResult> {
   stage.world.delayReceipts(LATE_MS);
   const singles = await wholePath(stage, options, options.messages);
@@ -143,7 +141,7 @@ export async function lateReceipts(stage: Stage, options: BenchOptions): Promise
   return result;
 }
 
-/** Open loops, one after the other: how long messages take, and what they cost, while the system is not full. */
+/** Open loops in sequence: latency and cost while the system is not full. */
 export async function steadyRates(stage: Stage, options: BenchOptions): Promise<readonly RateResult[]> {
   const { rateSeconds: seconds, events } = options;
   const results: RateResult[] = [];
@@ -154,7 +152,7 @@ export async function steadyRates(stage: Stage, options: BenchOptions): Promise<
   return results;
 }
 
-/** Open loop in the first seconds of a product that has just started and has had no request yet. */
+/** Open loop right after a start without any earlier request. */
 export function firstSeconds(stage: Stage, { events }: BenchOptions): Promise<RateResult> {
   const asked = { perSecond: FIRST_RATE, seconds: FIRST_SECONDS, webhooksEach: events.length };
   return rate(stage, productTarget(stage.url, stage.keys), asked);
@@ -185,7 +183,7 @@ export async function rate(
   };
 }
 
-/** One message at a time, each on a system that has become idle. */
+/** One message at a time, each on an idle system. */
 export async function loneMessages(stage: Stage, options: BenchOptions): Promise<LatencyResult> {
   const target = productTarget(stage.url, stage.keys);
   const loads: LoadResult[] = [];
@@ -199,7 +197,7 @@ export async function loneMessages(stage: Stage, options: BenchOptions): Promise
 }
 
 export async function idle(stage: Stage, { idleSeconds }: BenchOptions): Promise<IdleResult> {
-  await pause(2_000); // What the earlier phases left to do ends meanwhile.
+  await pause(2_000); // Leftover work of earlier phases ends meanwhile.
   const used = measureCpu(stage.own);
   await pause(idleSeconds * 1000);
   const byProcess = new Map([...used()].map(([name, ms]) => [name, ms / idleSeconds / 10]));
@@ -257,7 +255,7 @@ function times(values: readonly number[]): Times {
   return { p50: percentile(values, 0.5), p99: percentile(values, 0.99) };
 }
 
-/** Resolves with the counts when `wanted` webhooks have arrived. Rejects when no more arrive before that. */
+/** Resolves with the counts when `wanted` webhooks have arrived; rejects if they stop arriving before that. */
 async function webhooksReach(world: World, wanted: number): Promise<Counts> {
   let progressMs = performance.now();
   for (let last = -1; ; ) {
@@ -277,8 +275,8 @@ function pause(ms: number): Promise<void> {
 }
 
 /**
- * Number of documents that the store wrote since its start: MongoDB's `serverStatus().metrics.document` (inserted, updated,
- * deleted). The embedded store counts the same way. One update of one document counts once, however many fields it sets.
+ * Documents written since the store's start: MongoDB's `serverStatus().metrics.document` (inserted, updated, deleted),
+ * which the embedded store counts in the same way. Updating several fields of a document counts once.
  */
 async function documentWrites(db: Db): Promise<number> {
   const { metrics } = await db.admin().serverStatus();
@@ -290,7 +288,7 @@ const QUIET_LOOK_MS = 250;
 /** Writes that happen while the system is idle: reports of processes, leases. */
 const NOISE = 5;
 
-/** The count when it has almost stopped growing: by then the follow-up writes of the last message are done too. */
+/** Waits until the count has almost stopped growing, so that it includes the last message's follow-up writes. */
 async function settledDocumentWrites(db: Db): Promise<number> {
   for (let before = await documentWrites(db); ; ) {
     await new Promise((resolve) => setTimeout(resolve, QUIET_LOOK_MS));
@@ -300,7 +298,7 @@ async function settledDocumentWrites(db: Db): Promise<number> {
   }
 }
 
-/** Sends `batches` bulk requests of `size` recipients each, one after the other; each uses the next key. */
+/** Sends `batches` bulk requests of `size` recipients in sequence; each uses the next key. */
 async function bulkLoad(target: ProductTarget, batches: number, size: number): Promise<LoadResult> {
   const answerMs: number[] = [];
   const refused: Record<string, number> = {};
@@ -338,17 +336,17 @@ async function bulkLoad(target: ProductTarget, batches: number, size: number): P
 export interface ScheduleResult {
   readonly schedules: number;
   readonly bookedPerSecond: number;
-  /** From the booked second until the last schedule had become a queued message, in milliseconds. */
+  /** Milliseconds from the booked second until the last schedule was a queued message. */
   readonly releasedMs: number;
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/** Bookings a second on the slowest machine. Decides how far ahead the booked second must be. */
+/** On the slowest machine; decides how far ahead the booked second must be. */
 const BOOKINGS_PER_SECOND = 150;
 const RELEASE_LOOK_MS = 20;
 const RELEASE_STALL_MS = 60_000;
 
-/** Books `total` schedules for the same second, on a route that no carrier serves, and waits until all are queued. */
+/** Books `total` schedules for the same second on a route without a carrier, and waits until all are queued. */
 export async function releaseTogether(stage: Stage, connections: number, total: number): Promise<ScheduleResult> {
   const at = new Date(Math.ceil(Date.now() / 1_000 + 5 + total / BOOKINGS_PER_SECOND) * 1_000);
   const refused: Record<string, number> = {};
@@ -371,7 +369,7 @@ export async function releaseTogether(stage: Stage, connections: number, total: 
     }),
   );
   const bookedPerSecond = (total / (machineMs() - firstMs)) * 1_000;
-  // A schedule has the field `due` until its message is stored. A partial index serves this count.
+  // A schedule has `due` until its message is stored. A partial index serves this count.
   const waiting = () => stage.db.collection('schedules').countDocuments({ due: { $exists: true } });
   const deadline = at.getTime() + RELEASE_STALL_MS;
   while ((await waiting()) > 0) {

@@ -14,14 +14,14 @@ import {
 import { type ByProcess, type Memory, norm, own } from './usage.ts';
 import { YARDSTICK_US } from './yardstick.ts';
 
-/** All results; `--json` prints them as they are. */
+/** `--json` prints it unchanged. */
 export interface Report {
   readonly machine: {
     readonly node: string;
     readonly cpu: string;
     readonly cores: number;
     readonly store: string;
-    /** CPU of the yardstick's request (yardstick.ts): how fast the machine was. */
+    /** CPU of the yardstick's request (yardstick.ts), a measure of the machine's speed. */
     readonly yardstickUs: number;
   };
   readonly settings: Readonly<Record<string, unknown>>;
@@ -36,14 +36,14 @@ export interface Report {
   readonly lone?: LatencyResult;
   readonly idle?: IdleResult;
   readonly growth?: GrowthResult;
-  /** Of each process: when all had started and nothing was sent yet, and at the end. */
+  /** By process: after the start before any request, and at the end. */
   readonly memoryAtRestMib: Readonly<Record<string, Memory>>;
   readonly memoryMib: Readonly<Record<string, Memory>>;
 }
 
 type Row = readonly [what: string, value: string, target: string];
 
-/** Results with their targets first, then CPU by process, then memory. */
+/** Results with targets, then CPU by process, then memory. */
 export function reportText(report: Report): string {
   const { machine } = report;
   const head =
@@ -58,7 +58,6 @@ export function reportText(report: Report): string {
   ].join('\n\n');
 }
 
-/** What was measured, with its target. */
 function rowsOf(report: Report): Row[] {
   const { machine, start, accept, whole, oneAccount, bulk, schedules, late, rates = [], lone, idle } = report;
   const rows: Row[] = [['yardstick', `${machine.yardstickUs.toFixed(0)} µs`, '']];
@@ -132,7 +131,7 @@ function writes({ documentWritesPerMessage }: LoopResult): string {
   return documentWritesPerMessage?.toFixed(2) ?? '';
 }
 
-/** Of the product's processes together. */
+/** Sums over the product's processes. */
 function memorySums(memory: Report['memoryMib'], ...which: readonly (keyof Memory)[]): string {
   const sums = which.map((each) =>
     own(Object.fromEntries(Object.entries(memory).map(([name, one]) => [name, one[each]]))).toFixed(0),
@@ -179,7 +178,7 @@ function cpuRows({ accept, whole, oneAccount, bulk, late, rates = [], idle, memo
   return [head, ...rows, total];
 }
 
-/** Results of a run with refusals or repeats mean little. This is printed at the end, where it is seen. */
+/** Printed at the end, where it is seen: refusals or repeats make the results doubtful. */
 function trouble({ accept, whole, oneAccount, bulk, late }: Report): string[] {
   return [accept, whole, oneAccount, bulk, late?.singles, late?.bulk].flatMap((loop) => {
     if (loop === undefined) return [];
@@ -196,7 +195,7 @@ function ms({ p50, p99 }: Times): string {
   return `${p50.toFixed(1)} / ${p99.toFixed(1)} ms`;
 }
 
-/** Aligns the first column left, the others right. */
+/** The first column is aligned left, the others right. */
 export function table(rows: readonly (readonly string[])[]): string {
   const columns = Math.max(...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, i) => Math.max(...rows.map((row) => (row[i] ?? '').length)));

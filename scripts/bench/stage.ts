@@ -24,43 +24,38 @@ import type { BenchOptions } from './options.ts';
 import { LOAD, type Watched, WORLD } from './usage.ts';
 import { World } from './world-process.ts';
 
-/** What is measured: the product, or a peer. */
+/** The measured product or peer. */
 export interface Contender {
   readonly world: World;
-  /** Its own processes. */
   readonly own: readonly Watched[];
-  /** The product's processes, the simulated world, and this process, which makes the load. */
+  /** Its own processes, the simulated world, and this process, which makes the load. */
   readonly all: readonly Watched[];
   /** The product's store, and how many commands its processes have sent to it; absent for a peer. */
   readonly db?: Db;
   commands?(): Promise<number>;
 }
 
-/** Everything that a measurement needs: the running product with its accounts, and the simulated world around it. */
+/** The running product with its accounts, and the simulated world around it. */
 export interface Stage extends Contender {
   readonly url: string;
-  /** Keys of all accounts, alternating; and the keys of the one account that sends alone. */
+  /** Keys of all accounts, alternating; and the keys of one account that sends alone. */
   readonly keys: readonly string[];
   readonly loneKeys: readonly string[];
   readonly db: Db;
   commands(): Promise<number>;
-  /** Ends the embedded store with kill -9. Resolves with the milliseconds until it is ready again. */
+  /** Kills the embedded store with kill -9. Resolves with the milliseconds until it is ready again. */
   killStore(): Promise<number>;
-  /** Undefined when the store is not ours but the server that `HARKARA_MONGODB_URI` names. */
+  /** Undefined for a server named by `HARKARA_MONGODB_URI`. */
   storePid(): number | undefined;
-  /** Ends everything. Fails when a process had crashed. */
+  /** Rejects if a process had crashed. */
   close(): Promise<void>;
 }
 
 const CREDITS = 100_000_000;
 const LONE_ACCOUNT_KEYS = 10;
-/** The account of the first key. */
 export const FIRST_ACCOUNT = 'account-0';
 
-/**
- * Starts the build in `dist` on an empty store: the embedded one on a disk (`os.tmpdir()`), or the server that `HARKARA_MONGODB_URI`
- * names.
- */
+/** Starts `dist` on an empty store: the embedded one in `os.tmpdir()`, or the one of `HARKARA_MONGODB_URI`. */
 export async function setStage(dist: string, options: BenchOptions, profileDir: string): Promise<Stage> {
   const dataDir = mkdtempSync(join(tmpdir(), 'harkara-bench-'));
   const logDir = join(dataDir, 'logs');
@@ -92,7 +87,7 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
   if (mongodbUri === '') await fleet.start('embedded-db');
   const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
   const { db } = store;
-  // What the first process of the product does: keys find their places by an index.
+  // As the product's first process does: seeding keys needs an index.
   await ensureSchema(db);
   await ensureIndexes(db);
   const deps = { db, clock, box: createSecretBox(loadSecretKeys('', dataDir)) };
@@ -129,12 +124,10 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
   };
 }
 
-/** A contender's processes, and those around it. */
 export function withWorld(own: readonly Watched[], world: World): readonly Watched[] {
   return [...own, { name: WORLD, pid: world.pid }, { name: LOAD, pid: process.pid }];
 }
 
-/** Accounts with their keys, and the carriers. */
 async function seedAll(deps: SeedDeps, world: World, options: BenchOptions): Promise<Pick<Stage, 'keys' | 'loneKeys'>> {
   const seed = async (name: string, keys: number): Promise<readonly string[]> => {
     const endpoint = { url: `${world.receiverUrl}/${name}`, events: options.events };
@@ -143,7 +136,7 @@ async function seedAll(deps: SeedDeps, world: World, options: BenchOptions): Pro
   const perAccount = Math.min(Math.ceil(options.keys / options.accounts), LIVE_KEYS_MAX);
   const keys = await Promise.all(Array.from({ length: options.accounts }, (_, i) => seed(`account-${i}`, perAccount)));
   const loneKeys = await seed('lone', LONE_ACCOUNT_KEYS);
-  // No carrier takes promotional messages: they are accepted and stay queued, for the measurement of accepting alone.
+  // No carrier serves the promotional route, so accepted messages stay queued: for measuring acceptance alone.
   const carrier = { windowSize: options.window, paths: ['transactional'] };
   await seedCarrier(deps, world.smscPort, carrier);
   for (let i = 2; i <= options.smppWorkers; i++)
@@ -151,20 +144,19 @@ async function seedAll(deps: SeedDeps, world: World, options: BenchOptions): Pro
   return { keys: interleave(keys), loneKeys };
 }
 
-/** The name in the tables: `gateway 2` where an app has several processes. */
+/** `gateway 2` if an app has several processes. */
 function nameOf(app: AppName, at: number, all: readonly { readonly app: AppName }[]): string {
   const same = all.filter((other) => other.app === app);
   const before = all.slice(0, at + 1).filter((other) => other.app === app);
   return same.length === 1 ? app : `${app} ${before.length}`;
 }
 
-/** Alternates between accounts, so that consecutive requests come from different accounts. */
+/** Consecutive requests come from different accounts. */
 function interleave(lists: readonly (readonly string[])[]): string[] {
   const longest = Math.max(...lists.map((list) => list.length));
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list[i] ?? [])).flat();
 }
 
-/** The store of a running product, in which the functions below put customers and a carrier. */
 interface SeedDeps {
   readonly db: Db;
   readonly clock: Clock;
@@ -185,10 +177,10 @@ interface SeededAccount {
   readonly secret: string;
 }
 
-/** Requests a minute. The machine limits the load, not the key. */
+/** Requests a minute: the key must not limit the load. */
 const UNLIMITED = 1_000_000_000;
 
-/** An account that may use any sender, with credits, keys with all scopes, and one webhook endpoint. */
+/** An account that may use any sender, with credits, keys of all scopes, and one webhook endpoint. */
 export async function seedAccount(deps: SeedDeps, wanted: SeedAccount): Promise<SeededAccount> {
   const { db, clock, box } = deps;
   const { _id: account } = await createAccount(db, clock, {
@@ -212,7 +204,7 @@ export async function seedAccount(deps: SeedDeps, wanted: SeedAccount): Promise<
   return { account, keys: keys.map(({ key }) => key), secret };
 }
 
-/** A carrier on this machine; the SMPP worker binds to it within seconds. */
+/** Adds a local carrier; the SMPP worker binds to it within seconds. */
 export async function seedCarrier(
   { db, clock, box }: SeedDeps,
   port: number,
@@ -232,7 +224,6 @@ export async function seedCarrier(
   });
 }
 
-/** How many commands these processes have sent to the store since their start. */
 async function storeCommands(processes: readonly ChildProcess[]): Promise<number> {
   const counts = await Promise.all(processes.map(ask));
   return counts.reduce((sum, count) => sum + count, 0);

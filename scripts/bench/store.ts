@@ -25,9 +25,9 @@ const CARRIER = 'smsc1';
 const VALID_MS = 86_400_000;
 
 /**
- * `npm run bench:store`: the embedded store as a separate process, with fsync, driven by the real driver, with the product's own
- * indexes and writes. For each operation: how many a second one client gets, and the store's CPU for one of them (all of it: wire,
- * LMDB, commit).
+ * `npm run bench:store`: the embedded store in its own process, with fsync, used through the real driver with the
+ * product's indexes and writes. For each operation: rate of one client, and the store's whole CPU for one (wire, LMDB,
+ * commit).
  */
 async function main(): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'harkara-bench-'));
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
 }
 
 async function startStore(dir: string): Promise<ChildProcess> {
-  // Compiled, as in production: under tsx closures cost more.
+  // Compiled, as in production: closures are slower under tsx.
   const entry = join(await build(), 'workers/embedded-db/main.js');
   const args = process.env.BENCH_NODE_ARGS?.split(' ') ?? [];
   const server = spawn(process.execPath, [...args, entry], {
@@ -69,7 +69,7 @@ async function cpuMicros(db: Db): Promise<number> {
   return Number(info.user_time_us) + Number(info.system_time_us);
 }
 
-/** Runs `work` `times` times; each run does `size` operations. The first tenth is warm-up and does not count. */
+/** Runs `work` `times` times, each with `size` operations. The first tenth is a warm-up that does not count. */
 async function measure(
   db: Db,
   name: string,
@@ -92,7 +92,7 @@ async function measure(
   );
 }
 
-/** One account's, as a bulk send makes them. */
+/** One account's messages, as a bulk send makes them. */
 function hundred(round: number): MessageDocument[] {
   const group = newId('grp');
   return Array.from({ length: GROUP }, (_, i) => {
@@ -111,7 +111,7 @@ function accountOf(round: number): AccountId {
   return `acc_${String(round % 50).padStart(10, '0')}`;
 }
 
-/** What the store does for messages from the line to the receipt, a hundred in each command. */
+/** Store commands from submit to receipt, a hundred messages each. */
 async function messages(db: Db): Promise<void> {
   const wanted = INDEXES.filter(({ collection }) => collection === 'queue' || collection === 'messages');
   await ensureIndexes(db, () => {}, wanted);
@@ -180,7 +180,7 @@ function keyOf({ _id }: MessageDocument): string {
   return `${CARRIER}:${_id.slice(4)}`;
 }
 
-/** What goes by itself, and reads. */
+/** Operations on single documents, and reads. */
 async function single(db: Db, stored: readonly MessageDocument[]): Promise<void> {
   const all = db.collection<MessageDocument>('messages');
   const at = (i: number): MessageDocument => stored[i % stored.length] as MessageDocument;

@@ -1,30 +1,29 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** One process of the benchmark, with its name in the tables. */
 export interface Watched {
   readonly name: string;
   readonly pid: number;
 }
 
-/** Processes that belong to no contender: the simulated world, and the benchmark itself, which makes the load. */
+/** Processes that belong to no contender. */
 export const WORLD = 'carrier + receiver';
 export const LOAD = 'load';
 const NOT_MEASURED: readonly string[] = [WORLD, LOAD];
 
-/** Length of a clock tick of /proc. Linux shows programs 100 ticks a second on every architecture that Node runs on. */
+/** Length of a clock tick in /proc: 100 a second on every architecture that Node supports. */
 const TICK_MS = 10;
 const KIB_PER_MIB = 1024;
 
 /** CPU time of a process so far, all its threads, user and system, in milliseconds (proc(5): utime, stime). */
 export function cpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The second field is the program's name in parentheses and may hold spaces; count from its end.
+  // The second field is the program's name in parentheses and may hold spaces: count from its end.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-/** How often a process, any thread of it, went to sleep so far, and so was woken (proc(5): voluntary_ctxt_switches). */
+/** How often any thread of a process has gone to sleep and so was woken (proc(5): voluntary_ctxt_switches). */
 export function wakeUps(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
   return threads.reduce(
@@ -35,15 +34,12 @@ export function wakeUps(pid: number): number {
 
 /** In MiB, from /proc. */
 export interface Memory {
-  /** Resident (VmRSS), and at its highest (VmHWM). */
+  /** Resident now (VmRSS) and at most (VmHWM). */
   readonly now: number;
   readonly peak: number;
-  /**
-   * The part of the resident memory that belongs to no file (RssAnon). The store maps its data file, and the system can take the
-   * memory of a mapped file back whenever it needs it.
-   */
+  /** Resident memory outside files (RssAnon): the system can reclaim the pages that the store maps. */
   readonly own: number;
-  /** Resident, with its part of what it shares with others (Pss): the sum over processes counts Node's own code once. */
+  /** Resident, shared pages divided among their users (Pss): a sum over processes counts Node's code once. */
   readonly part: number;
 }
 
@@ -57,23 +53,23 @@ function field(file: string, name: string): number {
   return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(file, 'utf8'))?.[1] ?? 0);
 }
 
-/** Starts a measurement. The returned function gives the CPU of each process since then, by name. */
+/** Starts a measurement; the returned function gives each process's CPU since then, by name. */
 export function measureCpu(processes: readonly Watched[]): () => Map<string, number> {
   const before = processes.map(({ pid }) => cpuMs(pid));
   return () => new Map(processes.map(({ name, pid }, i) => [name, cpuMs(pid) - (before[i] ?? 0)]));
 }
 
-/** A figure of each process, by its name in the tables. */
+/** By the process's name in the tables. */
 export type ByProcess = Readonly<Record<string, number>>;
 
-/** The sum of the product's or its peer's processes, without the simulated world and the load. */
+/** The sum without the simulated world and the load. */
 export function own(values: ByProcess): number {
   return sum(Object.entries(values).filter(([name]) => !NOT_MEASURED.includes(name)));
 }
 
 /**
- * The norm: that CPU, divided by what the simulated world and the load used in the same run. Both do the same for each message
- * always, so this takes out most of what the machine's own speed of that hour does.
+ * The contender's CPU divided by that of world and load in the same run. Their work for each message is constant, so
+ * this evens out most differences in the machine's speed.
  */
 export function norm(cpu: ByProcess): number {
   return own(cpu) / sum(Object.entries(cpu).filter(([name]) => NOT_MEASURED.includes(name)));
@@ -83,7 +79,7 @@ function sum(entries: readonly (readonly [string, number])[]): number {
   return entries.reduce((total, [, value]) => total + value, 0);
 }
 
-/** The value that `share` (0 to 1) of the values do not exceed; NaN when there are none. */
+/** The value that `share` (0 to 1) of the values do not exceed; NaN for no values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
@@ -105,7 +101,7 @@ const SHOWN_PLACES = 12;
 /** Not work: waiting for events. */
 const IDLE = '(idle)';
 
-/** The functions that used most CPU themselves, for each profile in a folder. */
+/** The functions with the most CPU of their own, for each profile in a folder. */
 export function hotSpots(folder: string): string {
   return readdirSync(folder)
     .filter((file) => file.endsWith('.cpuprofile'))
@@ -148,7 +144,7 @@ function largest(sums: ReadonlyMap<string, number>, count: number): [string, num
   return [...sums].sort(([, a], [, b]) => b - a).slice(0, count);
 }
 
-/** The path from the root or from node_modules on. V8's own functions have no url. */
+/** The path from the repository's root or node_modules. V8's own functions have no url. */
 function placeOf(url: string): string {
   return url === '' ? '(V8)' : url.replace(/^.*\/(node_modules|dist)\//, '').replace('file://', '');
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Answer, CarrierHabits, Counts, Question, Seen, Started } from './world.ts';
 
-/** The benchmark's handle of the world's process (world.ts). */
+/** The benchmark's side of the process in world.ts. */
 export class World {
   readonly #child: ChildProcess;
   readonly smscPort: number;
@@ -34,7 +34,6 @@ export class World {
     return this.#ask({ ask: 'seen' }, 'seen');
   }
 
-  /** From now on receipts come that late. */
   delayReceipts(delayMs: number): void {
     this.#child.send({ ask: 'receipts', delayMs } satisfies Question);
   }
@@ -52,7 +51,7 @@ export class World {
   }
 }
 
-/** The next answer of this kind; only one question is open at a time. Rejects when the process ends first. */
+/** The next answer of this kind; only one question may be open. Rejects if the process ends first. */
 function answer<K extends Answer['kind']>(child: ChildProcess, kind: K): Promise<Extract<Answer, { kind: K }>> {
   return new Promise((resolve, reject) => {
     const end = (): void => reject(new Error('the simulated world ended'));

@@ -6,33 +6,32 @@ import { startSmsc } from '../simulator/smsc.ts';
 import { machineMs } from './load.ts';
 
 /**
- * The world around the product as a separate process: the simulator's carrier and webhook receiver, without output. It notes when
- * each destination's submit_sm and its `message.delivered` arrived. Talks over IPC: `Question` in, `Answer` out.
+ * The simulator's carrier and webhook receiver in their own process, without output. It notes when each destination's
+ * submit_sm and `message.delivered` arrived. IPC: `Question` in, `Answer` out.
  */
 export type Question =
-  /** From now on receipts come that late, in milliseconds; not answered. */
+  /** Delays receipts from now on; has no answer. */
   | { readonly ask: 'receipts'; readonly delayMs: number }
   | { readonly ask: 'counts' }
-  /** Asks for the arrival times since the last such question. The world then forgets them. */
+  /** Asks for the arrival times since the last such question; they are then forgotten. */
   | { readonly ask: 'seen' };
 
-/** How the simulated carrier answers. */
 export type CarrierHabits = Pick<SmscOptions, 'responseDelayMs' | 'receiptDelayMs' | 'deliverWindow'>;
 
 export interface Started {
   readonly kind: 'started';
   readonly smscPort: number;
   readonly receiverUrl: string;
-  /** A peer calls `<callbackUrl>/<destination>` when the message to that destination is delivered. */
+  /** A peer calls `<callbackUrl>/<destination>` when that message is delivered. */
   readonly callbackUrl: string;
 }
 export interface Counts {
   readonly kind: 'counts';
   /** submit_sm accepted. */
   readonly submits: number;
-  /** Number of webhooks (each webhook-id counts once), or of callbacks of a peer. */
+  /** Webhooks by distinct webhook-id, or callbacks of a peer. */
   readonly webhooks: number;
-  /** `machineMs` of the newest of them. */
+  /** `machineMs` of the newest one. */
   readonly lastWebhookMs: number;
   readonly repeatedWebhooks: number;
 }
@@ -96,7 +95,7 @@ async function run(carrier: CarrierHabits): Promise<void> {
         return question satisfies never;
     }
   });
-  // The process that started this one is gone or wants it to end. Nothing here needs saving.
+  // The starter is gone or wants this process to end. Nothing here needs saving.
   process.on('disconnect', () => process.exit(0));
   tell({
     kind: 'started',

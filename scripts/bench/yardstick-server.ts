@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-/** The simplest JSON server of Node. Its cost per request shows how fast the machine is at the moment. */
+/** A bare JSON server; its CPU per request measures the machine's current speed. */
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -8,13 +8,10 @@ const REQUESTS = 10_000;
 const WARM_UP = 3_000;
 const CONNECTIONS = 32;
 
-/** The yardstick's cost on the machine that the targets were set for (a quiet one, two cores). */
+/** The result on the machine for which the targets were set (quiet, two cores). */
 export const YARDSTICK_US = 24;
 
-/**
- * CPU per request of a bare JSON server under the same load, in microseconds. Use it to compare results of two machines, or of a
- * quiet and a busy hour.
- */
+/** CPU microseconds per request of a bare JSON server under the same load: how fast the machine is. */
 export async function measureYardstick(dist: string): Promise<number> {
   const server = fork(join(dist, 'scripts/bench/yardstick-server.js'), [], { execArgv: [] });
   const [address]: { port: number }[] = await once(server, 'message');

@@ -3,13 +3,12 @@ import type { FaultLog } from './faults.ts';
 import type { Answer, Client, LoadOutcome } from './load.ts';
 import type { Stage } from './stage.ts';
 
-/** The result of one check. */
 export interface Finding {
   readonly what: string;
   readonly found: number;
-  /** More than this is a bug of the product. */
+  /** A count above this is a bug of the product. */
   readonly allowed: number;
-  /** The first few, for analysis. */
+  /** The first few. */
   readonly examples: readonly string[];
 }
 
@@ -23,19 +22,18 @@ const PAGE = 500;
 const EXAMPLES = 5;
 const FINAL: readonly string[] = ['delivered', 'read'];
 
-/** All pages of a list of the API. */
 async function* readAll<T>(client: Client, path: string): AsyncGenerator<T> {
   let cursor: string | undefined;
   do {
     const { body }: Answer = await client.get(
       `${path}?limit=${PAGE}${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
     );
-    yield* body.data as readonly T[]; // as the API's documentation has it
+    yield* body.data as readonly T[]; // typed as the API documents it
     cursor = typeof body.next_cursor === 'string' ? body.next_cursor : undefined;
   } while (cursor !== undefined);
 }
 
-/** Number of accepted messages that are not yet delivered or read, as the API shows it. */
+/** Accepted messages that the API does not yet show as delivered or read. */
 export async function countOpen(client: Client, { accepted }: LoadOutcome): Promise<number> {
   let final = 0;
   for await (const { to, status } of readAll<Listed>(client, '/v2/messages')) {
@@ -44,7 +42,7 @@ export async function countOpen(client: Client, { accepted }: LoadOutcome): Prom
   return accepted.size - final;
 }
 
-/** The first messages that are not yet delivered or read, with all fields. */
+/** The first messages that are not yet delivered or read. */
 export async function readUnfinished(client: Client, { accepted }: LoadOutcome): Promise<readonly object[]> {
   const found: object[] = [];
   for await (const { message_id: id, to, status } of readAll<Listed>(client, '/v2/messages')) {
@@ -56,8 +54,8 @@ export async function readUnfinished(client: Client, { accepted }: LoadOutcome):
 }
 
 /**
- * Compares what the API, the carrier, the provider, the receiver and the ledger say about the run. Only the ledger is read from
- * the store; everything else is seen from outside the product.
+ * Compares what the API, carrier, provider, receiver and ledger say about the run. Only the ledger is read from the
+ * store; everything else is seen from outside the product.
  */
 export async function audit(
   stage: Stage,

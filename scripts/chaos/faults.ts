@@ -3,25 +3,21 @@ import type { Fleet } from '../bench/fleet.ts';
 import type { OtherStore } from './stage.ts';
 
 export interface FaultLog {
-  /** How often each app was killed. */
   readonly kills: ReadonlyMap<string, number>;
   readonly pauses: ReadonlyMap<string, number>;
 }
 
-/** Time until the next look when nothing that a fault may hit is alive. The fleet starts the processes again. */
+/** Pause when no process that a fault may hit is alive; the fleet restarts them. */
 const PATIENCE_MS = 50;
-/** The name of a store that is not the embedded one (`OtherStore`), in the counts and in what is printed. */
+/** Name of a store other than the embedded one (`OtherStore`) in counts and output. */
 const OTHER = 'the store';
-/**
- * One of this many faults kills that store. Chosen by chance alone, it would die too rarely: it is one process among many, and the
- * one that matters most.
- */
+/** One of this many faults kills that store: a random choice among all processes would hit it too rarely. */
 const OTHER_EVERY = 4;
 
 /**
- * Kills and pauses processes, chosen by the seed, until all faults are done or `stop` returns true. A paused process is continued
- * after its time; it may be killed before that, because it is chosen like any other. A store that is not the embedded one is
- * killed first, and again after every `OTHER_EVERY` faults.
+ * Kills and pauses processes by a seeded plan until all faults are done or `stop` returns true. A paused process is
+ * continued after its time, or killed before that if it is chosen. A store other than the embedded one is killed first,
+ * and again after every `OTHER_EVERY` faults.
  */
 export async function causeFaults(
   fleet: Pick<Fleet, 'pids'>,
@@ -43,7 +39,7 @@ export async function causeFaults(
     await wait(options.everyMs * (0.5 + random.next()));
     const living: { readonly app: string; readonly pid: number }[] = fleet.pids();
     if (other?.pid !== undefined) living.push({ app: OTHER, pid: other.pid });
-    // The store is not paused, because everything else would only wait for it.
+    // Pausing the store would only make everything else wait.
     const pausable = living.filter((one) => one.app !== 'embedded-db' && one.app !== OTHER);
     if (living.length === 0 || (pauseAt.has(done) && pausable.length === 0)) {
       await wait(PATIENCE_MS);
@@ -68,7 +64,7 @@ export async function causeFaults(
   return { kills, pauses };
 }
 
-/** A process that is gone needs no signal. */
+/** Does nothing if the process is gone. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
@@ -85,7 +81,7 @@ function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Random numbers from a seed (mulberry32), so that a plan can be repeated. */
+/** Random numbers from a seed (mulberry32), for repeatable plans. */
 export interface Random {
   /** A whole number, 32 bits. */
   uint32(): number;
@@ -93,7 +89,7 @@ export interface Random {
   next(): number;
   /** From 0 (included) to `below` (excluded). */
   integer(below: number): number;
-  /** Throws RangeError when there is nothing to choose from. */
+  /** Throws RangeError for an empty list. */
   pick<T>(from: readonly T[]): T;
 }
 
@@ -119,11 +115,11 @@ export function seededRandom(seed: number): Random {
 }
 
 export interface ChaosOptions {
-  /** The same seed gives the same plan of faults and load; the timing depends on the machine. */
+  /** Repeats the plan of faults and load; the timing depends on the machine. */
   readonly seed: number;
   readonly messages: number;
   readonly kills: number;
-  /** Number of SIGSTOPs among the faults, and how long each lasts. */
+  /** SIGSTOPs among the faults, and how long each lasts. */
   readonly pauses: number;
   readonly pauseMs: number;
   /** Average time between two faults. */
@@ -152,7 +148,7 @@ const FLAGS: readonly (readonly [flag: string, option: keyof ChaosOptions, meani
   ['connections', 'connections', 'requests in flight'],
 ];
 
-/** Reads the command line. Throws one sentence for the person who typed it. Undefined: help was requested. */
+/** Throws one sentence for the person who typed it. Undefined: help was requested. */
 export function readOptions(argv: readonly string[]): ChaosOptions | undefined {
   const options = Object.fromEntries(FLAGS.map(([flag]) => [flag, { type: 'string' as const }]));
   const { values } = parseArgs({ args: [...argv], options: { ...options, help: { type: 'boolean' } } });

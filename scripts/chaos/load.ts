@@ -1,6 +1,5 @@
 import type { Random } from './faults.ts';
 
-/** One request of the load. */
 interface Planned {
   readonly kind: Kind;
   readonly path: string;
@@ -12,7 +11,6 @@ interface Planned {
 type Kind = 'single' | 'bulk' | 'schedule' | 'chatapp';
 
 export interface LoadOutcome {
-  /** Accepted recipients, with the kind of their request. */
   readonly accepted: ReadonlyMap<string, Kind>;
   /** Final answers other than 200. */
   readonly refused: readonly string[];
@@ -32,14 +30,11 @@ const MIX: readonly Kind[] = [
   'chatapp',
   'chatapp',
 ];
-/**
- * Schedules are booked for a time at least `SCHEDULE_FROM_S` seconds ahead, spread over `SCHEDULE_FOR_S` seconds. That is far
- * enough ahead for a request to be in time even after a few kills.
- */
+/** Schedules are due this far ahead, over this time: enough for the request to be in time after a few kills. */
 const SCHEDULE_FROM_S = 60;
 const SCHEDULE_FOR_S = 20;
 
-/** Requests until all recipients are used, each to its own numbers. They end in 900, which is no magic number. */
+/** Requests with distinct recipients until `total` are used. They end in 900, which is no magic number. */
 export function* planLoad(random: Random, total: number): Generator<Planned> {
   let used = 0;
   const numbers = (count: number): string[] =>
@@ -70,10 +65,7 @@ export function* planLoad(random: Random, total: number): Generator<Planned> {
   }
 }
 
-/**
- * Sends all requests over the given number of connections. Each connection waits for `turn` before a request, repeats the request
- * until its answer is final, then calls `onAnswer`.
- */
+/** Each connection waits for `turn`, repeats a request until its answer is final, then calls `onAnswer`. */
 export async function sendAll(
   client: Client,
   plan: Iterator<Planned>,
@@ -99,11 +91,9 @@ export async function sendAll(
   return { accepted, refused };
 }
 
-/**
- * A client of the API, for one account. It is careful: each request has a deadline and is repeated with the same Idempotency-Key.
- */
+/** An account's API client. Each request has a deadline and is repeated with the same Idempotency-Key. */
 export interface Client {
-  /** The final answer (200, or a refusal other than 409, 429, 500 and 503). Rejects when there is none in time. */
+  /** The final answer (200, or a refusal other than 409, 429, 500 and 503). Rejects if there is none in time. */
   persist(path: string, body: object, key: string): Promise<Answer>;
   get(path: string): Promise<Answer>;
 }
@@ -113,12 +103,9 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Time for one try. When a process is killed, the connections that were just being handed to it are never answered. */
+/** For one try. A connection being handed to a process that is killed is never answered. */
 const ANSWER_MS = 15_000;
-/**
- * Time for all tries of a request. If the process that has a request with a key dies, the request is undecided for 15 s.
- * Pauses of processes add to that.
- */
+/** For all tries: a request with a key is undecided for 15 s after its process died; pauses add to that. */
 const PATIENCE_MS = 240_000;
 const AGAIN_MS = 300;
 const AGAIN = [409, 429, 500, 503];

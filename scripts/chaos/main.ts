@@ -25,7 +25,7 @@ async function main(): Promise<number> {
   return verdict.ok ? 0 : 1;
 }
 
-/** The server that `HARKARA_MONGODB_URI` names, if it names one. It is not ours to kill. */
+/** The server named by `HARKARA_MONGODB_URI`, if any; it is not ours to kill. */
 function namedStore(): OtherStore | undefined {
   const { mongodbUri } = loadConfig(readEnvironment());
   return mongodbUri === '' ? undefined : { uri: mongodbUri, pid: undefined, kill: async () => {} };

@@ -9,24 +9,18 @@ export interface Verdict {
   readonly accepted: number;
   readonly looks: number;
   readonly seconds: number;
-  /** The first messages that did not become final, with their timelines. */
+  /** The first messages without a final state, with their timelines. */
   readonly unfinished: readonly object[];
   readonly ok: boolean;
 }
 
-/**
- * Time for everything that is still to come after the last fault and the last answer: schedules become due, unknown submits are
- * decided, webhooks are retried.
- */
+/** For what follows the last fault and answer: due schedules, decisions about unknown submits, webhook retries. */
 const FINAL_MS = 300_000;
 const LOOK_MS = 2_000;
 const PROGRESS_EVERY = 1_000;
 const TURN_MS = 20;
 
-/**
- * The whole run of the build in `dist`: load and faults in parallel, then a wait until all is final, then the audit. The store is
- * `other`; if that is absent, the embedded one.
- */
+/** Load and faults in parallel, then, when all messages are final, the audit. Default store: the embedded one. */
 export async function runChaos(
   dist: string,
   options: ChaosOptions,
@@ -60,7 +54,7 @@ export async function runChaos(
   }
 }
 
-/** Sends everything while processes are killed and paused, until all is accepted. */
+/** Sends everything while processes are killed and paused. */
 async function loadAmongFaults(
   stage: Stage,
   client: Client,
@@ -97,9 +91,9 @@ function isOk(findings: readonly Finding[]): boolean {
   return findings.every(({ found, allowed }) => found <= allowed);
 }
 
-/** Polls the states that the API shows, and reports any that goes backwards. */
+/** Polls the API for states and reports any that goes backwards. */
 interface Watch {
-  /** The observed backward steps: `msg_…: delivered, then sent`. */
+  /** Such as `msg_…: delivered, then sent`. */
   readonly backwards: readonly string[];
   readonly looks: number;
   stop(): Promise<void>;
@@ -117,7 +111,7 @@ const RANK: Readonly<Record<string, number>> = {
 const PAGE = 500;
 const PAUSE_MS = 500;
 
-/** Watches the newest messages of the account through `GET /v2/messages`. */
+/** Watches the newest messages through `GET /v2/messages`. */
 function watchStates(client: Client): Watch {
   const seen = new Map<string, string>();
   const backwards: string[] = [];

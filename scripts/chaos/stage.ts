@@ -19,9 +19,7 @@ import { type Provider, startProvider } from '../simulator/provider.ts';
 import { type Receiver, startReceiver } from '../simulator/receiver.ts';
 import { type Smsc, startSmsc } from '../simulator/smsc.ts';
 
-/**
- * The product with two processes of each app, on an empty store, and the simulated world around it, which nobody kills.
- */
+/** The product on an empty store, with two processes of each app, and the simulated world, which nobody kills. */
 export interface Stage {
   readonly url: string;
   readonly key: string;
@@ -32,32 +30,29 @@ export interface Stage {
   readonly smsc: Smsc;
   readonly provider: Provider;
   readonly receiver: Receiver;
-  /** Most segments that may be unanswered when the carrier's worker dies. */
+  /** The most segments that may be unanswered when the carrier's worker dies. */
   readonly windowSize: number;
   close(): Promise<void>;
 }
 
 const CREDITS = 10_000_000;
 const WINDOW = 50;
-/** An unknown submit is sent again, after a time in which its receipts could still come. */
+/** Unknown submits are resent, after a time in which their receipts could still come. */
 const UNKNOWN = { unknownPolicy: 'resend', unknownWaitMs: 15_000 } as const;
 const KEPT = 1_000_000;
-/** Two processes of each, so that one takes over from the other. */
+/** Two processes each, so that one takes over from the other. */
 const DOUBLED = APPS.filter((app) => app !== 'embedded-db');
 
-/**
- * A store that is no process of the product: a server that speaks MongoDB's protocol. If it has a pid, it may be killed like a
- * process.
- */
+/** A server that speaks MongoDB's protocol, in place of the embedded store. If it has a pid, it may be killed. */
 export interface OtherStore {
   readonly uri: string;
-  /** Undefined while it is down. Always undefined when it is not ours to kill. */
+  /** Undefined while it is down, and always if it is not ours to kill. */
   readonly pid: number | undefined;
-  /** kill -9; resolves when it has started again. */
+  /** kill -9; resolves when it has restarted. */
   kill(): Promise<void>;
 }
 
-/** Starts the build in `dist` on the store `other`; if that is absent, on the embedded store. */
+/** Without `other` the store is the embedded one. */
 export async function setStage(dist: string, other?: OtherStore): Promise<Stage> {
   const mongodbUri = other?.uri ?? '';
   const dataDir = mkdtempSync(join(tmpdir(), 'harkara-chaos-'));
@@ -127,7 +122,7 @@ export async function setStage(dist: string, other?: OtherStore): Promise<Stage>
 
 const TEMPLATES_MS = 30_000;
 
-/** Waits until the chatapp worker has copied the templates from the provider. */
+/** The chatapp worker copies templates from the provider. */
 async function templatesCopied(db: Db, account: AccountId): Promise<void> {
   const deadline = performance.now() + TEMPLATES_MS;
   while ((await listChatTemplates(db, account)).length === 0) {

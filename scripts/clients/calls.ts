@@ -1,7 +1,7 @@
 import type { Contract, Operation, Parameter } from '../../gateway/api/contract.ts';
 import type { Schema } from '../../gateway/http/fields/field.ts';
 
-/** What a client in any language has: the calls of customers in their groups, and the types that these and the events need. */
+/** The customers' calls in groups, with their types and those of the events, for a client in any language. */
 export interface Api {
   /** By name: `sms`, `messages`, … */
   readonly groups: ReadonlyMap<string, readonly Call[]>;
@@ -14,26 +14,26 @@ export interface Call {
   readonly method: string;
   readonly path: string;
   readonly about: string;
-  /** The names of the parts of the path. */
+  /** Path parameters. */
   readonly parts: readonly string[];
-  /** The type of its query, and whether it can be left out. */
+  /** The query's type, and whether it may be left out. */
   readonly query?: { readonly type: string; readonly optional: boolean };
-  /** The types that its body may have. */
+  /** Possible types of the body. */
   readonly bodies: readonly string[];
-  /** Its body has no field that must be there. */
+  /** No member of the body is required. */
   readonly bodyOptional: boolean;
-  /** It takes an Idempotency-Key. */
+  /** Takes an Idempotency-Key. */
   readonly once: boolean;
-  /** `dry_run` is set by this call. */
+  /** The call sets `dry_run`. */
   readonly dryRun: boolean;
   readonly answer:
     | { readonly kind: 'json'; readonly type: string }
-    /** `entries`: which member of a page has them. */
+    /** `entries`: the page's member that holds them. */
     | { readonly kind: 'pages'; readonly type: string; readonly entry: string; readonly entries: string }
     | { readonly kind: 'file' };
 }
 
-/** Reads the document of the gateway: the operations that have an `x-call`. */
+/** Reads the operations with an `x-call` from the gateway's OpenAPI document. */
 export function apiOf(contract: Contract): Api {
   const groups = new Map<string, Call[]>();
   const queries = new Map<string, Schema>();
@@ -65,7 +65,7 @@ export function apiOf(contract: Contract): Api {
   return { groups, types: used };
 }
 
-/** Whose session it is, which account an operator looks at, whether at its tests, and whether it is a file for a spreadsheet: a program has a key, and reads JSON. */
+/** Query parameters for browsers and operators: session, viewed account, test mode, file format. */
 const NOT_FOR_KEYS = ['user', 'account', 'mode', 'format'];
 
 interface Declared {
@@ -75,7 +75,7 @@ interface Declared {
   readonly operation: Operation;
 }
 
-/** An operation that may be a dry run is two calls, as its answers have two types. */
+/** An operation with a dry run becomes two calls, because its answers have two types. */
 function callsOf(
   contract: Contract,
   queries: Map<string, Schema>,
@@ -128,7 +128,7 @@ function callsOf(
   ];
 }
 
-/** What clients do by themselves. */
+/** A remark that clients need not show, because they encode by themselves. */
 const FOR_HANDS = ' A plus sign must be written as `%2B`.';
 
 function queryOf(parameters: readonly Parameter[]): Schema {
@@ -144,7 +144,6 @@ function queryOf(parameters: readonly Parameter[]): Schema {
   };
 }
 
-/** What a dry run has a call of its own for. */
 function withoutDryRun({ properties: { dry_run: _, ...properties } = {}, ...schema }: Schema): Schema {
   return { ...schema, properties };
 }
@@ -154,7 +153,7 @@ const EVENT_ID: Schema = {
   description: 'The same on each attempt of a post (its header `webhook-id`): ignore ids that you have seen.',
 };
 
-/** What is posted has its id in a header, and lists have it in the event: clients show it in the event always. */
+/** Webhooks have the event's id in a header, lists have it in the event: clients always show it in the event. */
 function eventsOf({ webhooks, components: { schemas } }: Contract): Record<string, Schema> {
   const posted = Object.entries(webhooks).map(([event, { post }]) => {
     const name = nameOf(post.requestBody.content?.['application/json']?.schema.$ref ?? '');
@@ -184,7 +183,7 @@ export function capitalised(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** What a type is, and which of its fields exclude each other: `Either message, or template_id.` */
+/** The type's description, and which of its fields exclude each other: `Either message, or template_id.` */
 export function aboutOf(name: string, { description, allOf = [] }: Schema): string {
   const choices = allOf
     .map(({ oneOf = [] }) => oneOf.map(({ required = [] }) => `\`${required.join('` and `')}\``))
@@ -193,7 +192,7 @@ export function aboutOf(name: string, { description, allOf = [] }: Schema): stri
   return [description, ...choices].filter((words) => words).join(' ');
 }
 
-/** Lines of at most so many characters, broken at its spaces. */
+/** Wraps at spaces to lines of at most `most` characters. */
 export function lines(text: string, most: number): string[] {
   const all: string[] = [];
   let line = '';

@@ -33,7 +33,7 @@ await build({
 });
 for (const each of [typescript, mcp]) run(each, 'npm', 'pack', '--silent', '--pack-destination', '..');
 
-/** What is written by hand, with this product's version in its manifest, what is made, and docs/clients.md as its README. */
+/** A package: hand-written and generated files, a manifest with this version, docs/clients.md as README. */
 function packageOf(client: string, manifest: string, made: Readonly<Record<string, string>>): string {
   const target = join(folder, client);
   cpSync(join(import.meta.dirname, client), target, { recursive: true });

@@ -1,7 +1,7 @@
 import type { Schema } from '../../gateway/http/fields/field.ts';
 import { type Api, aboutOf, type Call, capitalised, lines, nameOf } from './calls.ts';
 
-/** The generated files of the Python client, by their places in the package: the types, and the calls, sync and async. */
+/** The generated files of the Python client by path: the types, and the calls, sync and async. */
 export function pythonOf(api: Api): Readonly<Record<string, string>> {
   return {
     'harkara/types.py': typesOf(api),
@@ -39,7 +39,7 @@ ${[...groups].map(([name, some]) => groupOf(name, some, kind)).join('\n\n\n')}
 `;
 }
 
-/** No type has such a name. */
+/** `Calls` keeps it apart from the names of types. */
 function groupClass(group: string): string {
   return `${capitalised(group)}Calls`;
 }
@@ -76,7 +76,7 @@ function callOf({ name, method, path, about, parts, query, bodies, once, dryRun,
             [`return ${kind.class}Pages(self._http, ${asked})`],
           ]
         : ['def', `${kind.context}[httpx.Response]`, [`return self._http.file(${asked})`]];
-  // Of a call with both, the members of the body are the keywords.
+  // If a call has both, the body's members become keywords.
   const apart = query !== undefined && bodies.length > 0;
   const placed = [
     ...parts.map((one) => `${one}: str`),
@@ -133,10 +133,10 @@ function aliasOf(name: string, schema: Schema, classes: Map<string, string>): st
     : broken(`${name}: TypeAlias = ${type}`, '');
 }
 
-/** `words`: its members are given as words of a call, so those that Python has a meaning for end in `_`. */
+/** `words`: the members become keyword arguments, so Python's reserved words get a trailing `_`. */
 function dictOf(name: string, schema: Schema, classes: Map<string, string>, words = false): void {
   if (classes.has(name)) throw new Error(`Two types would be named ${name}.`);
-  classes.set(name, ''); // its place, before what it has inside
+  classes.set(name, ''); // reserve its place before the classes that it contains
   const { properties = {}, required = [] } = schema;
   const fields = Object.entries(properties).map(([field, inner]) => {
     const type = typeOf(inner, name + field.split('_').map(capitalised).join(''), classes);
@@ -166,7 +166,7 @@ function classOf(name: string, about: string, fields: readonly Member[]): string
   return `class ${name}(TypedDict):\n${about === '' ? '' : `${docstring(about)}\n`}${members.join('') || '    pass\n'}`;
 }
 
-/** In the form that may have members with any name: `from`. */
+/** The functional form of TypedDict, which allows any member name, such as `from`. */
 function madeOf(name: string, about: string, fields: readonly Member[]): string {
   const members = fields.map(
     ({ field, type, about: said }) =>
@@ -192,7 +192,7 @@ function docstring(words: string): string {
   return all.length === 1 ? `    """${safe}"""\n` : `    """\n${all.map((line) => `    ${line}\n`).join('')}    """\n`;
 }
 
-/** Broken where brackets are open: between the values of a `Literal`. */
+/** Breaks a long line inside brackets, between the values of a `Literal`. */
 function broken(line: string, indent: string): string {
   return line.length <= MOST || line.includes(' | ')
     ? line
@@ -244,7 +244,7 @@ function literal(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Python's own words that fields of ours might be. */
+/** Reserved words of Python that may be field names. */
 const KEYWORDS = new Set([
   'and',
   'as',

@@ -3,7 +3,7 @@ import { type Api, aboutOf, type Call, capitalised, lines, nameOf } from './call
 
 const MAIN = 'Harkara';
 
-/** The main file of the TypeScript client, before it is formatted: the types, a class for each group, and `Harkara`, which has one of each. */
+/** The TypeScript client's main file, not yet formatted: types, a class for each group, and `Harkara` over them. */
 export function typescriptOf({ groups, types }: Api): string {
   const names = [...groups.keys()];
   return `// Made by \`npm run clients\` from the declarations of the gateway's endpoints; do not edit.
@@ -42,7 +42,7 @@ ${calls.map(callOf).join('\n\n')}
 }`;
 }
 
-/** No type has such a name. */
+/** `Calls` keeps it apart from the names of types. */
 function classOf(group: string): string {
   return `${capitalised(group)}Calls`;
 }
@@ -123,7 +123,6 @@ function objectOf({ properties = {}, required = [], additionalProperties: more }
   return `{\n${fields.join('\n')}\n${indent}}`;
 }
 
-/** Stands above what it is about. Nothing where there is nothing to say. */
 function comment(words: string, indent: string): string {
   if (words === '') return '';
   const safe = words.replaceAll('*/', '*\\/');

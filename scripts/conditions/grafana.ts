@@ -1,15 +1,15 @@
-/** docs/monitoring/grafana.json: a dashboard to import, of the same metrics that the alerts watch. */
+/** docs/monitoring/grafana.json: a dashboard to import, on the same metrics as the alerts. */
 
 interface Panel {
   readonly title: string;
-  /** Of Grafana. Absent: a count, or a count a second. */
+  /** Grafana's unit. Absent: a count, or a count a second. */
   readonly unit?: 's' | 'reqps';
   readonly kind?: 'table';
-  /** Expressions of Prometheus by the legend of their lines. */
+  /** Prometheus expressions by legend. */
   readonly lines: Readonly<Record<string, string>>;
 }
 
-/** A rate over the time that Grafana finds fit. */
+/** Grafana chooses the interval. */
 function rate(metric: string, by: string, where = ''): string {
   return `sum by (${by}) (rate(harkara_${metric}${where}[$__rate_interval]))`;
 }

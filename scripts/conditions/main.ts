@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { grafanaFile } from './grafana.ts';
 import { alertsFile, conditionsPage } from './pages.ts';
 
-/** `npm run conditions`: writes the alerts and the page of the conditions, both from shared/conditions, and a dashboard beside them. */
+/** `npm run conditions`: writes alerts and page of the conditions (shared/conditions), and the Grafana dashboard. */
 const folder = join(import.meta.dirname, '../../docs/monitoring');
 
 writeFileSync(join(folder, 'alerts.yml'), alertsFile());

@@ -1,6 +1,6 @@
 import { CONDITIONS } from '../../shared/conditions/catalogue.ts';
 
-/** What operators read and load of the list of conditions: docs/monitoring/. */
+/** Files in docs/monitoring/, made from the list of conditions. */
 
 /** `HarkaraCarrierRefusing`. */
 function alertName(name: string): string {
@@ -17,10 +17,10 @@ interface Alert {
   readonly action: string;
 }
 
-/** A restart ends within it. */
+/** Longer than a restart. */
 const FOR = '1m';
 
-/** No gateway could tell of these. */
+/** Conditions under which no gateway reports metrics. */
 const WITHOUT_METRICS: Readonly<Record<string, string>> = {
   'watch.stopped':
     '(time() - max(harkara_watched_at_seconds) > 60 or absent(harkara_watched_at_seconds)) and on () (max(up{job="harkara"}) == 1)',
@@ -41,7 +41,7 @@ function alerts(): readonly Alert[] {
       {
         alert: alertName(name),
         expr: expr ?? `harkara_conditions{condition="${name}"} > 0`,
-        // A carrier with some of its binds has another severity than one with none.
+        // Severity depends on the metric: some binds down is less severe than all.
         severity: expr === undefined ? '{{ $labels.severity }}' : concern.severity,
         summary: expr === undefined ? `{{ with $labels.subject }}{{ . }}: {{ end }}${title}` : title,
         description: how,
@@ -52,7 +52,6 @@ function alerts(): readonly Alert[] {
   return [down, ...others];
 }
 
-/** docs/monitoring/alerts.yml. */
 export function alertsFile(): string {
   const rules = alerts().map(({ alert, expr, severity, ...annotations }) =>
     [
@@ -73,7 +72,6 @@ ${rules.join('\n\n')}
 `;
 }
 
-/** docs/monitoring/conditions.md. */
 export function conditionsPage(): string {
   const rows = Object.entries(CONDITIONS).map(([name, { how, concerns }]) => {
     const of = (who: 'operator' | 'account') => {
@@ -92,7 +90,7 @@ ${cells.map((row) => `| ${row.join(' | ')} |`).join('\n')}
 `;
 }
 
-/** A text in YAML, as the formatter has it. */
+/** Quotes a text for YAML as the formatter does. */
 function quoted(text: string): string {
   const count = (mark: string) => text.split(mark).length;
   return count('"') > count("'") ? `'${text.replaceAll("'", "''")}'` : JSON.stringify(text);

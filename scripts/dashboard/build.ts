@@ -5,19 +5,16 @@ import { type BuildOptions, build, type Metafile, type OutputFile } from 'esbuil
 import { marked } from 'marked';
 
 const CLIENT = 'gateway/dashboard/client';
-/** Where the output goes: `index.html`, and in `assets/` everything that the page and its scripts load. */
+/** Gets `index.html`, and `assets/` with everything that pages and scripts load. */
 const OUTPUT = 'dist/dashboard';
-/** The path at which the gateway serves `assets/` (gateway/dashboard/). */
+/** The gateway serves `assets/` here (gateway/dashboard/). */
 const ASSETS_PATH = '/dashboard/assets/';
-/**
- * Each template with its name in the output: the head of the pages below /docs, and the dashboard's page. The page is written
- * last, because a new one tells gateways that the build is complete.
- */
+/** Output names. The page is written last: it tells gateways that the build is complete. */
 const TEMPLATES = [
   ['docs/head.html', 'docs-head.html'],
   ['index.html', 'index.html'],
 ] as const;
-/** Files of earlier builds are kept this long, for pages that are still open. */
+/** Earlier builds' files are kept this long for pages that are still open. */
 const KEEP_MS = 7 * 86_400_000;
 
 const OPTIONS = {
@@ -25,7 +22,7 @@ const OPTIONS = {
   assetNames: '[name]-[hash]',
   loader: { '.svg': 'copy' },
   bundle: true,
-  // theme.ts runs before the first paint, which a module cannot.
+  // theme.ts must run before the first paint, which a module cannot.
   format: 'iife',
   target: ['chrome123', 'firefox120', 'safari17.5'], // The first with light-dark().
   minify: true,
@@ -35,8 +32,8 @@ const OPTIONS = {
 } as const satisfies BuildOptions;
 
 /**
- * Builds the dashboard's client: one script with all pages, one style sheet, file names with the hash of the content, and each
- * file also compressed; and the changelog for /docs. `index.html` is written last, when every file that it names is there.
+ * Builds the dashboard's client: one script, one style sheet, file names with a hash of the content, each file also
+ * compressed; and the changelog for /docs. `index.html` is written last, when every file that it names exists.
  */
 export async function buildDashboard(root: string): Promise<void> {
   const { outputFiles, metafile } = await build({
@@ -57,7 +54,6 @@ export async function buildDashboard(root: string): Promise<void> {
   }
 }
 
-/** Fills in the names that the built files got. */
 function withNames(template: string, outputs: Metafile['outputs']): string {
   const names = Object.entries(outputs).map(([path, { entryPoint, cssBundle }]) => ({ path, entryPoint, cssBundle }));
   const entry = (file: string) => names.find(({ entryPoint }) => entryPoint === `${CLIENT}/${file}`);
@@ -82,7 +78,7 @@ function writeAsset(folder: string, { path, contents }: OutputFile): void {
   replace(`${file}.gz`, gzipSync(contents, { level: 9 }));
 }
 
-/** Replaces the file in one step (rename), because a gateway may be reading it. */
+/** Replaces the file atomically (rename), because a gateway may be reading it. */
 function replace(file: string, contents: string | Uint8Array): void {
   writeFileSync(`${file}.${process.pid}`, contents);
   renameSync(`${file}.${process.pid}`, file);

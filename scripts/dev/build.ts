@@ -5,7 +5,7 @@ import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import { buildDashboard } from '../dashboard/build.ts';
 
 const SOURCES = ['gateway', 'workers', 'shared', 'scripts'];
-/** What a build is made of: TypeScript, and the other files of the dashboard's client. */
+/** Sources: TypeScript, and the other files of the dashboard's client. */
 const SOURCE = /\.(ts|tsx|css|html|svg)$/;
 const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'package.json'];
 /** A file that every build contains. */
@@ -13,7 +13,7 @@ const OUTPUT = join('dist', 'scripts', 'dev', 'guard.js');
 const PAGE = join('dist', 'dashboard', 'index.html');
 const STAMP = join('dist', '.tsbuildinfo');
 
-/** Builds `dist/` when it is missing or older than a source. Throws `StartError` when the compiler reports errors. */
+/** Builds `dist/` if it is missing or older than a source. Throws `StartError` on compiler errors. */
 export async function buildIfNeeded(root: string, stopping: AbortSignal, say: (line: string) => void): Promise<void> {
   if (isFresh(root)) return;
   say('Building …');

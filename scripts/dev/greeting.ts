@@ -7,7 +7,7 @@ export function receiverUrl(config: Pick<Config, 'simulatorWebhookPort'>): strin
   return `http://127.0.0.1:${config.simulatorWebhookPort}`;
 }
 
-/** What a newcomer reads when everything runs: one screen, with what is needed to send the first message. */
+/** Shown when everything runs: one screen with what is needed to send the first message. */
 export function greeting(config: Config, demo: Demo): string {
   const { api, get, post } = requests(config);
   return `
@@ -29,7 +29,7 @@ Ctrl-C stops everything. What the carrier, the provider and the webhook receiver
 `;
 }
 
-/** What stands above the greeting for those who ask for it. */
+/** Shown above the greeting with `--more`. */
 export function more(config: Config, files: RunFiles, demo: Demo): string {
   const { post } = requests(config);
   const store = config.mongodbUri === '' ? `embedded, in ${shown(files.dataDir)}` : 'MongoDB (HARKARA_MONGODB_URI)';
@@ -60,7 +60,7 @@ The last digits of "to" choose what happens: 101 fails, 102 expires, 103 is reje
 `;
 }
 
-/** Lines for a shell that knows HARKARA_KEY. */
+/** curl commands for a shell with HARKARA_KEY set. */
 function requests(config: Config) {
   const api = gatewayUrl(config);
   const get = (path: string) => `curl -s ${api}${path} -H "Authorization: Bearer $HARKARA_KEY"`;
@@ -71,10 +71,7 @@ function requests(config: Config) {
   };
 }
 
-/**
- * A template that takes the address of an image, two values for the body, and the suffix of a link
- * (scripts/simulator/provider/templates.ts).
- */
+/** A template with an image header, two body values and a link suffix (scripts/simulator/provider/templates.ts). */
 const SHIPPED =
   '{"to":"919876543210","template":"order_shipped","language":"en_US","params":["https://media.example.com/parcel.jpg","Asha","1234","1234"],"buttons":[{"payload":"WHERE-1234"},{"payload":"CALL-1234"}]}';
 

@@ -7,11 +7,12 @@ import { parsePm2Line } from './pm2.ts';
 import { appPids, awaitGone, forgetPart, kill, notePart } from './run.ts';
 
 /**
- * A separate process, in its own process group, between `npm start` and PM2. So a Ctrl-C of the terminal does not reach PM2
- * directly. And when `npm start` is killed (the channel between them breaks), the guard stops PM2 as Ctrl-C would. It ends when
- * nothing of the run is left.
+ * Runs between `npm start` and PM2 as a process in its own group, so that the terminal's Ctrl-C does not reach PM2
+ * directly. If `npm start` is killed (their channel breaks), the guard stops PM2 as Ctrl-C would. It ends when nothing
+ * of the run is left.
  *
- * Arguments: pm2-runtime's script, the ecosystem file, the run directory, the log directory. PM2_HOME is in the environment.
+ * Arguments: pm2-runtime's script, the ecosystem file, the run directory, the log directory. PM2_HOME is in the
+ * environment.
  */
 const [pm2Runtime = '', ecosystem = '', runDir = '', logs = ''] = process.argv.slice(2);
 const pm2Home = process.env.PM2_HOME ?? '';

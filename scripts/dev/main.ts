@@ -20,18 +20,18 @@ import { type RunSettings, runSettings } from './settings.ts';
 import { awaitReady, endReason, followLines } from './watch.ts';
 
 /**
- * `npm start`: everything on one bare machine, in the foreground. It builds, starts all processes under PM2, creates a demo
- * account, shows how to send a message (`--more`: whatever else there is), and prints what the simulated carrier and the webhook
- * receiver see, until Ctrl-C.
+ * `npm start`: runs everything in the foreground until Ctrl-C. It builds, starts all processes under PM2, creates a
+ * demo account, shows how to send a message (`--more`: and the rest), and prints what the simulated carrier and webhook
+ * receiver see.
  */
 const root = join(import.meta.dirname, '..', '..');
-/** How long to wait for the store that HARKARA_MONGODB_URI names. It is short, because that store should be running already. */
+/** Short, because the store named by HARKARA_MONGODB_URI should be running already. */
 const MONGODB_WAIT_MS = 3_000;
 const READY_MS = 60_000;
-/** npm forwards the signal that the terminal has sent to the whole process group. Two signals within this time count as one. */
+/** npm repeats a signal that the terminal has already sent to the process group. Two within this time count as one. */
 const SAME_MS = 1_000;
 const PARENT_LOOK_MS = 1_000;
-/** The guard of a killed `npm start` may still be stopping the rest; it needs as long as a normal stop. */
+/** The guard of a killed `npm start` may still be stopping its processes; it needs as long as a normal stop. */
 const GUARD_MS = 50_000;
 const APPS_MS = 20_000;
 
@@ -40,14 +40,14 @@ const stopping = stopSignals(() => pm2?.kill());
 const stopped = new Promise<never>((_, reject) => {
   stopping.addEventListener('abort', () => reject(stopping.reason));
 });
-stopped.catch(() => {}); // It is awaited below, in a race. Without this line, a stop before that would be an unhandled rejection.
+stopped.catch(() => {}); // It is awaited in a race below; an earlier stop must not be an unhandled rejection.
 
 async function run(files: RunFiles): Promise<void> {
   await clearLeftovers(files, say);
   const settings = await runSettings(files);
   await buildIfNeeded(root, stopping, say);
   if (settings.config.mongodbUri !== '') await tryStore(settings.config);
-  // From here on: not for the build, which another user may run.
+  // After the build, whose files other users may run.
   process.umask(0o077);
   freshFolders(files);
 
@@ -56,7 +56,7 @@ async function run(files: RunFiles): Promise<void> {
   stopping.throwIfAborted();
   pm2 = new Pm2(root, files, settings.env);
   const unexpected = pm2.gone.then(() => Promise.reject(new StartError(`PM2 ended. Its log: ${files.logs}/pm2.log`)));
-  unexpected.catch(() => {}); // Like `stopped`, it is only awaited in races.
+  unexpected.catch(() => {}); // Like `stopped`, only awaited in races.
   const failures = [stopped, unexpected, pm2.failed];
   const demo = await Promise.race([seed(settings), ...failures]);
   await Promise.race([pm2.whenReady(wanted), ...failures]);
@@ -72,12 +72,12 @@ async function run(files: RunFiles): Promise<void> {
     if (news.kind === 'ended') {
       const how = news.code === 0 ? news.signal : `code ${news.code}`;
       say(`${news.app} ended (${how}); PM2 starts it again. Its logs: ${files.logs}/${news.app}-*.log`);
-    } else if (news.app === 'simulator') void introduce(demo).catch(() => {}); // It ended again; its next start tries again.
+    } else if (news.app === 'simulator') void introduce(demo).catch(() => {}); // Retried at its next start.
   });
   await Promise.race([stopped, unexpected]);
 }
 
-/** Throws when the product cannot run on that store, so that the start ends at once, with one sentence. */
+/** Ends the start with one sentence if the product cannot run on the configured store. */
 async function tryStore(config: Config): Promise<void> {
   const store = await connectStore(config, MONGODB_WAIT_MS);
   try {
@@ -87,7 +87,7 @@ async function tryStore(config: Config): Promise<void> {
   }
 }
 
-/** Gives a simulator that has just started the settings that a person would enter at a receiver and at a provider. */
+/** Enters the settings at a restarted simulator that a person would enter at a receiver and a provider. */
 async function introduce(demo: Demo): Promise<void> {
   await trustWebhooks(demo);
   await enterApp(demo.providerUrl, demo.providerApp);
@@ -106,7 +106,7 @@ async function seed({ config }: RunSettings): Promise<Demo> {
   }
 }
 
-/** The processes that PM2 will start, and how many of each, from the ecosystem file with these settings. */
+/** The number of processes of each app, from the ecosystem file with these settings. */
 async function wantedApps(env: NodeJS.ProcessEnv): Promise<ReadonlyMap<string, number>> {
   Object.assign(process.env, env);
   const { apps }: { apps: readonly { name: string; instances?: number }[] } = await import(
@@ -115,10 +115,9 @@ async function wantedApps(env: NodeJS.ProcessEnv): Promise<ReadonlyMap<string, n
   return new Map(apps.map(({ name, instances }) => [name, instances ?? 1]));
 }
 
-/** Empties PM2's directory; keeps the logs of the previous run. */
 function freshFolders({ pm2Home, logs, previousLogs }: RunFiles): void {
   rmSync(pm2Home, { recursive: true, force: true });
-  mkdirSync(pm2Home, { mode: 0o700 }); // Fails if somebody has made it in the meantime.
+  mkdirSync(pm2Home, { mode: 0o700 }); // Fails if somebody has created it meanwhile.
   rmSync(previousLogs, { recursive: true, force: true });
   if (existsSync(logs)) renameSync(logs, previousLogs);
   mkdirSync(logs, { recursive: true, mode: 0o700 });
@@ -164,10 +163,7 @@ function explain(error: unknown): void {
   else console.error(error instanceof Error ? (error.stack ?? error.message) : error);
 }
 
-/**
- * Returns a signal that is aborted at the first Ctrl-C (SIGINT, SIGTERM, SIGHUP), or when the npm that runs this program is gone.
- * Calls `again` at every further one.
- */
+/** Aborted by Ctrl-C (SIGINT, SIGTERM, SIGHUP) or the end of npm. Every further signal calls `again`. */
 function stopSignals(again: () => void): AbortSignal {
   const stopping = new AbortController();
   let lastMs = Number.NEGATIVE_INFINITY;
@@ -189,8 +185,8 @@ function stopSignals(again: () => void): AbortSignal {
 }
 
 /**
- * Cleans up after a killed `npm start` in this data directory: waits for its guard, or does the guard's work when that was killed
- * too. Touches only processes that provably belong to that run: by pid and start time, or by their title.
+ * Cleans up after a killed `npm start` in this data directory: waits for its guard, or does the guard's work if that
+ * was killed too. Touches only processes that provably belong to that run, by pid and start time, or by title.
  */
 async function clearLeftovers(files: RunFiles, say: (line: string) => void): Promise<void> {
   const guard = readPart(files.runDir, 'guard');
@@ -204,7 +200,7 @@ async function clearLeftovers(files: RunFiles, say: (line: string) => void): Pro
   const pids = appPids(files.pm2Home);
   if (pm2 !== undefined && isAlive(pm2)) {
     say('Stopping what an earlier run left …');
-    kill(pm2.pid); // Its processes end by themselves when PM2 is gone.
+    kill(pm2.pid); // Its processes end by themselves without PM2.
   }
   await awaitGone(pids, APPS_MS);
   forgetPart(files.runDir, 'pm2');

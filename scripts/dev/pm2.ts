@@ -2,11 +2,11 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { RunFiles } from './run.ts';
 
-/** PM2 with all processes of the product, behind the guard (guard.ts). */
+/** PM2 with all processes, behind the guard (guard.ts). */
 export class Pm2 {
-  /** Rejects with the first process that ends before `settled()`: `npm start` does not retry. */
+  /** Rejects with the first process that ends before `settled()`: a failed start is not retried. */
   readonly failed: Promise<never>;
-  /** Fulfilled when nothing of the run is left; tells whether a stop was requested. */
+  /** Resolves when nothing of the run is left, with whether a stop was requested. */
   readonly gone: Promise<'stopped' | 'unexpectedly'>;
   readonly #guard: ChildProcess;
   readonly #online = new Map<string, number>();
@@ -33,11 +33,10 @@ export class Pm2 {
         else if (news.kind === 'ended') reject(new AppEnded(news.app));
       });
     });
-    // `whenReady` and main handle it. A failure before they do must not count as an unhandled rejection.
+    // `whenReady` and main handle it; an earlier failure must not be an unhandled rejection.
     this.failed.catch(() => {});
   }
 
-  /** Waits until the wanted number of processes of each app have told PM2 that they are ready. */
   async whenReady(wanted: ReadonlyMap<string, number>): Promise<void> {
     const all = (): boolean => [...wanted].every(([app, count]) => (this.#online.get(app) ?? 0) >= count);
     const ready = new Promise<void>((resolve) => {
@@ -49,21 +48,17 @@ export class Pm2 {
     await Promise.race([ready, this.failed]);
   }
 
-  /**
-   * Call it when the start is complete. From then on the end of a process is only news for `onNews`: PM2 starts the process
-   * again.
-   */
+  /** Call when the start is complete: from then on the end of a process is only reported, because PM2 restarts it. */
   settled(onNews: (news: AppNews) => void): void {
     this.#onNews = onNews;
   }
 
-  /** Stops all gracefully; may be called again. */
+  /** Stops all gracefully; may be called repeatedly. */
   stop(): void {
     this.#onNews = () => {};
     if (this.#guard.connected) this.#guard.send('stop');
   }
 
-  /** Ends all at once. */
   kill(): void {
     if (this.#guard.connected) this.#guard.send('kill');
   }
@@ -79,7 +74,7 @@ export class AppEnded extends Error {
   }
 }
 
-/** PM2's news about a process, as the guard passes it on. */
+/** What the guard passes on from PM2 about a process. */
 type AppNews =
   | { readonly kind: 'online'; readonly app: string }
   | { readonly kind: 'ended'; readonly app: string; readonly code: number; readonly signal: string };
@@ -88,7 +83,6 @@ type AppNews =
 const ONLINE = / PM2 log: App \[([\w-]+):\d+\] online$/;
 const EXITED = / PM2 log: App \[([\w-]+):\d+\] exited with code \[(\d+)\] via signal \[(\w+)\]$/;
 
-/** Undefined for other lines. */
 export function parsePm2Line(line: string): AppNews | undefined {
   const [, online] = ONLINE.exec(line) ?? [];
   if (online !== undefined) return { kind: 'online', app: online };

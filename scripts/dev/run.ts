@@ -13,10 +13,10 @@ import {
 } from '../../shared/platform/runtime/process-identity.ts';
 import { type DirectoryLock, takeDirectory } from '../../shared/platform/runtime/unix-socket.ts';
 
-/** The files of `npm start`, all in the data directory. */
+/** In the data directory, except for `pm2Home` if that path is too long for sockets. */
 export interface RunFiles {
   readonly dataDir: string;
-  /** Identities of the run's processes: one file each for `starter`, `guard`, `pm2`. */
+  /** One file each with the identity of `starter`, `guard` and `pm2`. */
   readonly runDir: string;
   /** PM2's own directory, new for every run. */
   readonly pm2Home: string;
@@ -26,15 +26,15 @@ export interface RunFiles {
 }
 
 /**
- * The longest path of PM2's directory. PM2 listens on Unix sockets in it; the longest name is `interactor.sock`.
- * shared/platform/runtime/unix-socket.ts has the limit for a socket's whole path.
+ * PM2 listens on Unix sockets in its directory, of which `interactor.sock` has the longest name.
+ * shared/platform/runtime/unix-socket.ts has the limit for a socket's path.
  */
 const PM2_HOME_MAX = 85;
 
 /**
- * Creates the directory of the run's files. Throws `StartError` when it cannot, or when another user owns PM2's directory: if the
- * data directory's path is too long, that directory is in the system's temporary directory, where anybody may create one of the
- * same name.
+ * Creates the directory of the run's files. If the data directory's path is too long, PM2's directory is in the
+ * system's temporary directory, where anybody may create one of that name. Throws `StartError` if it cannot be created
+ * or another user owns it.
  */
 export function runFiles(dataDirSetting: string): RunFiles {
   const dataDir = resolve(dataDirSetting);
@@ -60,12 +60,12 @@ function requireOwn(dir: string): void {
   );
 }
 
-/** The processes of a run that have an identity file. */
+/** Parts with an identity file. */
 type Part = 'guard' | 'pm2';
 
 /**
- * Locks the data directory for this `npm start`; only one may run. Throws `StartError` when another one lives. The lock of a
- * killed one is taken over; main.ts ends its processes.
+ * Locks the data directory: only one `npm start` may run. Throws `StartError` if another one lives. A killed one's lock
+ * is taken over; main.ts ends its processes.
  */
 export async function takeRun(runDir: string, dataDir: string): Promise<DirectoryLock> {
   const taking = await takeDirectory(runDir, 'starter');
@@ -80,12 +80,12 @@ export function notePart(runDir: string, part: Part, pid: number): void {
   writeFileSync(join(runDir, part), identityText(processIdentity(pid)), { mode: 0o600 });
 }
 
-/** The identity of a part; undefined when it was never written. */
+/** Undefined if it was never written. */
 export function readPart(runDir: string, part: Part): ProcessIdentity | undefined {
   try {
     return parseIdentity(readFileSync(join(runDir, part), 'utf8'));
   } catch {
-    return undefined; // No such file: the run ended before this part was started.
+    return undefined; // No file: the run ended before this part was started.
   }
 }
 
@@ -93,20 +93,20 @@ export function forgetPart(runDir: string, part: Part): void {
   rmSync(join(runDir, part), { force: true });
 }
 
-/** The processes that PM2 started, from its pid files: it writes one for each process and removes it when the process ends. */
+/** The processes that PM2 started: it keeps a pid file for each until the process ends. */
 export function appPids(pm2Home: string): number[] {
   let names: string[];
   try {
     names = readdirSync(join(pm2Home, 'pids'));
   } catch {
-    return []; // No such directory: PM2 has not started any process yet.
+    return []; // No directory: PM2 has started nothing yet.
   }
   return names
     .map((name) => readPid(join(pm2Home, 'pids', name)))
     .filter((pid) => Number.isInteger(pid) && pid > 0 && isOurs(pid));
 }
 
-/** 0 when PM2 writes or has removed the file at this moment. */
+/** 0 if PM2 is writing or has just removed the file. */
 function readPid(file: string): number {
   try {
     return Number(readFileSync(file, 'utf8'));
@@ -126,7 +126,7 @@ export async function awaitGone(pids: readonly number[], timeoutMs: number): Pro
   }
 }
 
-/** Kills a process at once. It is fine if it is gone already. */
+/** Does nothing if the process is gone. */
 export function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
@@ -136,8 +136,8 @@ export function kill(pid: number): void {
 }
 
 /**
- * Whether the pid still belongs to one of our programs. PM2 sets the title of its processes to `node <script>`, and ours are
- * `main.js` of the build. Without /proc any living process counts.
+ * Whether a pid still belongs to us: PM2 titles its processes `node <script>`, and our scripts are `main.js` of the
+ * build. Without /proc any living process counts.
  */
 function isOurs(pid: number): boolean {
   try {

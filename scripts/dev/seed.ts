@@ -20,13 +20,12 @@ import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import { PROVIDER_DEFAULTS } from '../simulator/provider/options.ts';
 
-/** What a newcomer needs to send a message. */
 export interface Demo {
   readonly account: AccountDocument;
   readonly balance: number;
   readonly key: string;
   readonly owner: DemoOwner;
-  /** First the one for SMS events, then the one for the chat-app channel. */
+  /** First the webhook for SMS events, then the one for the chat-app channel. */
   readonly webhooks: readonly { readonly url: string; readonly secret: string }[];
   readonly providerUrl: string;
   readonly providerApp: ProviderApp;
@@ -34,15 +33,15 @@ export interface Demo {
 
 const ACCOUNT_NAME = 'Demo of npm start';
 const CARRIER = 'simulator';
-/** The sender of the lines that `npm start` prints. */
+/** The sender in the lines that `npm start` prints. */
 const SENDER = 'HARKRA';
-/** The simulated carrier takes any. */
+/** The simulated carrier accepts any. */
 const PASSWORD = 'simulate';
 const CREDITS = 10_000;
 const DAY_MS = 24 * 3_600_000;
 const ACCOUNT_DAYS = 365;
 
-/** Creates what is missing, with the functions of `npm run ops`; the next `npm start` reuses it. */
+/** Creates what is missing, by the functions of `npm run ops`; the next `npm start` reuses it. */
 export async function seedDemo(db: Db, clock: Clock, box: SecretBox, config: Config): Promise<Demo> {
   await ensureIndexes(db);
   await seedCarrier(db, clock, box, config.simulatorSmscPort);
@@ -70,7 +69,7 @@ export async function seedDemo(db: Db, clock: Clock, box: SecretBox, config: Con
   return { account, balance, key, owner, webhooks, providerUrl, providerApp };
 }
 
-/** Gives the receiver the secrets of its webhooks. Rejects when the receiver does not answer. */
+/** Gives the receiver its webhooks' secrets. Rejects if the receiver does not answer. */
 export async function trustWebhooks({ webhooks }: Pick<Demo, 'webhooks'>): Promise<void> {
   for (const { url, secret } of webhooks) {
     const answer = await fetch(url, { method: 'PUT', body: secret });
@@ -126,8 +125,8 @@ interface DemoOwner {
 }
 
 /**
- * Creates the owner of the demo account if there is none, and at every start a new one-time link for the owner; there is no
- * default password. Of all accounts, only this one lets its owner do without a second factor.
+ * Creates the demo account's owner if there is none, and at every start a new one-time link; there is no default
+ * password. Only this account exempts its owner from the second factor.
  */
 async function seedOwner(db: Db, clock: Clock, account: AccountId, config: Config): Promise<DemoOwner> {
   await db
@@ -148,7 +147,7 @@ const NAME = 'npm start';
 const FILE = 'npm-start.key';
 const KEY_DAYS = 365;
 
-/** The key that `npm start` prints. The next start prints the same one, because somebody has pasted it somewhere. */
+/** The key that `npm start` prints: the same at every start, because people paste it elsewhere. */
 async function seedKey(db: Db, clock: Clock, account: AccountId, dataDir: string): Promise<string> {
   const file = join(dataDir, FILE);
   const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
@@ -163,7 +162,7 @@ async function seedKey(db: Db, clock: Clock, account: AccountId, dataDir: string
   return key;
 }
 
-/** The file may be of another store, and somebody may have revoked the key. */
+/** The file may belong to another store, or the key may have been revoked. */
 async function works(db: Db, clock: Clock, account: AccountId, text: string): Promise<boolean> {
   const parsed = parseKey(text);
   const found = parsed && (await findKey(db, parsed.id));
@@ -174,7 +173,7 @@ async function works(db: Db, clock: Clock, account: AccountId, text: string): Pr
   );
 }
 
-/** The webhook settings that a person would enter at the provider's console. */
+/** Webhook settings at the provider. */
 interface ProviderApp {
   readonly url: string;
   readonly app_secret: string;
@@ -183,7 +182,7 @@ interface ProviderApp {
 
 const { phoneNumberId, businessId, appId, displayNumber, token, appSecret } = PROVIDER_DEFAULTS;
 
-/** Gives the account its number at the simulated provider. A repeat changes only the provider's address. */
+/** Gives the account its number at the simulated provider. Repeating it changes only the provider's address. */
 export async function seedProvider(
   { db, clock, box }: { readonly db: Db; readonly clock: Clock; readonly box: SecretBox },
   account: AccountId,
@@ -200,10 +199,7 @@ export async function seedProvider(
   };
 }
 
-/**
- * Enters the webhook settings at the simulated provider, which then makes its verify challenge. Rejects when that fails or nobody
- * answers.
- */
+/** Triggers the simulated provider's verify challenge. Rejects if that fails or nobody answers. */
 export async function enterApp(providerUrl: string, app: ProviderApp): Promise<void> {
   const answer = await fetch(`${providerUrl}/app`, { method: 'PUT', body: JSON.stringify(app) });
   if (!answer.ok) throw new Error(`the chat-app provider answered ${answer.status}: ${await answer.text()}`);

@@ -4,10 +4,10 @@ import { type Config, loadConfig } from '../../shared/platform/config/settings.t
 import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import type { RunFiles } from './run.ts';
 
-/** The settings of this run: the configured ones, plus those that make it a demonstration on this machine. */
+/** The configured settings, with changes for a demonstration on this machine. */
 export interface RunSettings {
   readonly config: Config;
-  /** The same, for the processes that PM2 starts. */
+  /** The same for the processes that PM2 starts. */
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -39,14 +39,13 @@ export async function runSettings(files: RunFiles): Promise<RunSettings> {
     PM2_HOME: files.pm2Home,
     PM2_DEFAULT_LOG_PATH: files.logs,
     PM2_DISABLE_VERSION_CHECK: 'true',
-    // Lets PM2 start and stop all processes at the same time: each process waits for the store by itself, and at the end the
-    // store waits for all of them.
+    // PM2 may start and stop all processes at once: each waits for the store, and at the end the store waits for them.
     PM2_CONCURRENT_ACTIONS: '16',
   };
   return { config: loadConfig(readEnvironment(env)), env };
 }
 
-/** Mails go to the simulator, which shows them and passes none on. */
+/** The simulator shows mails and passes none on. */
 function mailboxSettings(port: number): NodeJS.ProcessEnv {
   return {
     HARKARA_SMTP_HOST: '127.0.0.1',
@@ -56,10 +55,7 @@ function mailboxSettings(port: number): NodeJS.ProcessEnv {
   };
 }
 
-/**
- * Checks that a port is free, and returns it. So the person gets one sentence here, instead of an error from a process that PM2
- * restarts again and again. Port 0 becomes a free one. Throws `StartError`.
- */
+/** Returns the port, or a free one for 0. Throws `StartError` before PM2 restarts a process over and over. */
 export async function freePort(host: string, port: number, setting: string): Promise<number> {
   const server = createServer();
   try {

@@ -5,10 +5,7 @@ import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 
 const LOOK_MS = 100;
 
-/**
- * Waits until the gateway says that it is ready and the simulated carrier has a bind. Throws `StartError` after `timeoutMs`, with
- * the log that says more.
- */
+/** Waits for the gateway and the carrier's bind. Throws `StartError` after `timeoutMs`, naming the log. */
 export async function awaitReady(gateway: string, receiver: string, logs: string, timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   let missing = '';
@@ -31,7 +28,6 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-/** Whether the simulator's page about its SMSC shows a bind. */
 async function isBound(url: string): Promise<boolean> {
   try {
     const page: unknown = await (await fetch(url)).json();
@@ -43,7 +39,7 @@ async function isBound(url: string): Promise<boolean> {
   }
 }
 
-/** Says why a process ended: one sentence, in the process's own words if its logs have them, and the log with the details. */
+/** Why a process ended, in its own words if its logs have them, and the log with details. */
 export function endReason(logs: string, app: string): string {
   const out = join(logs, `${app}-out.log`);
   const error = join(logs, `${app}-error.log`);
@@ -52,7 +48,7 @@ export function endReason(logs: string, app: string): string {
   return `${app} did not start${reason === undefined ? '' : `: ${reason.trim()}`}\nIts log: ${file}`;
 }
 
-/** The logged cause (runtime/lifecycle.ts logs `start_failed` or `failed`), else the last logged error. */
+/** The logged cause (`start_failed` or `failed` of runtime/lifecycle.ts), else the last logged error. */
 function loggedReason(log: readonly string[]): string | undefined {
   const errors = log.flatMap((line) => errorOf(line) ?? []).reverse();
   return (errors.find(({ event }) => event === 'start_failed' || event === 'failed') ?? errors[0])?.error;
@@ -64,7 +60,7 @@ function errorOf(line: string): { readonly event: unknown; readonly error: strin
     if (typeof entry !== 'object' || entry === null || !('error' in entry) || typeof entry.error !== 'string') return;
     return { event: 'msg' in entry ? entry.msg : undefined, error: entry.error };
   } catch {
-    return undefined; // No line of our log: one that the simulator prints for people, or one that was cut off.
+    return undefined; // Not a log line: printed by the simulator for people, or cut off.
   }
 }
 
@@ -75,11 +71,11 @@ function lines(file: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** How often the file is read; often enough for a person. */
+/** Often enough for a person. */
 const FOLLOW_MS = 200;
 const CHUNK_BYTES = 65_536;
 
-/** Reports the lines that are appended to a file from now on. Returns a function that stops it. */
+/** Reports lines appended from now on. Returns a function that stops it. */
 export function followLines(file: string, onLine: (line: string) => void): () => void {
   const buffer = Buffer.alloc(CHUNK_BYTES);
   let position = size(file);

@@ -3,16 +3,14 @@ import { setTimeout } from 'node:timers/promises';
 import { asPosted, secretKey, signature } from '../../shared/events/webhooks/target.ts';
 
 export interface Asked {
-  /** Where the user's program listens. */
+  /** The user's program. */
   readonly to: URL;
   readonly gateway: URL;
   readonly key: string;
   readonly tell: (line: string) => void;
-  /** Ends `listen`. */
   readonly stop: AbortSignal;
 }
 
-/** As `GET /v2/events` shows it. */
 interface Event {
   readonly event_id: string;
   readonly event: string;
@@ -32,8 +30,8 @@ const LATE_MS = 30_000;
 const POST_MS = 15_000;
 
 /**
- * Posts what happens from now on until it is stopped, each event once, oldest first. What the program answers is told and not tried
- * again: the next try of a developer is another send. Throws what the gateway refuses; while it cannot be reached, it waits.
+ * Posts new events until it is stopped, each once, oldest first. A failed post is reported but not retried: a developer
+ * sends again. Throws what the gateway refuses; waits while the gateway cannot be reached.
  */
 export async function listen(asked: Asked, only: readonly string[], eventsPerPost = 1): Promise<void> {
   const { tell, to, gateway, stop } = asked;
@@ -62,7 +60,7 @@ export async function listen(asked: Asked, only: readonly string[], eventsPerPos
   }
 }
 
-/** Posts the example that the gateway's document has of an event. Throws when there is no such event. */
+/** Posts the gateway document's example of an event. Throws if there is no such event. */
 export async function trigger(asked: Asked, name: string): Promise<void> {
   const document = await get<{ webhooks: Record<string, Described> }>(asked, '/openapi.json');
   const described = document.webhooks[name];
@@ -89,12 +87,12 @@ interface Described {
   };
 }
 
-/** The same for a key each time, so that it stays in the program's settings. Whoever has the key may have it. */
+/** Constant for a key, so that it can stay in the program's settings. Whoever has the key may know it. */
 function secretOf({ key }: Asked): string {
   return `whsec_${createHash('sha256').update(`listen ${key}`).digest('base64')}`;
 }
 
-/** The events since then, oldest first. */
+/** Oldest first. */
 async function read(asked: Asked, sinceMs: number): Promise<readonly Event[]> {
   const events: Event[] = [];
   const query = new URLSearchParams({ since: new Date(sinceMs).toISOString(), limit: String(PAGE) });
@@ -106,7 +104,7 @@ async function read(asked: Asked, sinceMs: number): Promise<readonly Event[]> {
   }
 }
 
-/** The gateway said no, and will again. */
+/** A refusal that a retry would not change. */
 class Refused extends Error {
   readonly code = 'refused';
 }
@@ -119,7 +117,7 @@ async function get<T>({ gateway, key, stop }: Asked, path: string): Promise<T> {
   throw response.status === 429 || response.status >= 500 ? new Error(words) : new Refused(words);
 }
 
-/** As a webhook with so many `events_per_post` gets them: one without its id, which is a header, or an array. */
+/** The form follows `events_per_post`: one event whose id is in a header, or an array. */
 async function post(
   { to, tell, stop, ...asked }: Asked,
   events: readonly Event[],

@@ -3,12 +3,12 @@ import { Command } from 'commander';
 import { type Asked, listen, trigger } from './listen.ts';
 
 /**
- * `npm run listen -- http://localhost:8080/hook`: the account's events come to a program on this machine, signed as webhooks are, with
- * no public address. It is a client of the API and nothing else, so it works with a gateway anywhere.
+ * `npm run listen -- http://localhost:8080/hook`: posts the account's events to a local program without a public
+ * address, signed as webhooks are. It only uses the API, so it works with any gateway.
  */
 const KEY_OF_START = `${process.env.HARKARA_DATA_DIR ?? 'data'}/npm-start.key`;
 
-/** Not an option: options stand in the list of processes. */
+/** Not an option, because options are visible in the process list. */
 function keyOfUser(): string {
   const key = process.env.HARKARA_KEY ?? (existsSync(KEY_OF_START) ? readFileSync(KEY_OF_START, 'utf8') : '');
   if (key.trim() !== '') return key.trim();

@@ -44,8 +44,8 @@ export function rolesPage(contract: Contract): string {
 }
 
 /**
- * Whether a role with these permissions may use a route of this scope. `send and read, or manage`: it needs one of these sets.
- * `none: …`: it needs no permission; the words after `none` say what the caller needs instead.
+ * Whether a role's permissions are enough for a route. A scope such as `send and read, or manage` needs one of its
+ * sets; `none: …` needs no permission (the words say what the caller needs instead).
  */
 function mayUse(permissions: readonly string[], scope: string): boolean {
   if (scope.startsWith('none')) return true;
@@ -62,7 +62,7 @@ function fieldsOf(contract: Contract, { $ref, oneOf, properties }: Schema): stri
   return [...Object.keys(properties ?? {}), ...(oneOf ?? []).flatMap((one) => fieldsOf(contract, one))];
 }
 
-/** A table whose columns are not aligned, so that a new route changes one line only. */
+/** Unaligned columns, so that a new route changes only one line. */
 function markdown(heading: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
   return [line(heading), line(heading.map(() => '---')), ...rows.map(line)].join('');

@@ -15,47 +15,44 @@ import { type Answer, type Command, type Context, Failure, flag, type Parameter,
 import { optionName } from './read-words.ts';
 
 /**
- * An act of operators: an endpoint of the API, run in this process as "operator on this machine". Its options are the fields of the
- * declaration, with their descriptions; checks and audit are the endpoint's. So a line here says only how it is called, and how its
- * answer is shown to people.
+ * An operator's command that runs an endpoint of the API in this process as "operator on this machine". Its options are
+ * the fields of the endpoint's declaration with their descriptions; checks and audit are the endpoint's. An act only
+ * says how it is called and how its answer is shown.
  */
 export interface Act {
-  /** Its noun and verb: `carrier pause`. */
+  /** Noun and verb: `carrier pause`. */
   readonly command: string;
-  /** The endpoint's id. */
   readonly operation: string;
-  /** One line; absent: the endpoint's summary. */
+  /** One line. Default: the endpoint's summary. */
   readonly about?: string;
   readonly notes?: string;
-  /** Fields, parts of the path and members of `more` that are given by place, in this order. Parts of the path that are left out come first. */
+  /** Positional fields, path parameters and members of `more`, after the path parameters not named here. */
   readonly args?: readonly string[];
-  /** Fields that the command itself sets. */
+  /** Fields that the command sets itself. */
   readonly fixed?: Values;
-  /** Of fields that the endpoint requires, or that mean something else here when they are left out. */
+  /** For fields that the endpoint requires, or whose absence means something else there. */
   readonly defaults?: Readonly<Record<string, string>>;
-  /** Other names of fields, as options: `{events: 'event'}`. */
+  /** Option names of fields, where they differ: `{events: 'event'}`. */
   readonly names?: Readonly<Record<string, string>>;
-  /** Secrets: asked for, never options. */
   readonly secrets?: Readonly<Record<string, AskedSecret>>;
-  /** Options that are no fields, and what they make of the request. */
+  /** Options that are not fields; `prepare` turns them into the request. */
   readonly more?: Readonly<Record<string, Parameter<unknown>>>;
   prepare?(asked: Request, given: Values, context: Context): Request | Promise<Request>;
-  /** Whose endpoint it is, where the words do not say it. Absent: the first argument is the account. */
+  /** The account that the endpoint belongs to. Default: the first argument. */
   account?(given: Values, context: Context): Promise<AccountId | undefined>;
-  /** Columns of a list, in this order. Absent: all of an entry's plain members. */
+  /** Columns of a list, in order. Default: all plain members of an entry. */
   readonly columns?: readonly string[];
-  /** In place of the answer's members. */
+  /** The text to show. Default: the answer's members. */
   say?(told: Told, given: Values, context: Context): string | Promise<string>;
-  /** A list that is read page by page: `--json` has `next_cursor`. Others show the entries, 500 unless `--limit` says more. */
+  /** Shows one page; `--json` has `next_cursor`. Other lists show all entries up to `--limit` (500). */
   readonly isPaged?: true;
-  /** More members for `--json`. */
+  /** Additional members for `--json`. */
   json?(told: Told): object;
-  /** Whether the answer means that it was done; absent: it does. */
+  /** Whether the answer means success. Default: yes. */
   isDone?(told: Told): boolean;
 }
 
 export type Values = Readonly<Record<string, unknown>>;
-/** An answer. Its members are those of the endpoint's declaration. */
 // biome-ignore lint/suspicious/noExplicitAny: the commands of one table have the answers of all endpoints
 export type Told = any;
 
@@ -72,14 +69,13 @@ function endpointOf(operation: string): Endpoint {
   return found;
 }
 
-/** Whether an account's owner asks, so that the account has to be named. */
+/** Endpoints of an account's owner need the account named. */
 function isOfAccount({ path }: Endpoint): boolean {
   return !path.startsWith('/v2/admin/');
 }
 
 const LIMIT = '500';
 
-/** The command of an act. */
 export function commandOf(act: Act): Command {
   const [noun = '', verb = ''] = act.command.split(' ');
   const one = endpointOf(act.operation);
@@ -132,7 +128,7 @@ function secretOptions(name: string): [string, Parameter<unknown>][] {
   ];
 }
 
-/** A field as an argument or option. What is wrong with its value says the endpoint. */
+/** A field as an argument or option. The endpoint checks its value. */
 function parameterOf(name: string, schema: Schema, required: boolean, preset?: string): Parameter<unknown> {
   const { description = '', enum: choices, type, default: own } = schema;
   const standard = preset ?? (name === 'limit' ? LIMIT : typeof own === 'object' ? undefined : own);
@@ -157,7 +153,7 @@ function boxed(value: unknown): { readonly value: unknown } | undefined {
   return value === undefined ? undefined : { value };
 }
 
-/** JSON of a text as people type it. Undefined for what cannot be any. */
+/** The JSON value of typed text; undefined if it has the wrong form. */
 function jsonOf(text: string, { type, items }: Schema): unknown {
   if (type === 'string' || type === undefined) return text;
   if (type === 'array' && items?.type === 'string')
@@ -208,8 +204,8 @@ async function run(
 }
 
 /**
- * An answer for programs: of a list its entries, of an answer that wraps one record that record. What it is about has the name of the
- * argument, too: `account`, `carrier`, `webhook`; of a credit or a sender `id`.
+ * An answer for programs: the entries of a list, or the record that the answer wraps. The argument is added under its
+ * own name (`account`, `carrier`, `webhook`); for a credit or a sender as `id`.
  */
 function jsonOfAnswer(act: Act, told: Told, values: Values): unknown {
   const { status: _, next_cursor, has_more, ...rest } = told;
@@ -245,7 +241,7 @@ async function ask(context: Context, one: Endpoint, asked: Request, account?: Ac
   return runLocally(one, await context.gateway(), { requester: operatorHere(id, address, account), ...asked });
 }
 
-/** The answer of another endpoint, for commands that need several; of one of the account's own, its owner asks. Throws as they do. */
+/** Calls another endpoint, as the account's owner if it is the account's. Throws as a command does. */
 export async function perform(
   context: Context,
   operation: string,
@@ -267,7 +263,7 @@ async function accountFor(act: Act, values: Values, context: Context) {
   return found;
 }
 
-/** The values of a command, each where the endpoint expects it. */
+/** Places each value where the endpoint expects it. */
 function requestOf(act: Act, one: Endpoint, fields: Readonly<Record<string, unknown>>, values: Values): Request {
   const given: Record<string, unknown> = { ...act.fixed };
   for (const name of [...Object.keys(one.params ?? {}), ...Object.keys(fields)]) {
@@ -288,7 +284,7 @@ async function withSecret(act: Act, name: string, asked: Request, values: Values
   return { ...asked, body: { ...asked.body, [name]: secret } };
 }
 
-/** Secrets that the endpoint asks for, though nobody said so. */
+/** Secrets that the endpoint required although none were given. */
 function missingSecrets(secrets: object, answer: LocalAnswer): readonly string[] {
   if (answer.kind !== 'refused') return [];
   const missing = (answer.problem[1].errors ?? []).filter(({ code }) => code === 'missing_field');
@@ -302,7 +298,7 @@ function refusalOf(act: Act, one: Endpoint, [slug, more]: readonly [ProblemSlug,
   return slug === 'invalid_request' ? new UsageError(lines.join('\n')) : new Failure(lines.join('\n'));
 }
 
-/** `settings.windowSize` and `events[1]` as people typed them. */
+/** The option for an error's field, such as `settings.windowSize` or `events[1]`. */
 function labelOf(act: Act, one: Endpoint, field: string): string {
   const [name = ''] = field.replace(/^(settings|matches)\./, '').split(/[.[]/);
   return act.args?.includes(name) || name in (one.params ?? {})
@@ -310,7 +306,7 @@ function labelOf(act: Act, one: Endpoint, field: string): string {
     : `--${optionName(act.names?.[name] ?? name)}`;
 }
 
-/** Endpoints of operators that no line names have commands too: `admin operator-queues`. */
+/** Generated commands for operators' endpoints that have none in the list: `admin operator-queues`. */
 export function unnamedActs(acts: readonly Act[]): readonly Act[] {
   const named = new Set(acts.map(({ operation }) => operation));
   return ENDPOINTS.filter(
@@ -318,7 +314,7 @@ export function unnamedActs(acts: readonly Act[]): readonly Act[] {
   ).map(({ id }) => ({ command: `admin ${optionName(id)}`, operation: id }));
 }
 
-/** Requests that a text names are named by their commands. */
+/** For replacing API requests in texts by their commands. */
 let commandsByRequest: ReadonlyMap<string, string> = new Map();
 
 export function nameRequests(acts: readonly Act[]): void {

@@ -11,7 +11,7 @@ import { existingUser, NAMED_USER, ownerOfKey, ownerOfWebhook } from './owners.t
 import { keysText, LINK_NOTES, linkText } from './people.ts';
 import { CHANGED_ROUTE, existingRoute, findRoute, NEW_ROUTE, routeText, wholeRoute } from './route-options.ts';
 
-/** The commands that are endpoints of the API, by noun. What has none stands in the nouns' own files. */
+/** The commands that are endpoints of the API, by noun. Other commands are in the files of their nouns. */
 
 const status = (noun: string, verb: string, to: string, about: string, operation: string): Act => ({
   ...{ command: `${noun} ${verb}`, operation, about, fixed: { status: to } },
@@ -55,7 +55,7 @@ const ACCOUNT: readonly Act[] = [
   ),
 ];
 
-/** What an account lacks, and the command that provides it. */
+/** What an account lacks, with the command that provides it. */
 function needOf(what: string, { account_id: id, missing_to_send: missing }: Told): string {
   if (what === 'entity_id') return `It cannot send without a PE id: account update ${id} --entity-id PE-ID`;
   if (what === 'sender') return `It cannot send without a sender: sender create ${id} SENDER`;
@@ -314,7 +314,7 @@ const UNTAGGED: readonly Act[] = [
   },
 ];
 
-/** The proposal, slot by slot, what it rests on, and the messages that it would refuse. */
+/** The proposal for each slot, its evidence, and the messages that it would refuse. */
 function tagsText({ slots, examples, ...told }: Told): string {
   const unproposed = told.messages === 0 ? 'none: nothing was sent with it' : 'none: no tag takes enough of its values';
   const tags = slots.map(({ number, tag, takes, touches }: Told) => {
@@ -651,7 +651,7 @@ const OPT_OUT: readonly Act[] = [
   {
     ...{ command: 'opt-out add', operation: 'addOptOut', args: ['customer'], more: OWN_NUMBER },
     about: 'Refuses SMS to a customer: those of a number of the account, or all of the account.',
-    // A customer cannot answer to a name, so an opt-out from a number holds for these too (shared/carriers/opt-outs).
+    // A customer cannot answer a named sender, so an opt-out from a number covers those too (shared/carriers/opt-outs).
     say: ({ customer, number }) =>
       number === null
         ? `${customer} gets no SMS of the account.`
@@ -692,7 +692,7 @@ const CHAT_TEMPLATE: readonly Act[] = [
 ];
 
 const OF_WEBHOOK = { account: ownerOfWebhook } as const;
-/** What enabling and disabling leave as it is. */
+/** Fields that enabling and disabling leave as they are. */
 const UNCHANGED = Object.fromEntries(
   ['events', 'headers', 'retry_seconds', 'events_per_post', 'gather_ms', 'raw', 'filter'].map((name) => [
     name,
@@ -851,7 +851,6 @@ const INSTALLATION: readonly Act[] = [
   },
 ];
 
-/** Names of the members that changed. */
 function changedMembers({ before, after }: Told): string {
   if (after === null) return '-';
   if (before === null) return 'new';

@@ -1,6 +1,6 @@
 type Values = Readonly<Record<string, unknown>>;
 
-/** An endpoint's answer for people: a table of a list, a sheet of one thing. */
+/** An endpoint's answer for people: a table for a list, a sheet for one thing. */
 export function answerText(told: Values, { columns }: { readonly columns?: readonly string[] }): string {
   const { status: _, data, next_cursor, has_more, ...rest } = told;
   if (Array.isArray(data)) {
@@ -23,7 +23,7 @@ export function listText(entries: readonly unknown[], columns?: readonly string[
   );
 }
 
-/** Plain members one a line; lists of things below, as tables. */
+/** Plain members one per line, then tables of nested lists. */
 export function recordText(record: Values): string {
   const all = Object.entries(flat(record));
   const lists = all.filter(([, value]) => isListOfThings(value));
@@ -37,7 +37,7 @@ function isListOfThings(value: unknown): boolean {
   return Array.isArray(value) && value.some(isPlain);
 }
 
-/** Members of members as `settings.dlt`. */
+/** Nested members become `settings.dlt`. */
 function flat(record: Values, place = ''): Values {
   return Object.fromEntries(
     Object.entries(record).flatMap(([name, value]): [string, unknown][] =>
@@ -50,7 +50,7 @@ function heading(name: string): string {
   return name.replace(/_id$/, '').replaceAll(/[_.]/g, ' ').toUpperCase();
 }
 
-/** A value in one line. Texts of customers and carriers could control the operator's terminal. */
+/** Texts of customers and carriers could control the operator's terminal, so control characters are removed. */
 export function cell(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -63,7 +63,7 @@ function isPlain(value: unknown): value is Values {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Rows as aligned columns with a heading; `none` when there are none. */
+/** Aligned columns with a heading, or `none` without rows. */
 export function table(heading: readonly string[], rows: readonly (readonly string[])[], none: string): string {
   if (rows.length === 0) return none;
   const all = [heading, ...rows];

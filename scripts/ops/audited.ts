@@ -24,10 +24,10 @@ const LOOKS = new Set([
   'read-receipt',
   '',
 ]);
-/** Commands that are not audited here: the store is stopped. A copy has an entry that the command writes itself. */
+/** Not audited here, because the store is stopped. Copying writes its own entry. */
 const ON_THEIR_OWN = new Set(['store restore', 'store compact', 'store export', 'store import']);
 
-/** How to find the thing that a noun's commands change: its id in the command's words, and the thing itself. */
+/** How to find what a noun's commands change: its id in the command's words, and its state. */
 interface Thing {
   id(values: Values): unknown;
   read(db: Db, values: Values): Promise<object | undefined>;
@@ -41,7 +41,7 @@ const THINGS: Readonly<Record<string, Thing>> = {
     id: ({ username }) => username,
     read: async (db, words) => auditedUser(await theUser(db, words)),
   },
-  // The new operator, not the user of an account who has the same name.
+  // The new operator, not a user of an account with the same name.
   'user invite-operator': {
     id: ({ username }) => username,
     read: async (db, { username }) => auditedUser(await theUser(db, { username, operator: true })),
@@ -50,7 +50,7 @@ const THINGS: Readonly<Record<string, Thing>> = {
     id: ({ account, template }) => named(account, template),
     read: (db, values) => findTemplate(db, accountOf(values), String(values.template)),
   },
-  // `carrier test`.
+  // `carrier test`
   carrier: { id: ({ carrier }) => carrier, read: async () => undefined },
   'opt-out words': {
     id: ({ account, number }) => named(account, number ?? WHOLE_ACCOUNT),
@@ -67,14 +67,15 @@ function accountIn({ account }: Values): unknown {
   return typeof account === 'string' ? account : undefined;
 }
 
-/** The id of a thing that belongs to an account. Undefined when the words name none, for example when they name a file of many. */
+/** The id of an account's thing. Undefined if the words name none, such as for a file of many. */
 function named(account: unknown, name: unknown): string | undefined {
   return name === undefined ? undefined : `${account}:${name}`;
 }
 
 /**
- * Runs a command. A command that changes something is written into the audit before and after; if the first entry cannot be
- * written, the command does not start. `failed` means that it ended with an error; the entry shows the thing as it is then.
+ * Runs a command; if it changes something, writes audit entries before and after. If the first entry cannot be written,
+ * the command does not start. `failed` means that it ended with an error; the entry then shows the thing's state at
+ * that time.
  */
 export async function runAudited(command: Command, values: Values, context: Context): Promise<Answer | LongAnswer> {
   if (command.isEndpoint || LOOKS.has(command.verb) || ON_THEIR_OWN.has(`${command.noun} ${command.verb}`))
@@ -95,7 +96,7 @@ export async function runAudited(command: Command, values: Values, context: Cont
     ...(before && { before }),
   };
   await beginEntry(db, id, intended, { now, keptDays: context.config.auditDays });
-  /** Completes the entry. If the store goes away before that, the entry stays `begun`: the command may have been done. */
+  /** Completes the entry. If the store fails before that, the entry stays `begun`: the command may have been done. */
   const complete = async (outcome: 'done' | 'failed', words: Values, otherwise?: Values): Promise<void> => {
     try {
       const after = (await state(words)) ?? otherwise;
@@ -103,7 +104,7 @@ export async function runAudited(command: Command, values: Values, context: Cont
       const subject = subjectOf(command, thing?.id(words));
       await completeEntry(db, id, { outcome, subject, ...(of && { account: of }), ...(after && { after }) });
     } catch {
-      // The command has its answer; a failure of the audit must not replace it.
+      // The command is done; a failure of the audit must not replace its answer.
     }
   };
   let answer: Answer | LongAnswer;
@@ -117,7 +118,7 @@ export async function runAudited(command: Command, values: Values, context: Cont
   return answer;
 }
 
-/** Who runs the command: `asha@vm-1`, or `asha (root)@vm-1` under sudo. Over SSH, also the address of that person's terminal. */
+/** `asha@vm-1`, or `asha (root)@vm-1` under sudo. Over SSH, also the address of that person's terminal. */
 export function operator(): Actor {
   const { SUDO_USER: before, SSH_CONNECTION: connection } = process.env;
   const user = userName();
@@ -140,7 +141,7 @@ function subjectOf({ noun }: Command, id: unknown): Subject {
   return id === undefined ? { kind } : { kind, id: String(id) };
 }
 
-/** From the answer of a command, the words by which the thing that it created can be found. */
+/** The words by which the created thing can be found, from the command's answer. */
 function madeBy({ noun }: Command, answer: Answer | LongAnswer): Values {
   const { id, account } = membersOf(answer);
   return {
@@ -149,7 +150,7 @@ function madeBy({ noun }: Command, answer: Answer | LongAnswer): Values {
   };
 }
 
-/** A summary for changes of many things, or for removals: counts only, nothing that identifies a customer. */
+/** Counts only, for changes of many things and for removals: nothing that identifies a customer. */
 function summaryOf(answer: Answer | LongAnswer): Values {
   const told = Object.entries(membersOf(answer)).flatMap(([name, value]): [string, unknown][] => {
     if (Array.isArray(value)) return [[name, value.length]];

@@ -5,7 +5,7 @@ import type { Parameter } from './command.ts';
 import { readOctets } from './input.ts';
 import { optionName } from './read-words.ts';
 
-/** A carrier's settings as options: each is one text, as the endpoints take it. The tables of settings say what there is. */
+/** A carrier's settings as options in text form, as the endpoints take them, generated from the tables of settings. */
 
 const FORM = settingsForm();
 
@@ -34,7 +34,7 @@ export async function withSettings(asked: Request, given: Values): Promise<Reque
   return { ...asked, body: { ...asked.body, settings } };
 }
 
-/** A carrier with every setting: its value, a mark if somebody has set it, and what it is. */
+/** Every setting with its value, whether somebody has set it, and what it does. */
 export function settingsText({ settings, binds: _, measured: _measured, ...carrier }: Told): string {
   const { carrier_id, name, status, words, callback } = carrier;
   const receipts = callback === null ? {} : { 'receipts come in at': `HARKARA_PUBLIC_URL${callback}` };
@@ -52,7 +52,7 @@ const HEADING = [
   'LAST REFUSAL',
 ];
 
-/** Each bind of each carrier, as its holder measured it. */
+/** Each bind of each carrier, as measured by the worker that holds it. */
 export function bindsText({ carriers }: Told): string {
   const rows = carriers.flatMap((carrier: Told) =>
     carrier.binds.length === 0
@@ -77,7 +77,7 @@ function cells({ window_size, per_second: limit, measured }: Told, bind: Told): 
   ];
 }
 
-/** Of two things the newer one: why the bind was not bound, or the last submit that was not accepted. */
+/** The newer of: why the bind failed, and the last submit that was not accepted. */
 function refusal({ trouble, last_trouble }: Told, ofSubmit: Told): string {
   const ofBind = trouble ?? last_trouble;
   if (ofSubmit && (ofBind === null || ofBind.since < ofSubmit.at)) {

@@ -40,7 +40,7 @@ import {
 
 const VALID_MS = 3_600_000;
 const TRANSACTIONAL_LANE = 1;
-/** The reference of long texts. It may be fixed: it could only collide if two tests sent to the same phone at the same moment. */
+/** The reference of long texts. Fixed, as only two tests to the same phone at the same moment could collide. */
 const REFERENCE = 0xa5;
 const MAX_TEXT = 1_000;
 
@@ -102,7 +102,7 @@ interface Test {
   readonly clock: Clock;
   readonly sending: Sending;
   readonly publicUrl: string;
-  /** The orphans in which the worker keeps our receipt. Undefined when no worker is bound. */
+  /** Where the worker keeps receipts without a message, ours included. Undefined if no worker is bound. */
   readonly orphans: OrphanStore | undefined;
   readonly waitMs: number;
 }
@@ -139,7 +139,7 @@ async function runTest(test: Test): Promise<Answer> {
   return answerOf(carrier, steps, lines);
 }
 
-/** One request, as the worker would make it. Its receipt comes in at the gateway, and the worker keeps it with those that fit no message. */
+/** Sends one request as the worker would. Its receipt arrives at the gateway, and the worker stores it as an orphan. */
 async function runHttpTest({ carrier, password, clock, sending, publicUrl, orphans, waitMs }: Test): Promise<Answer> {
   const lines: string[] = [];
   const steps = [await connectionStep(carrier)];
@@ -151,7 +151,7 @@ async function runHttpTest({ carrier, password, clock, sending, publicUrl, orpha
   if ('code' in written) throw new Failure(`${written.reason}; nothing was sent.`);
   const { target, frame } = written;
   if (target === undefined || steps.some(({ ok }) => !ok)) return answerOf(carrier, steps, lines);
-  // Written once more, with another password: so none is shown in whatever form the request has it.
+  // Shown with another password, so that ours is hidden in every encoding.
   const shown = requestWriter({ carrier, password: 'NOT-SHOWN', callback })(message);
   if ('target' in shown) lines.push(`→ ${shown.target?.method} ${shown.target?.url} ${shown.frame.toString('utf8')}`);
   const client = new HttpClient({
@@ -169,7 +169,7 @@ async function runHttpTest({ carrier, password, clock, sending, publicUrl, orpha
   const heard = answered
     ? `HTTP ${exchange.status} ${exchange.body.toString('utf8').slice(0, SHOWN_MAX)}`
     : exchange.code;
-  // Some answer with the request that they did not understand.
+  // Some carriers repeat a request that they did not understand.
   const forms = [password, encodeURIComponent(password)].filter((form) => form !== '');
   lines.push(`← ${cell(forms.reduce((line, form) => line.replaceAll(form, 'NOT-SHOWN'), heard))}`);
   const answer = answered ? httpAnswers(carrier.http)(exchange) : undefined;
@@ -218,7 +218,7 @@ const MEANINGS = {
   rejected: 'refused for good',
 } as const;
 
-/** What Indian carriers answer to a submit_sm without ids of the DLT platform, or with ones that do not fit. */
+/** Indian carriers' answer to a submit_sm with missing or wrong DLT ids. */
 const SUBMIT_FAILED = '0x45';
 
 function submitStep(
@@ -265,10 +265,7 @@ function receiptStep(receipt: IncomingReceipt | undefined, ms: number, isBeside:
 
 const LOOK_MS = 250;
 
-/**
- * Waits for the receipt of the test message. It comes over our own bind. If the worker is bound, it may come there instead, and
- * is then among the receipts that fit no message.
- */
+/** Waits for the test message's receipt. It comes on our bind, or on the worker's, which stores it as an orphan. */
 class TrialReceipt {
   readonly #carrier: CarrierDocument;
   readonly #clock: Clock;
@@ -282,7 +279,6 @@ class TrialReceipt {
     this.#dialect = new ReceiptDialect(carrier);
   }
 
-  /** Notes the id that the carrier gave a segment. */
   expect(messageId: string): void {
     const key = messageKey(this.#carrier._id, messageId);
     if (key !== undefined) this.#keys.add(key);
@@ -303,7 +299,6 @@ class TrialReceipt {
     );
   }
 
-  /** The receipt. Undefined when none came in time. */
   async within(ms: number, orphans: OrphanStore | undefined): Promise<IncomingReceipt | undefined> {
     const deadlineMs = this.#clock.monotonicMs() + ms;
     while (this.#found === undefined && this.#keys.size > 0 && this.#clock.monotonicMs() < deadlineMs) {

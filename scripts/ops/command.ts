@@ -9,8 +9,8 @@ import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import { phoneDigits } from '../../shared/platform/sheets/cell.ts';
 
 /**
- * A command of `npm run ops`, `<noun> <verb> <arguments> --options`. It is declared as data; parser, help and checks follow from
- * it. One file per noun.
+ * A command of `npm run ops`, `<noun> <verb> <arguments> --options`, declared as data from which parser, help and
+ * checks follow. One file per noun.
  */
 export interface Command {
   readonly noun: string;
@@ -19,42 +19,39 @@ export interface Command {
   readonly about: string;
   readonly args: Readonly<Record<string, Parameter<unknown>>>;
   readonly options: Readonly<Record<string, Parameter<unknown>>>;
-  /** Its endpoint writes the audit. */
+  /** The endpoint writes the audit. */
   readonly isEndpoint?: true;
-  /** Further paragraphs of its help. */
+  /** Further paragraphs of the help. */
   readonly notes?: string;
-  /** `values` are the parsed parameters. Only `defineCommand` may create them. */
+  /** `values` are the parsed parameters. Create commands only by `defineCommand`. */
   run(values: Readonly<Record<string, unknown>>, context: Context): Promise<Answer | LongAnswer>;
 }
 
-/** What a command may use. It is opened at first use and closed by main. */
+/** What a command may use. Opened at first use and closed by main. */
 export interface Context {
   readonly config: Config;
   readonly clock: Clock;
   readonly progress: Progress;
-  /** Says something at once, on standard error: the answer may never come. */
+  /** Prints at once on standard error, for commands whose answer may never come. */
   tell(text: string): void;
-  /** When no store answers, throws a `Failure` that says what to do. */
+  /** Throws a `Failure` that says what to do if no store answers. */
   db(): Promise<Db>;
-  /** The endpoints' gateway, without a server. Throws as `db` does. */
+  /** Runs endpoints without a server. Throws as `db` does. */
   gateway(): Promise<Local>;
-  /** Like `openSecretBox`, and throws as `db` does. */
+  /** Like `openSecretBox`; throws as `db` does. */
   box(): Promise<SecretBox>;
-  /** A secret that must not appear in the list of processes: from the variable, from stdin, or asked for on the terminal. */
+  /** A secret that must not appear in the process list: from the variable, from stdin, or asked for on the terminal. */
   secret(variable: AskedSecret, fromStdin: boolean): Promise<string>;
 }
 
-/** A command's answer: `text` for people, `json` for programs. `ok: false` makes the exit code 1. */
+/** `text` for people, `json` for programs. `ok: false` makes the exit code 1. */
 export interface Answer {
   readonly text: string;
   readonly json: unknown;
   readonly ok?: boolean;
 }
 
-/**
- * An answer that is too long for memory: lines, each printed as soon as it is known. With `--json` each line is a document of its
- * own.
- */
+/** Too long for memory: each line is printed once it is known. With `--json` each line is a document. */
 export interface LongAnswer {
   lines(asJson: boolean): AsyncIterable<string>;
 }
@@ -62,14 +59,13 @@ export interface LongAnswer {
 /** Wrong usage: exit code 2. One sentence that names the option and the right form. */
 export class UsageError extends Error {}
 
-/** A command that could not be done: exit code 1. One sentence that also says what to do. */
+/** The command could not be done: exit code 1. One sentence that also says what to do. */
 export class Failure extends Error {}
 
 type Values<P extends Readonly<Record<string, Parameter<unknown>>>> = {
   readonly [Name in keyof P]: P[Name] extends Parameter<infer T> ? T : never;
 };
 
-/** Declares a command with the types of its parameters. */
 export function defineCommand<
   A extends Readonly<Record<string, Parameter<unknown>>>,
   O extends Readonly<Record<string, Parameter<unknown>>>,
@@ -82,24 +78,23 @@ export function defineCommand<
 ): Command {
   return {
     ...command,
-    // The parser fills every name of args and options with what that parameter's `read` returned.
+    // The parser fills every parameter with the result of its `read`.
     run: (values, context) => command.run(values as Values<A> & Values<O>, context),
   };
 }
 
 /**
- * One argument or option: its form for the help, and the reader of its text. `read` gets undefined when the word was left out. It
- * returns undefined for an invalid value; the parser then tells the right form.
+ * One argument or option, with its form for the help. `read` gets undefined if it was left out, and returns undefined
+ * for an invalid value; the parser then names the right form.
  */
 export interface Parameter<T> {
   /** `NAME` in `--name NAME`; empty for a switch. */
   readonly value: string;
   readonly about: string;
-  /** The form of a valid value, as an error says it after "must be". */
+  /** The valid form, as an error says it after "must be". */
   readonly form: string;
-  /** Must be given; there is no default. */
   readonly required: boolean;
-  /** Shown in the help. */
+  /** The default in the help. */
   readonly standard?: string;
   read(text: string | undefined): { readonly value: T } | undefined;
 }
@@ -110,7 +105,6 @@ interface Shape<T> {
   parse(text: string): T | undefined;
 }
 
-/** Must be given. */
 export function required<T>(shape: Shape<T>, about: string): Parameter<T> {
   return {
     ...shape,
@@ -120,7 +114,6 @@ export function required<T>(shape: Shape<T>, about: string): Parameter<T> {
   };
 }
 
-/** May be left out: then it is undefined. */
 export function optional<T>(shape: Shape<T>, about: string): Parameter<T | undefined> {
   return {
     ...shape,
@@ -130,12 +123,12 @@ export function optional<T>(shape: Shape<T>, about: string): Parameter<T | undef
   };
 }
 
-/** May be left out: then it is `standard`, which must be valid itself. */
+/** The default `standard` must be valid itself. */
 export function withDefault<T>(shape: Shape<T>, standard: string, about: string): Parameter<T> {
   return { ...shape, about, required: false, standard, read: (text) => boxed(shape.parse(text ?? standard)) };
 }
 
-/** `--name`, without a value. */
+/** A switch `--name`. */
 export function flag(about: string): Parameter<boolean> {
   return { value: '', form: 'alone', about, required: false, read: (text) => ({ value: text !== undefined }) };
 }
@@ -169,7 +162,7 @@ export function choice<const T extends string>(choices: readonly T[]): Shape<T> 
   };
 }
 
-/** One or more of the choices, separated by commas. A repeated one counts once. */
+/** One or more choices separated by commas; repeats count once. */
 export function list<const T extends string>(value: string, choices: readonly T[]): Shape<readonly T[]> {
   return {
     value,
@@ -198,7 +191,7 @@ export const daytime: Shape<object> = {
   },
 };
 
-/** An instant, ISO 8601 with an offset. */
+/** ISO 8601 with an offset. */
 export const instant: Shape<Date> = {
   value: 'TIME',
   form: 'a time like 2027-01-31T12:00:00Z',
@@ -223,20 +216,16 @@ export const ownNumber: Shape<string> = {
 };
 
 const BAR = 24;
-/** The shortest time between two lines, where there is no terminal. */
+/** The shortest time between two lines without a terminal. */
 const LINE_EVERY_MS = 10_000;
 const DRAW_EVERY_MS = 100;
 
-/** Where progress is drawn: standard error. */
 export interface Canvas {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
 
-/**
- * Shows how far a long command is. On a terminal it is a bar that is drawn again in place. Elsewhere it is a line now and then,
- * and one at the end of each part.
- */
+/** Progress of a long command: a bar on a terminal; otherwise a line now and then, and one at the end of each part. */
 export class Progress {
   readonly #canvas: Canvas | undefined;
   readonly #clock: Clock;
@@ -244,13 +233,12 @@ export class Progress {
   #total = 0;
   #drawnMs = Number.NEGATIVE_INFINITY;
 
-  /** Without a canvas nothing is drawn. */
   constructor(canvas: Canvas | undefined, clock: Clock) {
     this.#canvas = canvas;
     this.#clock = clock;
   }
 
-  /** Begins a part: `copying messages`, with so many documents. */
+  /** Begins a part, such as `copying messages`. */
   begin(what: string, total: number): void {
     this.#what = what;
     this.#total = total;

@@ -11,7 +11,6 @@ import { embeddedSocketPath, embeddedStoreDir } from '../../shared/platform/runt
 import { type Canvas, type Context, Failure, Progress } from './command.ts';
 import { readSecret } from './input.ts';
 
-/** A context that opens what a command uses; `close` closes it. */
 export function openContext(
   config: Config,
   { err: tell, canvas }: { readonly err: Context['tell']; readonly canvas?: Canvas },
@@ -39,7 +38,7 @@ export function openContext(
     async close() {
       await gateway?.then(
         (opened) => opened.close(),
-        () => {}, // The command has said why.
+        () => {}, // The command has reported the error.
       );
       await store?.close();
     },
@@ -52,7 +51,7 @@ async function open(config: Config): Promise<Store> {
   const notRunning = `No embedded store is running in ${config.dataDir}: start the product first (npm start, or PM2), or set HARKARA_MONGODB_URI. If the store ends again, its log says why.`;
   if (embedded && !existsSync(socket)) throw new Failure(notRunning);
   const store = await connectStore(config, 0).catch((error: unknown) => {
-    // A socket without a listener is left over from a killed store.
+    // A socket without a listener was left by a killed store.
     if (embedded && error instanceof StartError) throw new Failure(notRunning, { cause: error });
     throw error;
   });

@@ -6,7 +6,7 @@ import { wordOf } from '../../shared/platform/sheets/cell.ts';
 import { decodeFile, looksLikeHead, parseSheet, type Row } from '../../shared/platform/sheets/parse.ts';
 import { Failure, UsageError } from './command.ts';
 
-/** What is in a file that a command names. Throws a `Failure` that says why it cannot be read. */
+/** Throws a `Failure` that says why the file cannot be read. */
 export async function readOctets(file: string): Promise<Buffer> {
   try {
     return await readFile(file);
@@ -17,7 +17,6 @@ export async function readOctets(file: string): Promise<Buffer> {
 
 /** Millions of opt-outs fit into memory; columns beyond these have no meaning. */
 const LIMITS = { rows: 5_000_000, columns: 256, cell: 8_192 } as const;
-/** Most bad lines of a file that are shown. */
 const SHOWN_PROBLEMS = 50;
 
 export interface LineProblem {
@@ -26,14 +25,14 @@ export interface LineProblem {
 }
 
 export interface NumberFile {
-  /** In lower case, letters alone; empty when the first row has none. */
+  /** The first row's cells in lower case, letters only; empty if it is no heading. */
   readonly head: readonly string[];
   readonly rows: readonly Row[];
 }
 
 /**
- * Reads a file whose numbers alone count, as spreadsheets and portals write it: names beside them may be in Windows-1252. Throws a
- * `Failure` that says why it cannot be read.
+ * Reads a file of numbers from a spreadsheet or portal. Other columns may be in Windows-1252, as only numbers count.
+ * Throws a `Failure` that says why it cannot be read.
  */
 export async function readNumberFile(file: string): Promise<NumberFile> {
   const octets = await readOctets(file);
@@ -51,7 +50,7 @@ export async function readNumberFile(file: string): Promise<NumberFile> {
   };
 }
 
-/** Nothing is imported while a line is bad. */
+/** A single bad line stops the import. */
 export function refuseBadLines(problems: readonly LineProblem[]): void {
   if (problems.length === 0) return;
   const lines = problems.slice(0, SHOWN_PROBLEMS).map(({ line, detail }) => `line ${line}: ${detail}`);
@@ -59,7 +58,7 @@ export function refuseBadLines(problems: readonly LineProblem[]): void {
   throw new Failure(`Nothing was imported. Bad lines: ${problems.length}.\n${lines.join('\n')}`);
 }
 
-/** What is read, and the option that reads it from stdin. */
+/** What each secret is, and the option that reads it from stdin. */
 const SECRETS: Readonly<Record<AskedSecret, { readonly what: string; readonly option: string }>> = {
   HARKARA_STORE_URI: { what: "the other store's address", option: '--uri-stdin' },
   HARKARA_SMPP_PASSWORD: { what: 'the password', option: '--password-stdin' },
@@ -68,8 +67,8 @@ const SECRETS: Readonly<Record<AskedSecret, { readonly what: string; readonly op
 };
 
 /**
- * Reads a secret without a trace in the shell's history or the list of processes: with `fromStdin` all of stdin (without a
- * trailing line break), else the variable in the environment or `.env`, else a question on the terminal without echo.
+ * Reads a secret without a trace in the shell's history or the process list: from stdin with `fromStdin` (without a
+ * trailing line break), else from the variable or `.env`, else from the terminal without echo.
  */
 export async function readSecret(variable: AskedSecret, fromStdin: boolean): Promise<string> {
   if (fromStdin) return (await text(process.stdin)).replace(/\r?\n$/, '');
@@ -82,7 +81,7 @@ export async function readSecret(variable: AskedSecret, fromStdin: boolean): Pro
   return ask(`${variable}: `);
 }
 
-/** Reads a line from the terminal without echo. Ctrl-C ends the command as usual. */
+/** Reads a line without echo. Ctrl-C ends the command as usual. */
 function ask(prompt: string): Promise<string> {
   const { stdin, stderr } = process;
   stderr.write(prompt);

@@ -18,7 +18,7 @@ import { accountId, type Command, defineCommand, required, words } from './comma
 import { type LineProblem, type NumberFile, readNumberFile, refuseBadLines } from './input.ts';
 import { existing } from './owners.ts';
 
-/** Most customers of one request. */
+/** The most customers in one request. */
 const GROUP_MAX = 10_000;
 
 export const OPT_IN_COMMANDS: readonly Command[] = [
@@ -51,14 +51,12 @@ export const OPT_IN_COMMANDS: readonly Command[] = [
 ];
 
 interface CustomerList {
-  /** Without repeats, in the file's order. */
+  /** Distinct, in the file's order. */
   readonly customers: readonly string[];
   readonly problems: readonly LineProblem[];
 }
 
-/**
- * Customers of a file: the number or user id in the first column. Text after `#` is ignored. Numbers in national form are completed.
- */
+/** The number or user id in each first column. Text after `#` is ignored. National numbers are completed. */
 export function customersOf({ rows }: Pick<NumberFile, 'rows'>, complete: Completion): CustomerList {
   const customers = new Set<string>();
   const problems: LineProblem[] = [];
@@ -133,14 +131,14 @@ async function* exported(store: Db, account: AccountId, asJson: boolean): AsyncI
   }
 }
 
-/** The columns that `opt-out export` writes. A file that is read needs only the customers. */
+/** Columns of `opt-out export`. An import needs only the customers. */
 const COLUMNS = ['customer', 'number', 'since', 'source', 'word'] as const;
-/** What others call the customers' numbers. Beside `customer`, a `number` is the account's own. */
+/** Other names of the column `customer`. Beside it, `number` is the account's own number. */
 const CUSTOMER_NAMES = [
   ...['customer', 'recipient', 'msisdn', 'mobile', 'mobilenumber', 'mobileno', 'phone', 'phonenumber', 'phoneno'],
   ...['contact', 'contactnumber', 'contactno', 'number'],
 ];
-/** A day has begun at the date line before it begins in UTC. */
+/** A day begins at the date line this long before it begins in UTC. */
 const DAY_AHEAD_MS = 14 * 3_600_000;
 
 const OPT_OUT_HEADING = COLUMNS.join(',');
@@ -156,15 +154,15 @@ interface OptOutFile {
   readonly problems: readonly LineProblem[];
 }
 
-/** One line of the file. Words are in the form of `foldText`, so they contain no comma and no quote. */
+/** Words are normalized by `foldText`, so they contain no comma and no quote. */
 function optOutLine({ customer, scope, since, source, word }: OptOutDocument): string {
   const number = scope === WHOLE_ACCOUNT ? '' : scope;
   return [customer, number, since?.toISOString() ?? '', source ?? '', word ?? ''].join(',');
 }
 
 /**
- * Who opted out: by the names of the columns, or `customer`, then perhaps `number` (empty for the whole account) and `since`. Customers
- * in national form are completed.
+ * Opt-outs by the heading's names, or in the order `customer`, `number` (empty: the whole account), `since`, of which
+ * the last two may be missing. National numbers are completed.
  */
 function optOutsOf({ head, rows }: NumberFile, complete: Completion, now: Date): OptOutFile {
   const lines: OptOutLine[] = [];
@@ -192,7 +190,7 @@ function columnsOf(head: readonly string[]) {
   return { customer, number: number === customer ? -1 : number, since: head.indexOf('since') };
 }
 
-/** Undefined when there is none, and a sentence when it is no time of the past. */
+/** Undefined if the cell is empty, a sentence if it is no time in the past. */
 function sinceOf(cell: string, now: Date): Date | string | undefined {
   const { text } = wordOf(cell);
   if (text === '') return undefined;

@@ -37,7 +37,7 @@ const answer = {
 const WORDS_MAX = 50;
 const WORD_LENGTH_MAX = 40;
 
-/** Words separated by commas, in the form in which texts are compared. `none` for an empty list. */
+/** Words separated by commas, normalized for comparison. `none` for an empty list. */
 const wordList = {
   value: 'WORDS',
   form: `up to ${WORDS_MAX} words of at most ${WORD_LENGTH_MAX} characters (with commas), or none`,
@@ -105,7 +105,7 @@ export const OPT_OUT_WORDS_COMMAND: Command = defineCommand({
   },
 });
 
-/** Of such a word only one meaning would ever count: with START among the words for STOP, nobody could opt in again. */
+/** Only one meaning of such a word would count: with START among the words for STOP, nobody could opt in again. */
 function wordsOfTwoMeanings(settings: Partial<WordSettings>): readonly string[] {
   const { out, in: back, help } = wordsFor(settings, '');
   const all = [out, back, help].flatMap((list) => [...new Set(list)]);
@@ -136,20 +136,19 @@ function wordsJson(now: WordSettings | undefined) {
   };
 }
 
-/** Undefined where none is set, null where it is turned off. */
+/** Undefined: not set. Null: turned off. */
 function textOf(answer: WordSettings['stopAnswer']): string | null | undefined {
   return answer === null ? null : answer?.text;
 }
 
 type Answers = Pick<WordSettings, 'stopAnswer' | 'startAnswer' | 'helpAnswer'>;
 
-/** The account, and the number, that an answer belongs to. */
 interface Answering {
   readonly account: AccountDocument;
   readonly scope: string;
 }
 
-/** The answers as they are stored. Throws a `Failure` that says why one of them could never be sent. */
+/** The answers as they are stored. Throws a `Failure` if one could never be sent. */
 async function checkedAnswers(
   context: Context,
   answering: Answering,
@@ -163,7 +162,7 @@ async function checkedAnswers(
   return Object.fromEntries(checked);
 }
 
-/** Shows people how much of a message the answer fills. */
+/** The answer with the segments that it takes. */
 function shownAnswer(answer: AnswerText | null | undefined): string {
   if (answer === undefined) return '-';
   if (answer === null) return 'none';

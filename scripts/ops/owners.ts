@@ -8,16 +8,15 @@ import { canonicalUsername, OPERATORS, type UserDocument } from '../../shared/pe
 import type { AccountId, EndpointId } from '../../shared/platform/runtime/ids.ts';
 import { accountId, type Context, Failure, flag, optional, required } from './command.ts';
 
-/** Who is meant by a command's words: the account, or whose a thing is. */
+/** Finds the account or user that a command's words mean, or the owner of a thing. */
 
-/** The account. Throws a `Failure` that says how to find the right one. */
+/** Throws a `Failure` that says how to find the right account. */
 export async function existing(db: Db, id: AccountId): Promise<AccountDocument> {
   const found = await findAccount(db, id);
   if (found === undefined) throw new Failure(`There is no account ${id}: \`account list\` shows them.`);
   return found;
 }
 
-/** Whose key it is. */
 export async function ownerOfKey({ key_id: id }: Readonly<Record<string, unknown>>, { db }: Context) {
   const found = await findKey(await db(), String(id));
   if (found === undefined) throw new Failure(`There is no key ${id}: \`key list <account>\` shows them.`);
@@ -25,9 +24,8 @@ export async function ownerOfKey({ key_id: id }: Readonly<Record<string, unknown
   return found.account;
 }
 
-/** Whose webhook it is. */
 export async function ownerOfWebhook({ webhook_id: id }: Readonly<Record<string, unknown>>, { db }: Context) {
-  const [found] = await findEndpoints(await db(), [id as EndpointId]); // another text finds nothing
+  const [found] = await findEndpoints(await db(), [id as EndpointId]); // finds nothing for a text that is no id
   if (found === undefined) throw new Failure(`There is no webhook ${id}: \`webhook list <account>\` shows them.`);
   return found.account;
 }
@@ -41,14 +39,12 @@ const username = required(
   'what the user signs in with, usually an e-mail address',
 );
 
-/** How commands name a user. */
 export const NAMED_USER = {
   username,
   account: optional(accountId, 'of which account, when several have a user of that name'),
   operator: flag('the operator of that name'),
 };
 
-/** Who is meant by a command's words. */
 interface Words {
   readonly username?: unknown;
   readonly account?: unknown;
@@ -67,7 +63,7 @@ export async function existingUser(db: Db, words: Words): Promise<UserDocument> 
   throw new Failure(`Several users sign in as ${words.username}. Say which one: ${ways.join(', or ')}.`);
 }
 
-/** The one user whom a command's words name; undefined when there is none, or several. */
+/** The only user that matches; undefined for none or several. */
 export async function theUser(db: Db, words: Words): Promise<UserDocument | undefined> {
   const [user, another] = await named(db, words);
   return another === undefined ? user : undefined;

@@ -7,7 +7,7 @@ import { CRASH_POINTS } from '../../shared/platform/runtime/crash-point.ts';
 import { type Command, defineCommand } from './command.ts';
 import { optionName } from './read-words.ts';
 
-/** Pages of this repository that are written by commands, from what the code declares. */
+/** Pages of this repository that commands generate from the code's declarations; tests compare the files with them. */
 
 const CARRIERS = `# Settings of carriers
 
@@ -46,7 +46,7 @@ And \`--dlt\`, \`--dlt-form\` and \`--dlt-chain\` for the ids of India's DLT: \`
 
 `;
 
-/** The text of docs/carriers.md. A test compares the file with it. */
+/** docs/carriers.md */
 export function carrierPage(): string {
   const rows = [BASICS, ...GROUP_NAMES.map((group) => GROUPS[group])].flatMap(settingRows);
   const presets = Object.entries(PRESETS).map(([name, { about, source, settings }]) => [
@@ -78,10 +78,10 @@ function markdown(...all: readonly (readonly string[])[]): string {
   return [heading, widths.map((width) => '-'.repeat(width)), ...rows.slice(1)].map(line).join('');
 }
 
-/** The text of `.env.example`: every setting with its meaning, form and default. A test compares the file with it. */
+/** `.env.example`: every setting with its meaning, form and default. */
 export function envExample(): string {
   const blocks = Object.values(SETTINGS).map(({ env, about, form, fallback }) => {
-    const standard = String(fallback); // A list shows as its words with commas.
+    const standard = String(fallback); // A list becomes its words with commas.
     return `# ${about}\n# Form: ${form}.\n#${env}=${standard}\n`;
   });
   return [
@@ -93,7 +93,7 @@ export function envExample(): string {
   ].join('\n');
 }
 
-/** The text of docs/crash-points.md: every place where a process may die between two effects. A test compares the file with it. */
+/** docs/crash-points.md: every place where a process may die between two effects. */
 export function crashPointsPage(): string {
   const rows = Object.entries(CRASH_POINTS).map(([name, what]) => [`\`${name}\``, what]);
   return (

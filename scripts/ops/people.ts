@@ -28,7 +28,7 @@ import {
 } from './command.ts';
 import { existingUser, NAMED_USER } from './owners.ts';
 
-/** What no endpoint does for users: the first operator, and another role or the end of anybody. The others are acts (acts.ts). */
+/** Commands for users without an endpoint: the first operator, role changes, removals. acts.ts has the others. */
 
 const { username, ...AMONG } = NAMED_USER;
 const KEYS = optional(
@@ -102,7 +102,7 @@ export const USER_COMMANDS: readonly Command[] = [
   }),
 ];
 
-/** Makes a change after which keys that the user made may be left over, as the endpoints do. */
+/** Makes a change and settles the keys that the user made, as the endpoints do. */
 async function settling(
   context: Context,
   left: Parameters<typeof askAboutKeys>[1],
@@ -118,7 +118,6 @@ async function settling(
   return { text: `${done}${keysText(settled)}`, json: { id: left.user._id, username: left.user.username, ...settled } };
 }
 
-/** What became of the keys that a user made. */
 export function keysText({ keys = [] }: { readonly keys?: readonly { readonly [name: string]: string }[] }): string {
   const named = keys.map(({ key_id, name, state }) => `${key_id} (${name}, ${state})`);
   return named.length === 0 ? '' : ` Keys of that user: ${named.join(', ')}.`;
@@ -128,13 +127,13 @@ export function linkText(link: string, username: string, until: string | undefin
   return `${link}\n${username} sets a password there, once, until ${until}.`;
 }
 
-/** Keys of operators are made on the machine alone: a key reaches no farther than its maker, and these reach all accounts. */
+/** Operators' keys are created on this machine only: they cover all accounts, more than any maker of API keys has. */
 
 const DAY_MS = 24 * 3_600_000;
-/** Larger subnets are no place of one's own: two of /1 are all addresses. */
+/** Larger subnets are effectively open: two of /1 are all addresses. */
 const PREFIX_MIN = 8;
 
-/** A stolen key must serve nobody elsewhere. */
+/** A stolen key must be useless elsewhere. */
 const addresses = {
   value: 'ADDRESSES',
   form: `at most ${ALLOWED_ADDRESSES_MAX} like 203.0.113.7,198.51.100.0/24,2001:db8::/48, no subnet larger than /${PREFIX_MIN}`,

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { CommanderError, Help, Option, Command as Program } from 'commander';
 import { type Command, flag, type Parameter, UsageError } from './command.ts';
 
-/** The parsed command line. */
 export type Request =
   | { readonly kind: 'help'; readonly text: string }
   | {
@@ -12,7 +11,7 @@ export type Request =
       readonly json: boolean;
     };
 
-/** Finds the command and reads its parameters. Throws a `UsageError` with all problems of them, one sentence per line. */
+/** Finds the command and reads its parameters. Throws a `UsageError` with all their problems, one sentence per line. */
 export function readWords(commands: readonly Command[], words: readonly string[]): Request {
   let said = '';
   let request: Request | undefined;
@@ -28,7 +27,7 @@ export function readWords(commands: readonly Command[], words: readonly string[]
     root.parse(words, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Of a noun alone commander shows the help, too.
+    // Commander also shows the help for a noun alone.
     if (!error.code.startsWith('commander.help')) throw new UsageError(said.trimEnd());
     request = { kind: 'help', text: said.trimEnd() };
   }
@@ -48,7 +47,7 @@ function rootProgram(say: (text: string) => void): Program {
     .configureOutput({
       writeOut: say,
       writeErr: say,
-      // What is given to a misspelt option may be a secret.
+      // The value of a misspelled option may be a secret.
       outputError: (text, write) => write(text.replace(/(unknown option '[^=']+)=.*'/s, "$1'")),
     })
     .configureHelp({
@@ -56,7 +55,7 @@ function rootProgram(say: (text: string) => void): Program {
       subcommandDescription: (program) =>
         isNoun(program) ? program.commands.map((one) => one.name()).join(', ') : program.description(),
       padWidth: () => COLUMN,
-      // If a term is too wide for its column, the explanation is in the next line.
+      // If a term is too wide for its column, the explanation goes on the next line.
       formatItem: (term, width, about, helper) => {
         const item = (left: string, right: string): string =>
           Help.prototype.formatItem.call(helper, left, width, right, helper);
@@ -64,7 +63,7 @@ function rootProgram(say: (text: string) => void): Program {
       },
     })
     .addHelpText('beforeAll', ({ command }) => {
-      // Otherwise the help of what is not there would be the help of all.
+      // Otherwise help for an unknown command would be the general help.
       const [word = 'help'] = command.args;
       const isUnknown = isNoun(command) && word !== 'help' && !word.startsWith('-');
       return isUnknown ? command.error(`error: unknown command '${word}'`) : '';
@@ -75,10 +74,10 @@ function rootProgram(say: (text: string) => void): Program {
     );
 }
 
-/** Wide enough for most terms; beside it, 80 characters have room for explanations. */
+/** Wide enough for most terms, and leaves room for explanations in 80 characters. */
 const COLUMN = 36;
 
-/** Tells commander the words of a command. What they mean is read here, so that all problems are told at once. */
+/** Declares a command to commander. Values are read here, so that all problems are reported at once. */
 function declare(
   root: Program,
   { noun, verb, about, args, options, notes }: Command,
@@ -105,7 +104,7 @@ function declare(
     const label = `--${optionName(name)}`;
     program.addOption(new Option(termOf(name, parameter), explanation(parameter)));
     program.on(`option:${optionName(name)}`, (text: string | null) => {
-      // Of an option that is given twice only the last would count.
+      // Otherwise only the last one would count.
       if (name in given) problems.push(`${label} is given more than once: give it once.`);
       // In `--name --json` the value was forgotten.
       if (text?.startsWith('-') && words.some((word, i) => word === text && words[i - 1] === label)) {
@@ -116,7 +115,7 @@ function declare(
   }
 
   program.action(() => {
-    // `help` may be a value (`--keyword help`), so as a word it is asked for only alone.
+    // `help` may be a value (`--keyword help`), so it is a request for help only if it stands alone.
     if (program.args.join() === 'help' && Object.keys(given).length === 0) program.help();
     for (const [i, name] of Object.keys(args).entries()) given[name] = program.args[i];
     const values: Record<string, unknown> = {};
@@ -138,12 +137,12 @@ function ofNoun(root: Program, noun: string): Program {
   return known ?? root.command(noun).usage('<do> …').showHelpAfterError(`See \`${CALL} ${noun} --help\`.`);
 }
 
-/** A noun has verbs, and so has the root, whose verbs are the nouns. */
+/** Nouns and the root have subcommands. */
 function isNoun(program: Program): boolean {
   return program.commands.length > 0;
 }
 
-/** `--name <NAME>`; of a switch `--name`. */
+/** `--name <NAME>`, or `--name` for a switch. */
 function termOf(name: string, { value }: Parameter<unknown>): string {
   return value === '' ? `--${optionName(name)}` : `--${optionName(name)} <${value}>`;
 }

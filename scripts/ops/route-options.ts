@@ -2,9 +2,9 @@ import { DEFAULT_WAIT_SECONDS } from '../../shared/carriers/routing/route.ts';
 import { perform, type Request, type Told, type Values } from './act.ts';
 import { type Context, daytime, Failure, optional, required, words } from './command.ts';
 
-/** How a route is written on the command line. */
+/** A route's form on the command line. */
 
-/** `airtel:70,jio:30;backup`: `;` separates groups, `,` carriers, and `:` comes before a weight (default 1). `none`: no group. */
+/** `airtel:70,jio:30;backup`: `;` between groups, `,` between carriers, `:` before a weight. `none`: no group. */
 const groups = {
   value: 'GROUPS',
   form: 'carriers like airtel:70,jio:30;backup (groups with ;, weights behind :), or none',
@@ -20,7 +20,7 @@ const groups = {
   },
 };
 
-/** Written as `airtel=0.10 INR,jio=0.09 INR`, each carrier once. */
+/** `airtel=0.10 INR,jio=0.09 INR`, each carrier once. */
 const costs = {
   value: 'COSTS',
   form: 'what each carrier costs, like airtel=0.10 INR,jio=0.09 INR (each once), or none',
@@ -32,7 +32,7 @@ const costs = {
   },
 };
 
-/** A list of words separated by commas. `any` takes the condition away. */
+/** Words separated by commas. `any` removes the condition. */
 const several = (value: string, about: string) => {
   const parse = (text: string): readonly string[] | 'any' =>
     text === 'any' ? 'any' : [...new Set(text.split(',').map((word) => word.trim()))];
@@ -63,7 +63,7 @@ const MORE = {
 export const NEW_ROUTE = { carriers: required(groups, CARRIERS_ABOUT), ...MORE };
 export const CHANGED_ROUTE = { carriers: optional(groups, CARRIERS_ABOUT), ...MORE };
 
-/** The whole route: the endpoint replaces one. What is left out stays as it was. */
+/** The endpoint replaces the whole route, so options left out are filled from the stored one. */
 export async function wholeRoute(asked: Request, given: Values, before: Told = {}): Promise<Request> {
   const matches = new Map<string, unknown>(Object.entries(before.matches ?? {}));
   for (const [name, member] of Object.entries(MEMBERS)) {

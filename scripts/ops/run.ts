@@ -38,11 +38,10 @@ export const COMMANDS: readonly Command[] = [
   ...PAGE_COMMANDS,
 ];
 
-/** Outputs of a command: for answers and for errors. */
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
-  /** Where long commands show how far they are; absent: nowhere. */
+  /** Where long commands show progress; absent: nowhere. */
   readonly canvas?: Canvas;
 }
 
@@ -77,7 +76,7 @@ export async function runOps(
   }
 }
 
-/** Shows a stack trace only for bugs of this program, never for errors that the operator can correct. */
+/** Shows a stack trace only for bugs of this program, not for errors that the operator can correct. */
 function explain(error: unknown): { readonly text: string; readonly code: 1 | 2 } {
   if (error instanceof UsageError) return { text: error.message, code: 2 };
   if (error instanceof Failure || error instanceof StartError) return { text: error.message, code: 1 };

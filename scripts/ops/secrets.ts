@@ -34,7 +34,7 @@ export const SECRETS_COMMANDS: readonly Command[] = [
       'Keep a copy of the old key for as long as you keep backups that were made before.',
     async run({ settleSeconds }, { config, db, box, tell }) {
       const store = await db();
-      await box(); // Makes no key beside secrets that need another.
+      await box(); // Refuses to create a key beside secrets that need another one.
       const { secretKey, dataDir } = config;
       const keys = loadSecretKeys(secretKey, dataDir);
       if (keys().length === 1) {
@@ -73,11 +73,11 @@ const ONE_KEY =
 
 interface Pass {
   readonly resealed: number;
-  /** `field of id (collection)`. */
+  /** `field of id (collection)` */
   readonly unreadable: readonly string[];
 }
 
-/** Seals with the first key whatever was sealed with another one, until there is nothing more. */
+/** Reseals with the first key whatever another one has sealed, until nothing is left. */
 async function resealAll(db: Db, keys: SecretKeys): Promise<Pass> {
   for (let resealed = 0; ; ) {
     const pass = await resealOnce(db, keys);
@@ -100,7 +100,7 @@ async function resealOnce(db: Db, keys: SecretKeys): Promise<Pass> {
           const place = placeOf(name, document._id, field);
           try {
             const fresh = box.seal(box.open(text, place), place);
-            // Whoever has changed it meanwhile has sealed it with the new key.
+            // If somebody has changed it meanwhile, it is sealed with the new key already.
             const { modifiedCount } = await collection.updateOne(
               { _id: document._id, [path]: text },
               { $set: { [path]: fresh } },
@@ -122,7 +122,7 @@ function placeOf(collection: string, id: string, field: string): SealedPlace {
   return [collection, document, field] as SealedPlace; // names of SEALED_FIELDS
 }
 
-/** The sealed texts of a field, which may be below a list, each with its path in this document. */
+/** The sealed texts of a field, each with its path; the field may be inside lists. */
 function sealedTexts(value: unknown, field: string, at: readonly string[] = []): { path: string; text: string }[] {
   if (Array.isArray(value)) return value.flatMap((one, i) => sealedTexts(one, field, [...at, String(i)]));
   if (field === '')

@@ -13,7 +13,7 @@ import { newId } from '../../shared/platform/runtime/ids.ts';
 import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import type { Progress } from './command.ts';
 
-/** One of the two stores. `name` is for people: the address without user and password. */
+/** One of the two stores. `name` is its address without user and password. */
 export interface Place {
   readonly db: Db;
   readonly name: string;
@@ -35,18 +35,17 @@ interface Moved {
   readonly documents: number;
   readonly bytes: number;
   readonly ledgers: number;
-  /** The sum over all accounts, which is that of all amounts in the ledgers; the same on both sides. */
+  /** The sum of all accounts' balances, equal to the sum of all ledger amounts; the same on both sides. */
   readonly balances: number;
 }
 
-/** What each store makes anew: reports of processes, counts of a minute, what a start has tried, the schema. */
+/** Collections that each store makes anew: process reports, minute counts, start checks, the schema. */
 const OWN: ReadonlySet<string> = new Set(['processes', 'rate', 'start_checks', 'store_state']);
 
 /**
- * Copies everything from one store to another one, which must be empty, while no process uses either of them: documents, then
- * indexes. What was read is compared with what is in the target then, by the hash of each collection and by the ledgers. Until
- * the end the target refuses starts; after an interruption the same call begins anew. Changes nothing in the source. Throws a
- * `StartError` with one sentence.
+ * Copies everything into an empty store while no process uses either of them: documents, then indexes. Compares both by
+ * a hash of each collection and by the ledgers. Until the end the target refuses starts; after an interruption the same
+ * call starts over. The source is not changed. Throws a `StartError` with one sentence.
  */
 export async function moveStore(deps: MoveDeps): Promise<Moved> {
   const { source, target, progress } = deps;
@@ -66,7 +65,7 @@ export async function moveStore(deps: MoveDeps): Promise<Moved> {
   if (after.balances !== before.balances || after.ledgers !== before.ledgers) {
     throw notExact(deps, `${source.name} has credits of ${before.balances}, ${target.name} of ${after.balances}.`);
   }
-  await expectUnused(source); // A process that was started meanwhile may have written what was not read.
+  await expectUnused(source); // A process started meanwhile may have written what was not copied.
   await buildIndexes(target.db, ttl, progress); // Last: a TTL index must not remove a document before it was compared.
   const all = Object.values(collections);
   const [documents, bytes] = [sum(all.map((one) => one.documents)), sum(all.map((one) => one.bytes))];
@@ -75,7 +74,7 @@ export async function moveStore(deps: MoveDeps): Promise<Moved> {
   return { collections, documents, bytes, ...after };
 }
 
-/** Marks the target as unfinished, and empties it of what an interrupted copy has left. */
+/** Marks the target as unfinished, and removes what an interrupted copy has left. */
 async function begin(source: Place, target: Place): Promise<void> {
   for (const place of [source, target]) await expectUnused(place);
   await expectSchema(source.db);
@@ -84,7 +83,7 @@ async function begin(source: Place, target: Place): Promise<void> {
   }
   if ((await readSchema(target.db)) !== UNFINISHED_COPY) await expectEmpty(target);
   await setSchema(target.db, UNFINISHED_COPY);
-  await expectUnused(target); // Once more: a process that starts either sees the mark or is seen here.
+  await expectUnused(target); // Again: a process that starts either sees the mark or is seen here.
   for (const name of await namesIn(target.db)) await target.db.collection(name).drop();
 }
 
@@ -103,16 +102,12 @@ async function expectEmpty({ db, name }: Place): Promise<void> {
   }
 }
 
-/** The collections that are copied, by name. */
 async function namesIn(db: Db): Promise<readonly string[]> {
   const found = await db.listCollections({}, { nameOnly: true }).toArray();
   return found.flatMap(({ name }) => (OWN.has(name) || name.startsWith('system.') ? [] : [name])).sort();
 }
 
-/**
- * Builds the indexes one after the other, each by its own command. The embedded store answers a command only when all of its
- * indexes are built; with all indexes of a collection that would take too long.
- */
+/** One by one: the embedded store answers only when a command's indexes are all built, which could take too long. */
 async function buildIndexes(db: Db, indexes: readonly Index[], progress: Progress): Promise<void> {
   progress.begin('building indexes', indexes.length);
   for (const [done, index] of indexes.entries()) {
@@ -160,10 +155,10 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
-/** The bytes of a document as the store has them: no type, no order of fields and no number is changed by reading them. */
+/** A document's stored bytes, so that no type, field order or number changes by reading them. */
 type RawDocument = Uint8Array;
 
-/** All documents of a collection in the order of their ids. */
+/** A collection read in the order of ids. */
 interface Content {
   readonly documents: number;
   readonly bytes: number;
@@ -171,10 +166,10 @@ interface Content {
 }
 
 const SLICE = 1_000;
-/** A slice ends at this many bytes, even with fewer documents. One document may have 16 MB, a command 48 MB. */
+/** A slice ends at this many bytes, even with fewer documents. A document may have 16 MB, a command 48 MB. */
 const SLICE_BYTES = 8_000_000;
 
-/** Copies a collection. Returns what was read. `onDone` is told how many documents are copied so far. */
+/** Returns what was read. `onDone` gets the number of documents copied so far. */
 export function copyCollection(
   source: Db,
   target: Db,
@@ -213,7 +208,7 @@ async function* slicesOf(db: Db, collection: string): AsyncGenerator<readonly Ra
   let slice: RawDocument[] = [];
   let bytes = 0;
   for await (const document of cursor as AsyncIterable<unknown>) {
-    const raw = document as RawDocument; // `raw` makes the driver return the bytes, which its types do not say
+    const raw = document as RawDocument; // `raw` makes the driver return bytes, which its types do not say
     slice.push(raw);
     bytes += raw.length;
     if (slice.length < SLICE && bytes < SLICE_BYTES) continue;

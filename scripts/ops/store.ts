@@ -29,7 +29,7 @@ const LOOK_EVERY_MS = 250;
 const file = words('FILE', 'the path of a file', /^[^\0]+$/);
 const MEGABYTE = 1_048_576;
 
-/** The embedded store as a whole. With MongoDB its own tools do this (mongodump, mongorestore, validate). */
+/** Commands for the whole embedded store. MongoDB has its own tools (mongodump, mongorestore, validate). */
 export const STORE_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'store',
@@ -93,7 +93,7 @@ export const STORE_COMMANDS: readonly Command[] = [
   }),
 ];
 
-/** Starts the backup and polls until it is done. Throws a `Failure` with the reason when it failed. */
+/** Starts the backup and polls until it is done. Throws a `Failure` with the reason if it failed. */
 async function makeBackup(db: Db, path: string, onProgress: () => void): Promise<void> {
   for (let begin = true; ; begin = false) {
     let answer: Readonly<Record<string, unknown>>;
@@ -119,7 +119,7 @@ function embeddedDir(config: Config): string {
   return embeddedStoreDir(config.dataDir);
 }
 
-/** Writes the progress over the previous line, on a terminal only. */
+/** Overwrites the previous line, on a terminal only. */
 function progress(what: string, value: number): void {
   if (!process.stderr.isTTY) return;
   const shown = what === 'copied' ? `copied ${megabytes(value)} MB` : `${what} ${value}`;
@@ -146,7 +146,7 @@ const NOTES = `The address contains a password: keep it out of the command line,
 
 Stop the product first; the other store must be empty. It compares all documents and verifies the ledgers before the target may be used; until then starts on it are refused. When the command was interrupted, run it again: it begins anew. The source stays as it is. Never let the product run on both: each would send what waits. Take secret.key along: stored secrets cannot be read without it.`;
 
-/** Copying all data between the embedded store and a MongoDB, or between two of them. */
+/** Copies all data between the embedded store and a MongoDB, or between two MongoDBs. */
 export const STORE_MOVE_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'store',
@@ -182,7 +182,7 @@ async function move(
   return { text: [copied, checked, next].join('\n'), json: { from: source.name, to: target.name, ...moved } };
 }
 
-/** `settings`: what makes the product use it. */
+/** `settings`: how to make the product use it. */
 interface NamedStore extends Place {
   readonly settings: string;
 }
@@ -249,15 +249,15 @@ function onMongo(address: string, database: string): Pick<NamedStore, 'name' | '
   return { name, settings: `Set HARKARA_MONGODB_URI and HARKARA_MONGODB_DATABASE for ${name}` };
 }
 
-/** The store's address for people and for the audit: without user, password and options. */
+/** The address for people and the audit: without user, password and options. */
 function placeName(address: string, database: string): string {
   const [, scheme = '', hosts = ''] = /^(mongodb(?:\+srv)?:\/\/)(?:[^/@]*@)?([^/?]*)/.exec(address) ?? [];
   return `${scheme}${decodeURIComponent(hosts)}/${database}`;
 }
 
 /**
- * The product's own store. An embedded one is started inside this command, and listens where no other program looks for it: nothing
- * else may write to it. Throws `StartError` when a process has it.
+ * The product's own store. An embedded one is started inside this command on a private address, because nothing else
+ * may write to it. Throws `StartError` if a process has it open.
  */
 async function openOwnStore(config: Config): Promise<Store> {
   if (config.mongodbUri !== '') return connectStore(config, 0);

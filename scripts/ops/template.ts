@@ -33,7 +33,7 @@ const account = required(accountId, 'the account');
 const dltId = words('ID', '10 to 20 digits', /^[0-9]{10,20}$/);
 const template = required(dltId, 'its id on the DLT platform');
 const text = words('TEXT', 'text', /^[\s\S]+$/);
-/** Most bad rows of a file that are shown. */
+/** Bad rows shown at most. */
 const SHOWN_PROBLEMS = 50;
 type Imported = Extract<ImportedCsv, { readonly kind: 'imported' }>;
 
@@ -153,7 +153,7 @@ function shown(problems: readonly CsvProblem[], count: number): readonly string[
   return count > lines.length ? [...lines, `and ${count - lines.length} more`] : lines;
 }
 
-/** Registered templates of which the file says something else, row by row. */
+/** Registered templates that differ from the file, row by row. */
 function changesShown({ changed, changedCount, updated, stillSent }: Imported, update: boolean): readonly string[] {
   if (changedCount === 0) return [];
   const rows = changed.slice(0, SHOWN_PROBLEMS).map(({ line, dltId, changes }) => {
@@ -176,7 +176,7 @@ function changesShown({ changed, changedCount, updated, stillSent }: Imported, u
   ];
 }
 
-/** A text, or so much of a long one that the first difference shows. */
+/** A text, or the part of a long one around the first difference. */
 function around(text: string, other: string): string {
   const at = [...text].findIndex((sign, i) => sign !== [...other][i]);
   const start = Math.max(0, at - AROUND);
@@ -246,7 +246,7 @@ export const CHAT_TEMPLATE_COMMAND: Command = defineCommand({
   },
 });
 
-/** Each place of `params` has a line of its own: a send counts them. */
+/** One line for each place of `params`, because a send counts them. */
 function chatTemplateText({ params, header, ...one }: Told): string {
   const places = params.map((place: string, at: number) => [`params[${at}]`, place]);
   return recordText({ ...one, header: header?.text ?? header?.format ?? null, ...Object.fromEntries(places) });

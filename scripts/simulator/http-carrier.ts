@@ -15,12 +15,11 @@ export interface HttpCarrierOptions {
   /** The only user and password that are let in. Default: any; the password of a request then signs its receipts. */
   readonly user?: string;
   readonly password?: string;
-  /** Decides what happens to a message. Undefined leaves it to the magic numbers. */
+  /** Undefined leaves the outcome to the magic numbers. */
   readonly behaviour?: (to: string) => Outcome | undefined;
   readonly onMessage?: ((message: HttpMessage) => void) | undefined;
 }
 
-/** A message that it took. */
 export interface HttpMessage {
   readonly sid: string;
   readonly to: string;
@@ -28,18 +27,17 @@ export interface HttpMessage {
   readonly body: string;
 }
 
-/** A carrier that is reached over HTTP, in the shape of Twilio's Messages resource. */
+/** A carrier reached over HTTP, in the shape of Twilio's Messages resource. */
 export interface HttpCarrier {
   readonly port: number;
   readonly url: string;
-  /** How many requests came. */
   requests(): number;
   messages(): readonly HttpMessage[];
   /** Breaks all connections and refuses new ones. */
   close(): Promise<void>;
 }
 
-/** What a command_status of the magic numbers is here: HTTP status and error code (Twilio, "Error and warning dictionary"). */
+/** HTTP status and error code for a command_status of the magic numbers (Twilio, "Error and warning dictionary"). */
 const REFUSALS: ReadonlyMap<number, readonly [http: number, code: number, message: string]> = new Map([
   [STATUS.throttled, [429, 20429, 'Too many requests']],
   [STATUS.messageQueueFull, [503, 20503, 'Service unavailable']],
@@ -48,7 +46,7 @@ const REFUSALS: ReadonlyMap<number, readonly [http: number, code: number, messag
 ]);
 const OTHERWISE = [400, 21000, 'Refused'] as const;
 
-/** Words of Appendix B as the states of a message (Twilio, "Outbound message status in status callbacks"). */
+/** Twilio's message states for the words of Appendix B ("Outbound message status in status callbacks"). */
 const STATES: Readonly<Record<string, string>> = {
   DELIVRD: 'delivered',
   ENROUTE: 'sent',
@@ -57,7 +55,7 @@ const STATES: Readonly<Record<string, string>> = {
   EXPIRED: 'undelivered',
   REJECTD: 'undelivered',
 };
-/** It keeps no more messages than this. */
+/** More messages than these are forgotten. */
 const KEPT_MAX = 10_000;
 const CALLBACK_TRIES = 5;
 
@@ -105,7 +103,7 @@ export async function startHttpCarrier(options: HttpCarrierOptions = {}): Promis
     delays.after(outcome.answer === 'after-receipt' ? 50 : 0, () => sendJson(response, 201, answer));
   }
 
-  /** After any answer but a success the same is posted again. */
+  /** Repeats the post after any answer but a success. */
   async function post(callback: string, form: URLSearchParams, password: string, tries = 1): Promise<void> {
     if (callback === '') return;
     const fields = [...form].toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -23,17 +23,14 @@ export function webhookLine(post: ReceivedWebhook): string {
   return `${clock(post.at)} webhook ${clean(event)}${clean(message)}${again} · ${verdict[post.signature]} · ${answered} · ${clean(post.body)}`;
 }
 
-/** One mail as a line for people. */
 export function mailLine({ at, to, subject, text }: ReceivedMail): string {
   return `${clock(at)} mail    to ${clean(to.join(', '))}: ${clean(subject)} · ${clean(text)}`;
 }
 
-/** A message of the HTTP carrier as a line for people. */
 export function httpMessageLine({ to, from, body }: HttpMessage): string {
   return `${clock(Date.now())} http    ${clean(from)} → ${clean(to)}: ${clean(body)}`;
 }
 
-/** One event of the SMSC as a line for people. */
 export function smscLine(event: SmscEvent): string {
   const now = clock(Date.now());
   switch (event.kind) {
@@ -53,7 +50,6 @@ export function smscLine(event: SmscEvent): string {
   }
 }
 
-/** One event of the chat-app provider as a line for people. */
 export function providerLine(event: ProviderEvent): string {
   const now = clock(Date.now());
   switch (event.kind) {
@@ -76,7 +72,7 @@ function clock(time: number): string {
   return new Date(time).toTimeString().slice(0, 8);
 }
 
-/** Puts the text on one line, without characters that control a terminal. */
+/** Puts the text on one line without characters that control a terminal. */
 function clean(text: string): string {
   const shown = text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
   return shown.replaceAll(/\s/g, ' ').replaceAll(/[\p{Cc}\p{Cf}]/gu, '�');

@@ -1,10 +1,7 @@
 import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 
-/**
- * Listens on 127.0.0.1 and returns the port. With port 0 the system chooses a free one. Rejects with the error of `listen`
- * (EADDRINUSE).
- */
+/** Returns the port; 0 lets the system choose. Rejects with the error of `listen` (EADDRINUSE). */
 export async function listenLocally(server: Server, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -16,7 +13,7 @@ export async function listenLocally(server: Server, port: number): Promise<numbe
   return (server.address() as AddressInfo).port; // It listens on TCP, so this is never the name of a pipe.
 }
 
-/** Breaks all connections, then frees the port. */
+/** Breaks all connections and frees the port. */
 export async function closeAtOnce(server: HttpServer): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeAllConnections();

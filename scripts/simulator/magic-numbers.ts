@@ -8,15 +8,15 @@ export interface MagicNumber {
   readonly ending: string;
   readonly meaning: string;
   readonly outcome: Outcome;
-  /** The first `times` submits of a text to a number get `instead`. Then `outcome` comes once, and the count begins again. */
+  /** The first `times` submits of a text to a number get `instead`, the next one `outcome`; then it starts over. */
   readonly first?: { readonly times: number; readonly instead: Outcome };
-  /** Only this part of a longer text gets `outcome`. The other parts are delivered. */
+  /** Only this part of a long text gets `outcome`; the others are delivered. */
   readonly onlyPart?: number;
 }
 
 const DELIVERED: Outcome = { receipts: [{ stat: 'DELIVRD' }] };
 
-/** The whole table. docs/magic-numbers.md has the same table for people. */
+/** docs/magic-numbers.md has the same table for people. */
 export const MAGIC_NUMBERS: readonly MagicNumber[] = [
   { ending: '101', meaning: 'failed', outcome: { receipts: [{ stat: 'UNDELIV', err: '001' }] } },
   { ending: '102', meaning: 'expired', outcome: { receipts: [{ stat: 'EXPIRED', err: '027' }] } },
@@ -97,13 +97,12 @@ export const MAGIC_NUMBERS: readonly MagicNumber[] = [
 
 const ENDING_DIGITS = 3;
 
-/** For how many texts the submits are counted. When there are more, the counts of the oldest are forgotten. */
+/** Texts whose submits are counted; the oldest are forgotten first. */
 const MAX_COUNTED = 10_000;
 
-/** What the table looks at. */
 type MagicSubmit = Pick<Submit, 'to' | 'body'> & Partial<Pick<Submit, 'concatenation'>>;
 
-/** The behaviour that the table describes. Each call makes one with counts of its own. */
+/** The table's behaviour, with counts of its own for each call. */
 export function magicNumbers(): (submit: MagicSubmit) => Outcome {
   const byEnding = new Map(MAGIC_NUMBERS.map((magic) => [magic.ending, magic]));
   const counts = new RecentCounts(MAX_COUNTED);
@@ -114,7 +113,7 @@ export function magicNumbers(): (submit: MagicSubmit) => Outcome {
     if (magic.onlyPart !== undefined && magic.onlyPart !== submit.concatenation?.part) return DELIVERED;
     if (magic.first === undefined) return magic.outcome;
 
-    // The key leaves out the user data header, because a client may use another reference on its second try.
+    // Without the user data header, whose reference a client may change on its second try.
     const key = `${submit.to}\n${submit.body.toString('latin1')}`;
     if (counts.add(key) <= magic.first.times) return magic.first.instead;
     counts.forget(key);

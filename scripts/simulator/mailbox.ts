@@ -2,7 +2,6 @@ import type { AddressInfo } from 'node:net';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
-/** A mail as somebody reads it. */
 export interface ReceivedMail {
   readonly at: number;
   readonly from: string;
@@ -16,16 +15,16 @@ export interface ReceivedMail {
 export interface MailboxOptions {
   /** TCP port on 127.0.0.1. Default 0: the system chooses a free one. */
   readonly port?: number;
-  /** What the server answers to a recipient in place of taking the mail, such as `{ code: 450, words: 'later' }`. */
+  /** The answer that refuses a recipient, such as `{ code: 450, words: 'later' }`. */
   readonly refuse?: (to: string) => { readonly code: number; readonly words: string } | undefined;
-  /** Only this name and password are let in. Absent: nobody has to sign in. */
+  /** The only user that may sign in. Absent: nobody has to. */
   readonly user?: { readonly name: string; readonly password: string };
   readonly onMail?: ((mail: ReceivedMail) => void) | undefined;
 }
 
 export interface Mailbox {
   readonly port: number;
-  /** The mails that came, oldest first. */
+  /** Oldest first. */
   mails(): readonly ReceivedMail[];
   close(): Promise<void>;
 }
@@ -33,7 +32,7 @@ export interface Mailbox {
 const KEPT = 200;
 const OCTETS_MAX = 1_000_000;
 
-/** A mail server on 127.0.0.1 that takes every mail and passes none on. */
+/** A mail server on 127.0.0.1 that accepts every mail and passes none on. */
 export async function startMailbox({ port = 0, refuse, user, onMail }: MailboxOptions = {}): Promise<Mailbox> {
   const mails: ReceivedMail[] = [];
   const server = new SMTPServer({
@@ -76,7 +75,7 @@ export async function startMailbox({ port = 0, refuse, user, onMail }: MailboxOp
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
   });
-  // Clients that break off are no concern of a mailbox.
+  // Clients that break off do not matter.
   server.on('error', () => {});
   return {
     port: (server.server.address() as AddressInfo).port, // it listens on a port

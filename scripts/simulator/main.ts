@@ -9,10 +9,7 @@ import { readCommand, type Settings } from './settings.ts';
 import { phoneSays } from './smsc/phone-text.ts';
 import { startSmsc } from './smsc.ts';
 
-/**
- * Runs the simulator as a process: `node --import tsx scripts/simulator/main.ts --help`. SIGINT or SIGTERM ends it with exit code
- * 0.
- */
+/** Runs the simulator as a process (see `--help`). SIGINT or SIGTERM ends it with exit code 0. */
 async function run(settings: Settings): Promise<void> {
   const print = settings.quiet ? undefined : (line: string) => console.log(line);
   const smsc = await startSmsc({ ...settings.smsc, onEvent: print && ((event) => print(smscLine(event))) });
@@ -45,8 +42,7 @@ async function run(settings: Settings): Promise<void> {
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
-  // A process that was started with a channel (by PM2, for example) loses the channel when its starter ends. Then nobody else
-  // would stop it.
+  // A lost channel means that the starter (such as PM2) is gone, and nobody else would stop this process.
   process.once('disconnect', stop);
 
   console.log(
@@ -66,10 +62,7 @@ function fail(error: unknown): void {
   process.exit(1);
 }
 
-/**
- * The environment, and for what it does not set (an empty variable sets nothing) the lines of `.env`, or of the file that
- * `HARKARA_ENV_FILE` names.
- */
+/** The environment, then `.env` or the file of `HARKARA_ENV_FILE`. Empty variables count as unset. */
 function readEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const file = environment.HARKARA_ENV_FILE ?? '.env';
   const lines = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};

@@ -17,46 +17,42 @@ import { Sends } from './provider/sends.ts';
 import { type AskedTemplate, TemplateReviews } from './provider/template-reviews.ts';
 import { TEMPLATES, type Template } from './provider/templates.ts';
 
-/** A running chat-app provider. Requests and answers have the shapes of the WhatsApp Cloud API. */
+/** A running chat-app provider in the shapes of the WhatsApp Cloud API. */
 export interface Provider {
   /** Address without a version, such as `http://127.0.0.1:4020`. */
   readonly url: string;
   readonly options: ProviderOptions;
-  /** Every request for a send, refused ones too, oldest first. */
+  /** All requests to send, refused ones included, oldest first. */
   seen(): readonly SeenSend[];
-  /** The sends that were accepted. Each of them reached the customer. */
   taken(): readonly TakenSend[];
-  /** The messages of customers that were marked as read, oldest first. */
+  /** Marks of customers' messages as read, oldest first. */
   reads(): readonly ReadMark[];
-  /** Sets the address for callbacks, after a verify challenge. Rejects when the challenge is answered wrongly. */
+  /** Sets the address for callbacks after a verify challenge. Rejects if the challenge is answered wrongly. */
   enterApp(app: App): Promise<void>;
-  /** Lets a customer write a text, to `number` or else the first number. Returns the message's id. */
+  /** A customer writes a text to `number` (default: the first). Returns the message's id. */
   says(from: string, text: string, number?: string): string;
-  /**
-   * Lets a customer send a message of any type. `message` has that type's own members, as in the Cloud API. Returns the message's
-   * id.
-   */
+  /** A customer sends a message of any type, with that type's members as in the Cloud API. Returns its id. */
   sends(from: string, message: Readonly<Record<string, unknown>>, number?: string): string;
-  /** Lets a customer send a file to the first number. Returns the message's id. */
+  /** A customer sends a file to the first number. Returns the message's id. */
   sendsFile(from: string, file: CustomersFile): string;
-  /** Keeps a file as if a customer had sent it, and tells nobody. Returns the message's own members. */
+  /** Stores a file as if a customer had sent it, without a callback. Returns the message's members. */
   keepsFile(file: CustomersFile): Readonly<Record<string, unknown>>;
-  /** How the files of customers were read, oldest first. */
+  /** Reads of customers' files, oldest first. */
   fileReads(): readonly FileRead[];
-  /** Posts `value` as a signed callback, without changing it. */
+  /** Posts `value` unchanged as a signed callback. */
   post(value: CallbackValue): void;
-  /** Every request for a template, for its change or its deletion, refused ones too: method, name and HTTP status. */
+  /** All requests about templates, refused ones included: method, name and HTTP status. */
   templateRequests(): readonly AskedTemplate[];
-  /** The files that were uploaded for headers of templates: their types, oldest first. */
+  /** Types of the files uploaded for template headers, oldest first. */
   uploads(): readonly string[];
-  /** How many callbacks have not been answered with 200 yet. */
+  /** Callbacks not yet answered with 200. */
   pendingCallbacks(): number;
-  /** From now on refuses every send, or every one from `number`, with this error. Undefined ends that. */
+  /** Refuses every send, or every one from `number`, with this error until it is called with undefined. */
   refuseAll(error: GraphError | undefined, number?: string): void;
   close(): Promise<void>;
 }
 
-/** A number with what belongs to it: its templates are those of its business account, its customers have sessions with it alone. */
+/** A number with its business account's templates and its own sessions with customers. */
 type BusinessNumber = ReturnType<typeof openNumber>;
 
 interface Shared {
@@ -82,7 +78,7 @@ function openNumber(options: ProviderOptions, templates: Template[], { delays, u
   return { options, callbacks, customers, sends, reviews, media, routes };
 }
 
-/** The number that a request is about: by an id in its path, or by the parameter `number` of the paths for people. */
+/** The number of a request: by an id in the path, or by the parameter `number` of the paths for people. */
 function numberOf(numbers: readonly BusinessNumber[], path: string): BusinessNumber | undefined {
   const { pathname, searchParams } = new URL(path, 'http://provider');
   const id = pathname.split('/')[2] ?? '';
@@ -94,9 +90,9 @@ function numberOf(numbers: readonly BusinessNumber[], path: string): BusinessNum
   );
 }
 
-/** Starts a provider on 127.0.0.1. Rejects with the error of `listen`. */
+/** Rejects with the error of `listen`. */
 export async function startProvider(given: Partial<ProviderOptions> = {}): Promise<Provider> {
-  // Requests for templates change these copies of the lists.
+  // Copies, because requests change templates.
   const templates = [...(given.templates ?? TEMPLATES)];
   const options: ProviderOptions = { ...PROVIDER_DEFAULTS, ...given, templates };
   const delays = new Delays();

@@ -5,32 +5,28 @@ import { RecentCounts } from './pace/pace.ts';
 import { Received, type ReceivedWebhook, Signatures } from './receiver/received.ts';
 
 export interface ReceiverOptions {
-  /** TCP port on 127.0.0.1. Default 0: the system chooses a free one. */
+  /** TCP port on 127.0.0.1. Default 0: the system chooses. */
   readonly port?: number;
-  /** Secrets (`whsec_…`) that are trusted on every path. */
+  /** Secrets (`whsec_…`) trusted on every path. */
   readonly secrets?: readonly string[];
-  /** How many posts to remember. Default 10,000. */
+  /** Posts to remember. Default 10,000. */
   readonly keep?: number;
-  /**
-   * Decides the answer. Undefined leaves the decision to the path. The post has no `status` yet, because that depends on the
-   * answer.
-   */
+  /** Decides the answer; undefined leaves it to the path. The post has no `status` yet. */
   readonly respond?: ((post: Omit<ReceivedWebhook, 'status'>) => Partial<Reply> | undefined) | undefined;
-  /** Called with each post when its answer is decided. */
+  /** Called with each post once its answer is decided. */
   readonly onWebhook?: ((post: ReceivedWebhook) => void) | undefined;
-  /** More pages for GET, by path. What a page returns is shown as JSON. */
+  /** More pages for GET by path; their results are shown as JSON. */
   readonly pages?: Readonly<Record<string, () => unknown>>;
-  /** POST to one of these paths calls the action instead of counting as a webhook. What the action returns is shown as JSON. */
+  /** A POST to one of these paths runs the action and shows its result as JSON; it counts as no webhook. */
   readonly actions?: Readonly<Record<string, (url: URL, body: string) => unknown>>;
 }
 
-/** A running webhook receiver. */
 export interface Receiver {
-  /** Address to post to, without a path, such as `http://127.0.0.1:4010`. */
+  /** Without a path, such as `http://127.0.0.1:4010`. */
   readonly url: string;
-  /** The posts that came, oldest first. */
+  /** Oldest first. */
   received(): ReceivedWebhook[];
-  /** Trusts a secret on one path (without its query), or on all paths. Throws RangeError when it is not a secret. */
+  /** Trusts a secret on one path (without its query) or on all. Throws RangeError for an invalid secret. */
   trust(secret: string, path?: string): void;
   /** Breaks all connections and frees the port. */
   close(): Promise<void>;
@@ -42,11 +38,11 @@ const MAX_COUNTED_IDS = 100_000;
 const SHOWN_POSTS = 50;
 
 /**
- * Starts a webhook receiver on 127.0.0.1. Rejects with the error of `listen`.
+ * Rejects with the error of `listen`.
  *
- * `POST` to any path is a webhook; `replyTo` lists what parts of the path do. `?secret=whsec_…` gives the secret for
- * its signature. `PUT` to a path trusts the secret in the body on that path. `GET /` shows the last posts to a person, `GET
- * /received` shows all of them as JSON.
+ * A `POST` to any path is a webhook; the path decides the answer (`replyTo`). `?secret=whsec_…` gives the secret for
+ * its signature. `PUT` to a path trusts the secret in the body on that path. `GET /` shows the last posts to a person,
+ * `GET /received` all of them as JSON.
  */
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const received = new Received(options.keep ?? 10_000);
@@ -101,7 +97,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
         else get(url.pathname, received, pages, response);
       })
       .catch((error: unknown) => {
-        // The sender went away too early, or the `?secret=` is not a secret. In the second case the sender gets an answer.
+        // The sender broke off, or `?secret=` is invalid; in the second case the sender gets an answer.
         if (!response.headersSent) text(response, 400, `${error instanceof Error ? error.message : 'unreadable'}\n`);
       });
   });
@@ -127,7 +123,7 @@ function send(response: ServerResponse, reply: Reply): void {
   }
 }
 
-/** Sets the length beforehand, so that the answer is not sent in chunks. */
+/** Sets the length, so that the answer is not chunked. */
 function finish(response: ServerResponse, status: number, headers: OutgoingHttpHeaders, body: string | Buffer): void {
   const bodiless = status === 204 || status === 304;
   response.writeHead(status, bodiless ? headers : { ...headers, 'content-length': Buffer.byteLength(body) });
@@ -163,7 +159,7 @@ function text(response: ServerResponse, status: number, body: string): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(body);
 }
 
-/** Reads the whole body. Undefined when it is longer than `limit`. Rejects when the sender goes away too early. */
+/** Undefined if the body is longer than `limit`. Rejects if the sender breaks off. */
 function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -181,7 +177,7 @@ function requestUrl(request: IncomingMessage): URL | undefined {
   try {
     return new URL(request.url ?? '/', 'http://127.0.0.1');
   } catch {
-    // The request target is no valid URL. The caller answers with 400.
+    // An invalid URL: the caller answers with 400.
     return undefined;
   }
 }
@@ -196,18 +192,18 @@ function jsonObject(body: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(body);
     return typeof value === 'object' && value !== null ? { ...value } : {};
   } catch {
-    // The body is not JSON. The caller keeps it as it came.
+    // No JSON: the caller keeps the body as it came.
     return {};
   }
 }
 
-/** How the receiver answers a post. The path of the post decides; its segments are read from left to right. */
+/** The answer to a post, from the segments of its path. */
 interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Pause before the answer, in milliseconds. */
+  /** Milliseconds before the answer. */
   readonly delayMs: number;
-  /** The connection is broken instead of answered. */
+  /** Breaks the connection in place of an answer. */
   readonly drop: boolean;
   /** Length of the answer's body. */
   readonly octets: number;
@@ -215,17 +211,15 @@ interface Reply {
 
 const PLAIN_REPLY: Reply = { status: 200, headers: {}, delayMs: 0, drop: false, octets: 0 };
 
-/** The longest pause. A request that somebody forgot must not stay for ever. */
+/** So that a forgotten request ends some day. */
 const MAX_DELAY_MS = 600_000;
 
-/** The longest body of an answer. */
 const MAX_OCTETS = 100_000_000;
 
 /**
- * Reads the segments of a path: `/status/500`, `/slow/3000`, `/redirect`, `/410`, `/flaky/3` (500 for the first three tries of
- * each webhook-id, then 200), `/retry-after/5`, `/drop`, `/big/1000000`. They can be combined, as in
- * `/slow/200/status/503/retry-after/5`. Unknown segments mean nothing. `tries` says how often this webhook-id came: 1 for the
- * first time.
+ * Reads the segments of a path: `/status/500`, `/slow/3000`, `/redirect`, `/410`, `/flaky/3` (500 for the first three
+ * tries of each webhook-id, then 200), `/retry-after/5`, `/drop`, `/big/1000000`. They can be combined, as in
+ * `/slow/200/status/503/retry-after/5`; others mean nothing. `tries` counts from 1 for each webhook-id.
  */
 function replyTo(path: string, tries: number): Reply {
   const segments = path.split('/');

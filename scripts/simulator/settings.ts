@@ -5,7 +5,7 @@ import { DEFAULT_ALPHABETS } from './smpp/text.ts';
 import { SMSC_DEFAULTS, type SmscOptions } from './smsc/options.ts';
 import { ID_FORMS, RECEIPT_DIALECTS, RECEIPT_FORMS } from './smsc/receipts.ts';
 
-/** Settings of the command. A flag overrides its environment variable, the variable a line of `.env`, and that the default. */
+/** A flag overrides its environment variable, that a line of `.env`, and that the default. */
 export interface Settings {
   readonly smsc: Partial<SmscOptions>;
   readonly provider: Partial<ProviderOptions>;
@@ -16,7 +16,6 @@ export interface Settings {
   readonly quiet: boolean;
 }
 
-/** What the command line asks for. */
 export type Command =
   | { readonly kind: 'run'; readonly settings: Settings }
   | { readonly kind: 'help' | 'wrong'; readonly text: string };
@@ -76,7 +75,7 @@ const SETTINGS: readonly Setting[] = [
   { flag: 'quiet', value: '0|1', standard: '0', meaning: 'print nothing about messages' },
 ];
 
-/** Reads the settings. `wrong` comes with a sentence that says what is wrong. */
+/** `wrong` has a sentence that says what is wrong. */
 export function readCommand(
   argv: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -93,7 +92,7 @@ export function readCommand(
     }
     return { kind: 'run', settings: settings((flag) => given.get(flag) ?? '') };
   } catch (error) {
-    // parseArgs and the readers below throw errors whose texts are written for the person at the command line.
+    // parseArgs and the readers below throw errors with texts for people.
     return { kind: 'wrong', text: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -145,12 +144,12 @@ function settings(text: (flag: string) => string): Settings {
   };
 }
 
-/** People type `--quiet` without a value. */
+/** Allows `--quiet` without a value. */
 function bareQuiet(argv: readonly string[]): string[] {
   return argv.map((word) => (word === '--quiet' ? '--quiet=1' : word));
 }
 
-/** The environment variable of a flag: `--smsc-port` has `HARKARA_SIMULATOR_SMSC_PORT`. */
+/** `--smsc-port` has `HARKARA_SIMULATOR_SMSC_PORT`. */
 function variable(flag: string): string {
   return `HARKARA_SIMULATOR_${flag.toUpperCase().replaceAll('-', '_')}`;
 }

@@ -11,18 +11,15 @@ import { AuditFile, type SessionInfo, Sessions } from './smsc/sessions.ts';
 
 export interface SmscStats {
   readonly submits: Readonly<SubmitCounts>;
-  /** The most submits in one second. `peakUnanswered` is the most that had no answer at one time on one session. */
+  /** The most submits in a second; `peakUnanswered`: the most without an answer at one time on one session. */
   readonly peakPerSecond: number;
   readonly peakUnanswered: number;
-  /** Counts of deliver_sm, both receipts and messages from phones. */
+  /** Of deliver_sm: receipts and messages from phones. */
   readonly deliveries: Readonly<DeliveryCounts>;
-  /**
-   * Number of deliver_sm that wait, were sent without an answer yet, or will be tried again. `waiting` counts those that wait, by
-   * system_id.
-   */
+  /** deliver_sm that wait, are unanswered or will be retried; `waiting` counts only the first kind, by system_id. */
   readonly pending: number;
   readonly waiting: Readonly<Record<string, number>>;
-  /** Receipts that are due and held back by `hold()`. */
+  /** Due receipts held back by `hold()`. */
   readonly held: number;
   readonly connections: number;
   readonly binds: number;
@@ -31,19 +28,19 @@ export interface SmscStats {
   readonly bad: number;
 }
 
-/** How often to look for deliver_sm that were not answered in time. */
+/** Interval of looking for deliver_sm that were not answered in time. */
 const EXPIRE_MS = 100;
 
 const MAX_CONNECTIONS = 1_000;
 
-/** Starts an SMSC on 127.0.0.1. Rejects with the error of `listen` (EADDRINUSE), or of opening the log file. */
+/** Rejects with the error of `listen` (EADDRINUSE), or of opening the log file. */
 export async function startSmsc(overrides: Partial<SmscOptions> = {}): Promise<Smsc> {
   const smsc = new Smsc({ ...SMSC_DEFAULTS, ...overrides });
   await smsc.listen();
   return smsc;
 }
 
-/** A carrier's SMSC. Any number of clients can use it. */
+/** A carrier's SMSC for any number of clients. */
 export class Smsc {
   readonly #options: SmscOptions;
   readonly #audit: AuditFile | undefined;
@@ -110,12 +107,11 @@ export class Smsc {
     return this.#sessions.info();
   }
 
-  /** The last accepted messages, oldest first. Each segment is one of them. */
+  /** The last accepted messages, oldest first, each segment by itself. */
   messages(): Submit[] {
     return this.#kept.all();
   }
 
-  /** The whole texts of those messages. */
   texts(): WholeText[] {
     return wholeTexts(this.#kept.all());
   }
@@ -132,17 +128,15 @@ export class Smsc {
     for (const session of this.#sessions.addressed()) session.reset();
   }
 
-  /** Asks all bound sessions to unbind. */
   unbindSessions(): void {
     this.#sessions.requestAll(COMMAND.unbind);
   }
 
-  /** Sends enquire_link on all bound sessions. */
   enquireSessions(): void {
     this.#sessions.requestAll(COMMAND.enquireLink);
   }
 
-  /** Acts like a carrier that hangs: until `resume()`, nothing is read or sent, not even on new connections. */
+  /** Hangs like a faulty carrier: until `resume()` nothing is read or sent, not even on new connections. */
   pause(): void {
     this.#setPaused(true);
   }
@@ -151,17 +145,16 @@ export class Smsc {
     this.#setPaused(false);
   }
 
-  /** From now on, receipts that become due wait for `release()`. */
+  /** Receipts that become due wait for `release()`. */
   hold(): void {
     this.#acceptance.hold();
   }
 
-  /** Sends the held receipts. */
   release(): void {
     this.#acceptance.release();
   }
 
-  /** Writes these bytes to all sessions, or to one, without changing them. Throws RangeError if there is none. */
+  /** Writes raw bytes to all sessions, or to one. Throws RangeError if there is none. */
   inject(bytes: Buffer, sessionId?: number): void {
     const targets = this.#sessions.addressed(sessionId);
     if (targets.length === 0) throw new RangeError('no such session');

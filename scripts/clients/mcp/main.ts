@@ -6,8 +6,9 @@ import { serverOf } from './server.ts';
 import { toolsOf } from './tools.ts';
 
 /**
- * `npm run --silent mcp [-- --send]`, and `harkara-mcp` of the package: the gateway for agents, over the Model Context Protocol on
- * stdin and stdout. The key comes from the environment (HARKARA_KEY), as options stand in the list of processes.
+ * `npm run --silent mcp [-- --send]`, and `harkara-mcp` of the package: the gateway for agents, by the Model Context
+ * Protocol on stdin and stdout. The key comes from the environment (HARKARA_KEY), because options are visible in the
+ * process list.
  */
 const { send } = parseArgs({ options: { send: { type: 'boolean', default: false } } }).values;
 const { HARKARA_URL = 'http://127.0.0.1:3000', HARKARA_KEY = '' } = process.env;

@@ -14,14 +14,14 @@ export interface Gateway {
   readonly key: string;
 }
 
-/** What a person is asked. */
+/** The form that asks a person for consent. */
 const AGREE = {
   type: 'object' as const,
   properties: { send: { type: 'boolean' as const, title: 'Send it', description: 'It is paid and leaves at once.' } },
   required: ['send'],
 };
 
-/** One connection's server: the tools, each a request to the gateway with the key of whoever started it. */
+/** The server of one connection. Each tool is a request to the gateway with the starter's key. */
 export function serverOf(gateway: Gateway, version: string, tools: readonly Tool[]): McpServer {
   const server = new McpServer({ name: 'harkara', version }, { instructions: INSTRUCTIONS });
   for (const { name, about, takes, call, dryRun } of tools) {
@@ -38,7 +38,7 @@ export function serverOf(gateway: Gateway, version: string, tools: readonly Tool
     server.registerTool(name, config, async (given, { mcpReq }) => {
       const agreed = acceptedContent(mcpReq.inputResponses, 'agreed');
       if (agreed?.send === true) {
-        // The state comes back with the agreement. As the Idempotency-Key it makes one message of all attempts.
+        // The request state returns with the consent. As the Idempotency-Key it makes all attempts one message.
         const once = mcpReq.requestState<string>() ?? randomUUID();
         const send = () => ask(gateway, call, given, once);
         return told(await send().catch(send));
@@ -56,10 +56,10 @@ export function serverOf(gateway: Gateway, version: string, tools: readonly Tool
   return server;
 }
 
-/** The gateway names all that is wrong at once, and what to do; a validator of schemas says which pattern did not match. */
+/** Leaves validation to the gateway, which names all errors and what to do; a schema validator names only a pattern. */
 const GATEWAY_CHECKS = {
   getValidator<T>(): JsonSchemaValidator<T> {
-    // The protocol has arguments as an object, or none.
+    // The protocol sends an object or nothing.
     return (given) => ({ valid: true, data: (given ?? {}) as T, errorMessage: undefined });
   },
 };
@@ -74,7 +74,6 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** Rejects when there was no answer of the gateway. */
 async function ask({ url, key }: Gateway, call: Call, given: Arguments, idempotencyKey?: string): Promise<Answer> {
   const path = call.path.replaceAll(/\{(\w+)\}/g, (_, part) => encodeURIComponent(String(given[part])));
   const rest = Object.entries(given).filter(([name]) => !call.parts.includes(name));

@@ -2,7 +2,7 @@ import type { Contract } from '../../../gateway/api/contract.ts';
 import type { Schema } from '../../../gateway/http/fields/field.ts';
 import { type Api, apiOf, type Call, nameOf } from '../calls.ts';
 
-/** What an agent may ask for: an endpoint, by its name in the clients. Its fields and texts are those of the gateway's document. */
+/** Reading tools and the client calls behind them; fields and texts come from the gateway's document. */
 const READS = {
   search_messages: 'messages.list',
   explain_message: 'messages.get',
@@ -24,7 +24,7 @@ const READS = {
   dry_run_chat_text: 'chatapp.sendTextDryRun',
 } as const;
 
-/** Only with `--send`, and after a person has agreed to what the dry run says. */
+/** Only with `--send`, and after a person has agreed to the dry run. */
 const SENDS = {
   send_sms: 'sms.send',
   send_chat_template: 'chatapp.send',
@@ -34,14 +34,13 @@ const SENDS = {
 export interface Tool {
   readonly name: string;
   readonly about: string;
-  /** JSON Schema of its arguments: parts of the path, the query, and the body in one object. */
+  /** JSON Schema of the arguments: path parameters, query and body in one object. */
   readonly takes: Schema;
   readonly call: Call;
-  /** The dry run of a send. */
   readonly dryRun: Call | undefined;
 }
 
-/** The tools that a gateway's document offers. A gateway of another version may lack some. */
+/** The tools that the gateway's document allows; another version may lack some. */
 export function toolsOf(contract: Contract, { send }: { readonly send: boolean }): Tool[] {
   const api = apiOf(contract);
   return Object.entries({ ...READS, ...(send && SENDS) }).flatMap(([name, wanted]) => {
@@ -82,7 +81,7 @@ function schemaOf({ types }: Api, { parts, query, bodies }: Call): Schema {
   };
 }
 
-/** With what its references name in place of them. No request contains itself. */
+/** Replaces references by their schemas. No request contains itself, so this ends. */
 function inlined(schema: Schema, types: ReadonlyMap<string, Schema>): Schema {
   return JSON.parse(
     JSON.stringify(schema, (_, value) => {

@@ -1,20 +1,16 @@
 /** Tasks that are due within the same step run together, on one timer. */
 const STEP_MS = 5;
 
-/**
- * Runs tasks later. Needs one timer per step of 5 ms, however many tasks the step has. So thousands of receipts a second cost
- * little.
- */
+/** Runs tasks later with one timer for each step, so that thousands of receipts a second cost little. */
 export class Delays {
   readonly #due = new Map<number, { readonly timer: NodeJS.Timeout; readonly tasks: (() => void)[] }>();
   #size = 0;
 
-  /** Number of tasks that have not run yet. */
   get size(): number {
     return this.#size;
   }
 
-  /** Runs `task` after `delayMs`, or up to 5 ms later. If `delayMs` is 0 or less, runs it at once. */
+  /** Runs `task` after `delayMs`, up to one step later; at once if that is 0 or less. */
   after(delayMs: number, task: () => void): void {
     if (delayMs <= 0) {
       task();
@@ -32,7 +28,6 @@ export class Delays {
     this.#due.set(step, { timer, tasks: [task] });
   }
 
-  /** Forgets all tasks that have not run yet. */
   clear(): void {
     for (const { timer } of this.#due.values()) clearTimeout(timer);
     this.#due.clear();
@@ -48,8 +43,8 @@ export class Delays {
 }
 
 /**
- * Counts submits per second, as carriers do. A second begins with the first submit after the last second ended. Also keeps the
- * largest count, so that a test can check whether a client kept to its rate.
+ * Counts submits per second, as carriers do: a second begins with the first submit after the last one ended. Keeps the
+ * largest count, so that a test can check a client's rate.
  */
 export class RateLimit {
   readonly #perSecond: number;
@@ -61,7 +56,6 @@ export class RateLimit {
     this.#perSecond = perSecond;
   }
 
-  /** Counts a submit. Returns whether it is within the limit. */
   admits(): boolean {
     const now = performance.now();
     if (now - this.#began >= 1_000) {
@@ -75,8 +69,8 @@ export class RateLimit {
 }
 
 /**
- * Counts how often each recent key came, in bounded memory. Keeps two generations of up to `limit` keys. When the younger one is
- * full, the older one is dropped.
+ * Counts recent keys in bounded memory: two generations of up to `limit` keys, of which the older is dropped when the
+ * younger is full.
  */
 export class RecentCounts {
   readonly #limit: number;
@@ -87,7 +81,7 @@ export class RecentCounts {
     this.#limit = limit;
   }
 
-  /** Counts the key once more. Returns how often it came: 1 for the first time. */
+  /** Returns how often the key came: 1 for the first time. */
   add(key: string): number {
     const count = (this.#young.get(key) ?? this.#old.get(key) ?? 0) + 1;
     if (this.#young.size >= this.#limit && !this.#young.has(key)) {

@@ -6,7 +6,7 @@ import type { TakenSend } from './options.ts';
 import { contactOf, type Person, USER_ID } from './persons.ts';
 import type { Template } from './templates.ts';
 
-/** The app that gets the callbacks, as a person enters it in the provider's settings. */
+/** The app that gets callbacks, as entered in the provider's settings. */
 export interface App {
   readonly url: string;
   readonly appSecret: string;
@@ -31,7 +31,7 @@ export interface CallbackValue {
   readonly user_preferences?: readonly object[];
 }
 
-/** One change of an entry. Its field is `messages`, or one that reports on templates. */
+/** A change of an entry; its field is `messages`, or one that reports on templates. */
 interface Change {
   readonly field: string;
   readonly value: object;
@@ -47,8 +47,8 @@ const LONGEST_RETRY_MS = 60_000;
 const OK = 200;
 
 /**
- * Posts messages and statuses to the app, signed, and repeats each until it is answered with 200. Values of the same moment go in
- * one post, each as an entry of its own. While no app is entered, they wait in memory.
+ * Posts signed messages and statuses to the app and repeats each until it is answered with 200. Values of the same
+ * moment share a post, each as its own entry. Without an app they wait in memory.
  */
 export class Callbacks {
   readonly #options: CallbackOptions;
@@ -62,15 +62,12 @@ export class Callbacks {
     this.#options = options;
   }
 
-  /** Posts that are not acknowledged yet, and values that wait for an app. */
+  /** Posts not yet acknowledged, and values that wait for an app. */
   get pending(): number {
     return this.#open + this.#waiting.length;
   }
 
-  /**
-   * Sends the verify challenge to the app's address, as the provider does when a person enters it. Rejects when the answer is
-   * wrong.
-   */
+  /** Sends the verify challenge, as the provider does when an app is entered. Rejects on a wrong answer. */
   async enter(app: App): Promise<void> {
     const url = new URL(app.url);
     const challenge = String(1_000_000 + Math.floor(Math.random() * 9_000_000));
@@ -91,7 +88,6 @@ export class Callbacks {
     return this.#addChange({ field, value: { messaging_product: 'whatsapp', metadata, ...value } });
   }
 
-  /** The same for a change of a template. */
   addTemplateChange(field: string, value: object): void {
     void this.#addChange({ field, value });
   }
@@ -166,7 +162,7 @@ export class Callbacks {
 
 export const SESSION_MS = 24 * 3_600_000;
 
-/** The callback value that tells the app a message's status. The price is named with `sent` and with `delivered`. */
+/** The value that reports a message's status. `sent` and `delivered` include the price. */
 export function statusValue(
   message: TakenSend,
   person: Person,
@@ -175,7 +171,7 @@ export function statusValue(
 ): CallbackValue {
   const pricing = { billable: true, pricing_model: 'PMP', type: 'regular', category };
   const { number, hidden, userId, parentId, username } = person;
-  // Of a failure none ("Business-scoped user IDs").
+  // A failure has no contact ("Business-scoped user IDs").
   const tells = username !== undefined && (status === 'delivered' || status === 'read');
   return {
     ...(tells && { contacts: [contactOf(person)] }),
@@ -201,7 +197,7 @@ export function statusValue(
   };
 }
 
-/** What a message is billed as: the category of its template in small letters, or `service`. */
+/** The billed category: that of the template in lower case, or `service`. */
 export function pricingCategory({ body }: TakenSend, templates: readonly Template[]): string {
   const name = object(body.template)?.name;
   return templates.find((template) => template.name === name)?.category.toLowerCase() ?? 'service';

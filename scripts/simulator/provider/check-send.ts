@@ -4,7 +4,6 @@ import { ERRORS } from './magic-customers.ts';
 import { USER_ID } from './persons.ts';
 import type { Template } from './templates.ts';
 
-/** A send that was read, or the error that refuses it. */
 export type CheckedSend =
   | { readonly ok: true; readonly to: string; readonly type: string; readonly freeForm: boolean }
   | { readonly ok: false; readonly to: string; readonly type: string; readonly error: GraphError };
@@ -14,10 +13,7 @@ const NO_CAPTION = ['audio', 'sticker'];
 const TEXT_MAX = 4_096;
 const CAPTION_MAX = 1_024;
 
-/**
- * Reads `POST /{phone_number_id}/messages` as the Cloud API's documentation describes it. It is strict, because its purpose is to
- * test a client.
- */
+/** Reads `POST /{phone_number_id}/messages` strictly as the Cloud API documents it, to test a client. */
 export function checkSend(body: Json, templates: readonly Template[]): CheckedSend {
   const userId = body.to === undefined && typeof body.recipient === 'string' ? body.recipient : undefined;
   const given = typeof body.to === 'string' ? body.to : '';
@@ -32,7 +28,7 @@ export function checkSend(body: Json, templates: readonly Template[]): CheckedSe
   if (body.messaging_product !== 'whatsapp') return refused(ERRORS.parameter, 'messaging_product must be whatsapp');
   if (userId !== undefined && !USER_ID.test(userId)) return refused(ERRORS.parameter, 'recipient is not a user id');
   if (userId === undefined && !/^[1-9]\d{6,14}$/.test(to)) return refused(ERRORS.parameter, 'to is not a phone number');
-  // The Cloud API takes it, prepends the business's country code, and the message goes to somebody else.
+  // The Cloud API accepts it, but prepends the business's country code, so another person gets the message.
   if (to === given) return refused(ERRORS.parameter, 'to must begin with a plus sign and the country code');
   const opaque = body.biz_opaque_callback_data;
   if (opaque !== undefined && (typeof opaque !== 'string' || opaque.length > 512)) {
@@ -104,7 +100,7 @@ function checkContacts(given: unknown): GraphError | undefined {
   return undefined;
 }
 
-/** An empty emoji takes the reaction back. */
+/** An empty emoji removes the reaction. */
 function checkReaction(reaction: Json | undefined): GraphError | undefined {
   const { message_id: message, emoji } = reaction ?? {};
   if (!filled(message) || !message.startsWith('wamid.')) return { ...ERRORS.value, details: 'reaction.message_id' };
@@ -124,7 +120,7 @@ function checkMedia(type: string, media: Json | undefined): GraphError | undefin
   return undefined;
 }
 
-/** The parts that an `interactive` needs and may have beside its action, the action's name, and its other members. */
+/** Required and optional parts besides the action, the action's name, and its other members. */
 interface InteractiveShape {
   readonly needs: readonly string[];
   readonly may: readonly string[];
@@ -144,12 +140,12 @@ const INTERACTIVE: Readonly<Record<string, InteractiveShape>> = {
   product_list: { needs: ['header', 'body'], may: ['footer'], members: ['catalog_id', 'sections'] },
   catalog_message: { needs: ['body'], may: ['footer'], name: 'catalog_message', members: ['parameters'] },
 };
-/** Only texts. */
+/** Types whose header may only be text. */
 const TEXT_HEADERS: readonly unknown[] = ['list', 'product_list'];
 
 /**
- * Reads `interactive` as the pages of the Cloud API describe it; what they do not name is refused. Their lengths and counts are not
- * here: whoever sends by Harkara has been refused for them by its endpoint.
+ * Reads `interactive` as the Cloud API's pages describe it, refusing anything else. Lengths and counts are not checked,
+ * because Harkara's endpoint refuses those before.
  */
 function checkInteractive(interactive: Json | undefined): GraphError | undefined {
   const type = interactive?.type;
@@ -182,7 +178,7 @@ function headerProblem({ type, header: given }: Json): string | undefined {
 
 function actionProblem({ name, members }: InteractiveShape, action: Json): string | undefined {
   if (action.name !== name) return 'action.name';
-  // The thumbnail of a catalogue alone may be left out.
+  // Only a catalogue's thumbnail is optional.
   const missing = name === 'catalog_message' ? undefined : members.find((member) => action[member] === undefined);
   return missing === undefined ? surplus(action, ['name', ...members]) : `action.${missing}`;
 }

@@ -7,11 +7,11 @@ const PLACES = ['header', 'body', 'limited_time_offer', 'button', 'carousel'];
 const ONCE = ['header', 'body', 'limited_time_offer', 'carousel'];
 
 /**
- * Checks a send against its template, in the order of the Cloud API: the template exists and may be sent; each parameter has what
- * its type requires; the media header fits; the header's text and the body have the right number of values, then the right names;
- * the buttons fit; then the offer and the cards.
+ * Checks a send against its template in the Cloud API's order: the template's existence and status; the form of each
+ * parameter; the media header; number, then names of the values in header text and body; the buttons; the offer and the
+ * cards.
  *
- * It is stricter than the Cloud API in one thing: components must come in the template's order and may have only documented
+ * Stricter than the Cloud API in one thing: components must be in the template's order and have only documented
  * members.
  */
 export function checkTemplate(template: Json | undefined, templates: readonly Template[]): GraphError | undefined {
@@ -30,7 +30,6 @@ export function checkTemplate(template: Json | undefined, templates: readonly Te
   return checkPart(known, components) ?? checkOffer(known, components) ?? checkCards(known, components);
 }
 
-/** Checks header, body and buttons: of a template, or of one of its cards. */
 function checkPart(known: Template, components: readonly Json[]): GraphError | undefined {
   const header = components.find(({ type }) => type === 'header');
   const body = components.find(({ type }) => type === 'body');
@@ -46,7 +45,6 @@ function checkPart(known: Template, components: readonly Json[]): GraphError | u
   );
 }
 
-/** Checks what must be true for every template. */
 function checkShape(components: readonly Json[]): GraphError | undefined {
   const places = components.map(({ type }) => PLACES.indexOf(String(type)));
   if (places.includes(-1)) return parameter('template.components: a component is of no known type');
@@ -100,7 +98,6 @@ function parameter(details: string): GraphError {
   return { ...ERRORS.parameter, details };
 }
 
-/** Finds a parameter of type `text` that has no text. */
 function textsWithoutText(component: Json): GraphError | undefined {
   const place = component.type === 'button' ? 'button: ' : '';
   const without = list(component.parameters).some(({ type, text }) => type === 'text' && !filled(text));
@@ -110,7 +107,7 @@ function textsWithoutText(component: Json): GraphError | undefined {
   return { ...ERRORS.parameter, details };
 }
 
-/** Checks the header's text, then the body: the number of values and their names. What is in them the endpoint has checked. */
+/** Checks number and names of the values in header text and body. Harkara's endpoint has checked their content. */
 function checkTexts(known: Template, header: Json | undefined, body: Json | undefined): GraphError | undefined {
   const own = componentOf(known, 'HEADER');
   const ofHeader = own?.format === 'TEXT' ? checkText('header', known, own.text, header) : undefined;
@@ -162,10 +159,7 @@ const MEDIA_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   document: ['id', 'link', 'filename'],
 };
 
-/**
- * Checks a header of media, a product or a location. Every send must bring one, because the template's own is only an example.
- * check-template.ts checks headers of text.
- */
+/** Checks a header of media, product or location. Every send must bring one: the template has only an example. */
 function checkHeader(header: Json | undefined, own: TemplateComponent | undefined): GraphError | undefined {
   const [parameter, second] = list(header?.parameters);
   const given = String(parameter?.type ?? 'unknown');
@@ -215,7 +209,7 @@ function checkMedia(type: string, media: Json): GraphError | undefined {
   return undefined;
 }
 
-/** Degrees may be strings, because the documentation's samples have strings. */
+/** Degrees may be strings, as in the documentation's samples. */
 function checkPlace(location: Json): GraphError | undefined {
   const missing = LOCATION.find((name) => !filled(location[name])) ?? surplus(location, LOCATION);
   if (missing !== undefined) {
@@ -231,7 +225,7 @@ function checkPlace(location: Json): GraphError | undefined {
   return bad ? { ...ERRORS.value, details: 'header: latitude and longitude must be degrees' } : undefined;
 }
 
-/** The types of buttons that take a parameter. Each has the `sub_type` of a send, and the type's name in error texts. */
+/** Buttons that take a parameter, with the `sub_type` of a send and the name in error texts. */
 const SUB_TYPES: Readonly<
   Partial<Record<TemplateButton['type'], { readonly subType: string; readonly word: string }>>
 > = {
@@ -243,9 +237,7 @@ const SUB_TYPES: Readonly<
   MPM: { subType: 'mpm', word: 'Mpm' },
 };
 
-/**
- * Checks the button components against the template's buttons: index, kind and parameter. Also checks that no button is missing.
- */
+/** Checks index, kind and parameter of the button components, and that no button is missing. */
 function checkTemplateButtons(known: Template, components: readonly Json[]): GraphError | undefined {
   const buttons = componentOf(known, 'BUTTONS')?.buttons ?? [];
   const indexes = components.map(({ index }) => (/^\d$/.test(String(index)) ? Number(index) : -1));
@@ -299,7 +291,7 @@ function parameterProblem({ type }: TemplateButton, parameter: Json, known: Temp
       return only('payload', 'payload') && filled(parameter.payload) ? undefined : 'wanted: a payload';
     case 'URL':
       if (!only('text', 'text')) return 'wanted: a text';
-      // The password of an authentication template is no part of an address.
+      // The code of an authentication template is not part of a URL.
       return known.category === 'AUTHENTICATION' || /^[\x21-\x7e]+$/.test(String(parameter.text))
         ? undefined
         : 'spaces and other alphabets must be percent-encoded';

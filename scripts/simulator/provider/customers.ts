@@ -5,17 +5,16 @@ import type { Json } from './http.ts';
 import type { ProviderOptions } from './options.ts';
 import { contactOf, type Person, Persons, senderOf } from './persons.ts';
 
-/** A message that a customer wrote. */
 export interface Said {
   readonly id: string;
   /** Resolves when the app has answered the message's callback with 200. */
   readonly taken: Promise<void>;
 }
 
-/** Types of messages that are no new message of the customer, so they open no session. */
+/** Message types that open no session, because the customer did not write anew. */
 const NO_NEW_MESSAGE: readonly unknown[] = ['system', 'edit', 'revoke'];
 
-/** The customers with their phones. What a customer writes goes to the app, and opens that customer's session. */
+/** The customers' phones. What a customer writes goes to the app and opens a session. */
 export class Customers {
   readonly #callbacks: Callbacks;
   readonly #onEvent: ProviderOptions['onEvent'];
@@ -32,7 +31,7 @@ export class Customers {
     return Date.now() - (this.#lastWroteAt.get(this.persons.keyOf(customer)) ?? 0) < SESSION_MS;
   }
 
-  /** Whether this is the id of a message of a customer; of the last ten thousand at least. */
+  /** True for ids of customers' messages, the last ten thousand at least. */
   wrote(id: string): boolean {
     return this.#ids.has(id);
   }
@@ -42,7 +41,7 @@ export class Customers {
     return this.sends(from, { type: 'text', text: { body: text } });
   }
 
-  /** Sends a message of any type. `message` has that type's own members, as in the Cloud API. */
+  /** `message` has the type's own members, as in the Cloud API. */
   sends(customer: string, message: Readonly<Record<string, unknown>>): Said {
     const person = this.persons.of(customer);
     const id = `wamid.${randomBytes(16).toString('base64url')}`;
@@ -57,7 +56,7 @@ export class Customers {
     return { id, taken };
   }
 
-  /** Says who a customer is (persons.ts). */
+  /** Changes what is known of a customer (persons.ts). */
   is(customer: string, told: Json): Person {
     const wroteAt = this.#lastWroteAt.get(this.persons.keyOf(customer));
     const person = this.persons.say(customer, told);
@@ -65,7 +64,7 @@ export class Customers {
     return person;
   }
 
-  /** Takes another number, which the app is told. The session stays open. */
+  /** The customer changes numbers, and the app is told. The session stays open. */
   moves(customer: string, number: string): Said {
     const wroteAt = this.#lastWroteAt.get(this.persons.keyOf(customer)) ?? 0;
     const { before, after } = this.persons.move(customer, number);
@@ -81,12 +80,12 @@ export class Customers {
       ...(after.userId !== undefined && { user_id: after.userId, previous_user_id: before.userId }),
       ...(after.parentId !== undefined && { parent_user_id: after.parentId, previous_parent_user_id: before.parentId }),
     };
-    // Without contacts ("System messages webhook reference").
+    // System messages have no contacts ("System messages webhook reference").
     const message = { ...(from !== undefined && { from }), id, timestamp: unixSeconds(), type: 'system', system };
     return { id, taken: this.#callbacks.add({ messages: [message] }) };
   }
 
-  /** Rings, and hangs up. It opens the session. */
+  /** A call by the customer; it opens the session. */
   calls(customer: string): Said {
     const person = this.persons.of(customer);
     const id = `wacid.${randomBytes(16).toString('base64url')}`;

@@ -15,17 +15,16 @@ import {
 import { ERRORS } from './magic-customers.ts';
 import type { ProviderOptions } from './options.ts';
 
-/** A file that a customer sends. */
 export interface CustomersFile {
-  /** The bytes, or how many of them are made up when it is read. */
+  /** The bytes, or how many to generate. */
   readonly content: Buffer | number;
   readonly mime: string;
   /** `image`, `video`, `audio`, `document` or `sticker`. */
   readonly type: string;
   readonly caption?: string;
-  /** Only documents have names. */
+  /** Documents only. */
   readonly name?: string;
-  /** What happens when somebody reads it. Undefined: it comes whole. */
+  /** What happens when the file is read. Undefined: it is sent whole. */
   readonly fate?: FileFate;
 }
 
@@ -37,8 +36,8 @@ interface KeptFile extends CustomersFile {
 const PIECE = 65_536;
 
 /**
- * The files that customers sent (Cloud API, "Media"): an id leads to an address, the address to the bytes. Both demand the
- * token. The address lives some minutes, the file some days.
+ * Customers' files (Cloud API, "Media"): an id leads to a URL, the URL to the bytes. Both need the token. The URL lives
+ * for minutes, the file for days.
  */
 export class Media {
   /** Oldest first. */
@@ -51,7 +50,7 @@ export class Media {
     this.#options = options;
   }
 
-  /** Keeps the file. Returns the message that tells the app of it. */
+  /** Returns the message that tells the app of the file. */
   keep(file: CustomersFile): Json {
     const id = String(randomInt(1e14, 2e14));
     const sha256 = createHash('sha256');
@@ -71,7 +70,7 @@ export class Media {
     return this.#files.has(id);
   }
 
-  /** `GET /{version}/{media_id}?phone_number_id=…`. `host` becomes the host of the file's address. */
+  /** `GET /{version}/{media_id}?phone_number_id=…`. The file's URL gets the request's host. */
   look(id: string, { searchParams }: URL, request: IncomingMessage, response: ServerResponse): void {
     const file = this.#found(id);
     const { phoneNumberId, more } = this.#options;
@@ -93,7 +92,7 @@ export class Media {
     }
   }
 
-  /** The address of a file: `GET /attachments?mid=…&ext=…&hash=…`. */
+  /** A file's URL: `GET /attachments?mid=…&ext=…&hash=…`. */
   async send({ searchParams }: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [id = '', ext = '', hash] = ['mid', 'ext', 'hash'].map((name) => searchParams.get(name) ?? '');
     const file = this.#found(id);
@@ -125,7 +124,7 @@ function sizeOf(content: Buffer | number): number {
   return typeof content === 'number' ? content : content.length;
 }
 
-/** The first `length` bytes. Behind the end of the content come zeros. */
+/** The first `length` bytes, padded with zeros. */
 function* pieces(content: Buffer | number, length: number): Generator<Buffer> {
   const made = Buffer.alloc(PIECE, 'simulated ');
   for (let at = 0; at < length; at += PIECE) {
@@ -139,19 +138,18 @@ function* pieces(content: Buffer | number, length: number): Generator<Buffer> {
 /** The largest upload that is read. */
 export const UPLOAD_MAX = 104_857_600;
 
-/** Which types of file a header of a template takes. */
 const HEADER_TYPES: Readonly<Record<string, readonly string[]>> = {
   IMAGE: ['image/jpeg', 'image/jpg', 'image/png'],
   VIDEO: ['video/mp4'],
   DOCUMENT: ['application/pdf'],
 };
-/** An answer of its own shape, or an error of the Graph API. */
+/** Its own shape, or an error of the Graph API. */
 type UploadAnswer = { readonly status: number; readonly body: object } | GraphError;
 const TYPES = Object.values(HEADER_TYPES).flat();
 
 /** Resumable uploads to an app, each in one piece (Graph API, "Resumable Upload API"). */
 export class Uploads {
-  /** The types of the files that came whole. */
+  /** Types of completely uploaded files. */
   readonly taken: string[] = [];
   readonly #options: Pick<ProviderOptions, 'appId' | 'token'>;
   readonly #sessions = new Map<string, { readonly length: number; readonly type: string }>();
@@ -175,7 +173,7 @@ export class Uploads {
     return { status: 200, body: { id: session } };
   }
 
-  /** `POST /{session}` with the bytes. Its scheme of authorization is `OAuth`. */
+  /** `POST /{session}` with the bytes, authorized by the scheme `OAuth`. */
   take(session: string, bytes: Buffer, { authorization, file_offset: offset }: IncomingHttpHeaders): UploadAnswer {
     const open = this.#sessions.get(session);
     if (authorization !== `OAuth ${this.#options.token}`) return ERRORS.token;
@@ -192,10 +190,7 @@ export class Uploads {
     return { status: 200, body: { h: handle } };
   }
 
-  /**
-   * What is wrong with the sample of a template's header. Its handle must belong to an uploaded file of a type that the header
-   * takes.
-   */
+  /** Faults of a template header's sample: its handle must belong to an upload of a type for that header. */
   faultOf({ components }: Json): TemplateError | undefined {
     const header = list(components).find(({ type }) => type === 'HEADER');
     const types = HEADER_TYPES[String(header?.format)];
@@ -215,20 +210,20 @@ export class Uploads {
   }
 }
 
-/** The servers that take the bytes have an error shape of their own. */
+/** The upload servers have their own shape of errors. */
 function refuse(status: number, type: string, message: string): UploadAnswer {
   return { status, body: { debug_info: { retriable: false, type, message } } };
 }
 
 /**
- * What can happen to somebody who reads a file. `gone`: its id is not known any more · `lost`: its address answers 404 ·
- * `busy`: 503 · `silent`: no answer comes · `stall`: half of it comes, and then nothing · `cut`: half of it, and the connection
- * breaks · `short`, `long`: fewer and more bytes than its id promised, in chunks · `redirect`: 302 to another host.
+ * What happens to a reader of a file. `gone`: unknown id · `lost`: the URL answers 404 · `busy`: 503 · `silent`: no
+ * answer · `stall`: half, then nothing · `cut`: half, then a broken connection · `short`, `long`: fewer or more bytes
+ * than promised, in chunks · `redirect`: 302 to another host.
  */
 export const FILE_FATES = ['gone', 'lost', 'busy', 'silent', 'stall', 'cut', 'short', 'long', 'redirect'] as const;
 type FileFate = (typeof FILE_FATES)[number];
 
-/** How a file was read: how many bytes were handed to the connection so far, and how that ended. */
+/** How many bytes of a file were written so far, and how the read ended. */
 export interface FileRead {
   readonly id: string;
   sent: number;
@@ -243,7 +238,7 @@ interface Sent {
   pieces(length: number): Iterable<Buffer>;
 }
 
-/** Sends a file, not faster than it is read, or what its fate is. Keeps in `read` how far it came. */
+/** Sends a file at the reader's pace, or acts out its fate. Notes its progress in `read`. */
 async function sendFile(response: ServerResponse, read: FileRead, sent: Sent): Promise<void> {
   const { mime, fate, size } = sent;
   const closed = once(response, 'close').then(() => {
@@ -260,7 +255,7 @@ async function sendFile(response: ServerResponse, read: FileRead, sent: Sent): P
     read.sent += piece.length;
     if (!response.write(piece)) await Promise.race([once(response, 'drain'), closed]);
   }
-  // What was written is on its way by then.
+  // In the next turn, when the written bytes are on their way.
   if (fate === 'cut') setImmediate(() => response.destroy());
   else if (fate !== 'stall') response.end();
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** An error with the members that the Cloud API gives it. */
+/** A Graph API error with the Cloud API's members. */
 export interface GraphError {
   readonly http: number;
   readonly code: number;
@@ -8,7 +8,7 @@ export interface GraphError {
   readonly details: string;
 }
 
-/** An error of the Business Management API: mostly code 100, with a subcode and words for people. */
+/** A Business Management API error: mostly code 100, with a subcode and words for people. */
 export interface TemplateError {
   readonly code?: number;
   readonly subcode: number;
@@ -18,7 +18,7 @@ export interface TemplateError {
 
 const BODY_MAX = 1_000_000;
 
-/** Reads the whole body. Undefined when it is longer than `max`. Rejects when the sender goes away too early. */
+/** Undefined if the body is longer than `max`. Rejects if the sender breaks off. */
 export async function readBody(request: IncomingMessage, max = BODY_MAX): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let octets = 0;
@@ -30,7 +30,7 @@ export async function readBody(request: IncomingMessage, max = BODY_MAX): Promis
   return Buffer.concat(chunks);
 }
 
-/** Parses a JSON object. Undefined for any other text. */
+/** Undefined for anything but a JSON object. */
 export function jsonObject(text: string): Json | undefined {
   try {
     return object(JSON.parse(text));
@@ -47,7 +47,6 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
     .end(text);
 }
 
-/** Answers with an error in the shape of the Graph API. */
 export function sendError(response: ServerResponse, error: GraphError): void {
   sendJson(response, error.http, {
     error: {
@@ -60,7 +59,7 @@ export function sendError(response: ServerResponse, error: GraphError): void {
   });
 }
 
-/** Answers as the Graph API does when no object has this id, or when the token may not use it. */
+/** The Graph API's answer for an unknown id, or one that the token may not use. */
 export function sendNoObject(response: ServerResponse, method: string, id: string): void {
   sendJson(response, 400, noObject(method, id));
 }
@@ -91,7 +90,7 @@ export function filled(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }
 
-/** The first member of `value` that is not in `allowed`. */
+/** The first member that is not in `allowed`. */
 export function surplus(value: Json, allowed: readonly string[]): string | undefined {
   return Object.keys(value).find((key) => !allowed.includes(key));
 }

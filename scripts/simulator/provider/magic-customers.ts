@@ -1,18 +1,14 @@
 import { RecentCounts } from '../pace/pace.ts';
 import { type GraphError, type Json, list, object } from './http.ts';
 
-/** What the provider does with messages to a customer. Without any member, a message is sent, delivered and read. */
+/** What happens to messages to a customer. By default they are sent, delivered and read. */
 export interface MagicCustomer {
-  /** The message is refused with this error. */
   readonly refuse?: GraphError;
-  /** The first `times` sends of a message get this instead. The next one gets the rest of the plan. */
+  /** The first `times` sends of a message get this; the next one gets the rest of the plan. */
   readonly first?: { readonly times: number; readonly refuse?: GraphError; readonly answer?: 'cut' };
-  /**
-   * For an accepted message. `cut`: the connection breaks instead of an answer. `never`: no answer comes. `late`: the answer
-   * comes after the statuses.
-   */
+  /** After acceptance: `cut` breaks the connection, `never` sends no answer, `late` answers after the statuses. */
   readonly answer?: 'cut' | 'never' | 'late';
-  /** The statuses in their order, one status delay apart. */
+  /** In order, one status delay apart. */
   readonly statuses?: readonly StatusPlan[];
 }
 
@@ -83,15 +79,15 @@ function error(http: number, code: number, title: string, details: string): Grap
 }
 
 const USUAL: readonly StatusPlan[] = [{ status: 'sent' }, { status: 'delivered' }, { status: 'read' }];
-/** "Reaction messages": no status but this one comes of a reaction. */
+/** "Reaction messages": a reaction has no other status. */
 const REACTED: readonly StatusPlan[] = [{ status: 'sent' }];
-/** Sound is told to be listened to, beside that it was read. */
+/** Audio also gets `played` when it is listened to. */
 const PLAYED: readonly StatusPlan[] = [...USUAL, { status: 'played' }];
 const NOT_READ: readonly StatusPlan[] = [{ status: 'sent' }, { status: 'delivered' }];
-/** The provider fetches a link after its answer, so it tells by a status that it cannot. */
+/** The provider fetches a link after its answer, so it reports a failure by a status. */
 const NOT_FETCHED: MagicCustomer = { statuses: [{ status: 'failed', error: ERRORS.media }] };
 
-/** The whole table. docs/magic-numbers.md has the same table for people. */
+/** docs/magic-numbers.md has the same table for people. */
 export const MAGIC_CUSTOMERS: readonly (MagicCustomer & { readonly ending: string; readonly meaning: string })[] = [
   {
     ending: '301',
@@ -146,7 +142,7 @@ export const MAGIC_CUSTOMERS: readonly (MagicCustomer & { readonly ending: strin
   { ending: '319', meaning: 'refused with HTTP 403 (130497): not into this country', refuse: ERRORS.country },
 ];
 
-/** A media link that contains this is accepted and then fails, whatever the customer's number: the provider cannot fetch it. */
+/** A media link with this text is accepted and then fails for every customer: the provider cannot fetch it. */
 const UNFETCHABLE = 'unfetchable';
 
 function ofMedia(body: Json): MagicCustomer | undefined {
@@ -159,10 +155,7 @@ function ofMedia(body: Json): MagicCustomer | undefined {
 const ENDING_DIGITS = 3;
 const MAX_COUNTED = 10_000;
 
-/**
- * Returns what a customer's number asks for. Each call makes one with counts of its own for `first`. Messages to all other
- * numbers are delivered and read.
- */
+/** The plan for a customer's number, with counts of its own for `first`. Other numbers: delivered and read. */
 export function magicCustomers(
   behaviour: ((to: string, body: Readonly<Record<string, unknown>>) => MagicCustomer | undefined) | undefined,
 ): (to: string, body: Readonly<Record<string, unknown>>) => MagicCustomer {

@@ -1,6 +1,6 @@
 import type { Json } from './http.ts';
 
-/** A customer with what the app may see of them. Without `number`, or with `hidden`, it sees no number. */
+/** What the app may see of a customer. Without `number`, or with `hidden`, it sees no number. */
 export interface Person {
   readonly number?: string;
   readonly hidden?: boolean;
@@ -11,8 +11,8 @@ export interface Person {
 }
 
 /**
- * Who customers are. One of whom nothing was said has the number, or the user id, by which they are called, and nothing else. Calls
- * with ids and names as the Cloud API's "Business-scoped user IDs" has them.
+ * Who the customers are. Unknown ones have only the number or user id by which they are called. Ids and names are as in
+ * the Cloud API's "Business-scoped user IDs".
  */
 export class Persons {
   readonly #byName = new Map<string, Person>();
@@ -25,7 +25,7 @@ export class Persons {
     return { name: 'Simulated customer', ...(USER_ID.test(name) ? { userId: name } : { number: name }) };
   }
 
-  /** One name for each person, whichever they are called by. */
+  /** A person's key, whichever way the person is called. */
   keyOf(customer: string): string {
     const { number, userId } = this.of(customer);
     return userId ?? number ?? waIdOf(customer);
@@ -45,7 +45,7 @@ export class Persons {
     });
   }
 
-  /** From now on the person has this number, and other ids: a change of number makes them. Returns who it was before. */
+  /** Gives the person another number and therefore new ids. Returns both states. */
   move(customer: string, number: string): { readonly before: Person; readonly after: Person } {
     const before = this.of(customer);
     const after = {
@@ -68,7 +68,6 @@ export function namesOf({ number, userId, parentId }: Person): readonly string[]
   return [number, userId, parentId].flatMap((name) => name ?? []);
 }
 
-/** An entry of `contacts`. */
 export function contactOf({ number, hidden, userId, parentId, username, name }: Person): { readonly profile: object } {
   return {
     profile: { name, ...given('username', username) },
@@ -78,7 +77,7 @@ export function contactOf({ number, hidden, userId, parentId, username, name }: 
   };
 }
 
-/** Who a message, or a call, is from. */
+/** The sender members of a message or a call. */
 export function senderOf({ number, hidden, userId, parentId }: Person): { readonly from?: string } {
   return {
     ...given('from', hidden ? undefined : number),
@@ -87,7 +86,7 @@ export function senderOf({ number, hidden, userId, parentId }: Person): { readon
   };
 }
 
-/** The answer to the button that asks for the number. Undefined for one who has none. */
+/** The reply to a request for the number; undefined for a person without one. */
 export function sharedContact({ number, name }: Person): Json | undefined {
   if (number === undefined) return undefined;
   const phone = { phone: `+${number}`, wa_id: number, type: 'CELL' };
@@ -104,12 +103,12 @@ function given<Name extends string>(name: Name, value: string | undefined): { re
 }
 
 /**
- * The number by which the provider knows a customer: it is in answers and statuses, and the customer's messages come from it. Like
- * the Cloud API for many numbers of Brazil, it leaves out the ninth digit of a mobile number. Other numbers stay as they are.
+ * The customer's number at the provider, in answers, statuses and messages. Like the Cloud API for many Brazilian
+ * numbers, it drops a mobile number's ninth digit. Other numbers are unchanged.
  */
 export function waIdOf(number: string): string {
   return number.replace(/^(55[1-9]{2})9(\d{8})$/, '$1$2');
 }
 
-/** A customer who shows no number is known by a user id. */
+/** Identifies a customer who shows no number. */
 export const USER_ID = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;

@@ -11,13 +11,13 @@ import { pressed, type Sends } from './sends.ts';
 import type { TemplateReviews } from './template-reviews.ts';
 import { templatePage } from './templates.ts';
 
-/** When a person lets a customer write, the answer waits at most this long for the app to have it. */
+/** The longest wait for the app to acknowledge a customer's message before the answer to the person. */
 const TAKEN_WITHIN_MS = 5_000;
 const PHONE = /^[1-9]\d{6,14}$/;
 
 interface RoutesDeps {
   readonly options: ProviderOptions;
-  /** Of all numbers. */
+  /** For all numbers. */
   readonly enterApp: (app: App) => Promise<void>;
   readonly customers: Customers;
   readonly sends: Sends;
@@ -27,22 +27,18 @@ interface RoutesDeps {
   readonly media: Media;
 }
 
-/**
- * A request and the parts of its path. In the Cloud API the path is `/{version}/{id}/{edge}`: `first` is the version, `second`
- * the id.
- */
+/** A request and its path. In the Cloud API `/{version}/{id}/{edge}`: `first` is the version, `second` the id. */
 interface Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly url: URL;
-  /** The method and the last word of the path, such as `POST messages`. */
+  /** The method and the path's last segment, such as `POST messages`. */
   readonly route: string;
   readonly first: string;
   readonly second: string;
   readonly body: Buffer;
 }
 
-/** Calls what belongs to each path. */
 export class Routes {
   readonly #deps: RoutesDeps;
 
@@ -71,9 +67,7 @@ export class Routes {
     sendError(response, { ...ERRORS.parameter, http: 404, details: `nothing at ${url.pathname}` });
   }
 
-  /**
-   * Handles the paths for people: the app's address, what customers write, and the list of sends. Returns false for other paths.
-   */
+  /** The paths for people: the app's address, customers' messages, the list of sends. False for other paths. */
   async #forPeople(call: Call): Promise<boolean> {
     const { response, route, first, second, body } = call;
     const { customers, sends } = this.#deps;
@@ -116,7 +110,7 @@ export class Routes {
     sendJson(response, 404, { error: `there is no button "${label}" to press`, buttons: found.labels });
   }
 
-  /** `POST /customers/{customer}/files?type&name&caption&fate`, with the bytes and their type. */
+  /** `POST /customers/{customer}/files?type&name&caption&fate` with the bytes and their type. */
   async #takeFile({ request, response, url, second, body }: Call): Promise<void> {
     const { customers, media } = this.#deps;
     const mime = request.headers['content-type'] ?? 'application/octet-stream';
@@ -140,17 +134,14 @@ export class Routes {
     sendJson(response, 200, { entered: address });
   }
 
-  /**
-   * Answers when the app has the message, so that the customer's session is open by then. If the app is away, answers after
-   * `TAKEN_WITHIN_MS`.
-   */
+  /** Answers when the app has the message, so that the session is open, or after `TAKEN_WITHIN_MS`. */
   async #answerSaid(response: ServerResponse, { id, taken }: Said): Promise<void> {
     const tooLong = new Promise<void>((resolve) => this.#deps.delays.after(TAKEN_WITHIN_MS, resolve));
     await Promise.race([taken, tooLong]);
     sendJson(response, 200, { id });
   }
 
-  /** Handles the paths of the Cloud API. Returns false for other paths. */
+  /** The paths of the Cloud API. Returns false for other paths. */
   #cloudApi(call: Call): boolean {
     const { request, response, url, route, first, second, body } = call;
     const { options, sends, reviews, media } = this.#deps;

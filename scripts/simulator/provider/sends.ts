@@ -20,15 +20,14 @@ interface SendsDeps {
   readonly delays: Delays;
 }
 
-/** Decides about each request for a send, answers it, and tells the app what happens to accepted messages. */
+/** Decides about each request to send, answers it, and reports statuses of accepted messages to the app. */
 export class Sends {
-  /** Every request, refused ones too, oldest first. */
+  /** Refused ones included, oldest first. */
   readonly seen: SeenSend[] = [];
-  /** The accepted messages. Each of them reached the customer. */
+  /** Accepted messages; each reached the customer. */
   readonly taken: TakenSend[] = [];
-  /** The messages of customers that were marked as read, oldest first. */
+  /** Oldest first. */
   readonly reads: ReadMark[] = [];
-  /** If set, every send is refused with this error. */
   refuseAll: GraphError | undefined;
   readonly #deps: SendsDeps;
   readonly #magic: ReturnType<typeof magicCustomers>;
@@ -67,7 +66,7 @@ export class Sends {
     this.#answer(message, plan, response);
   }
 
-  /** "Mark messages as read", with a typing indicator or without. */
+  /** "Mark messages as read", with or without a typing indicator. */
   read({ message_id: id, typing_indicator: typing }: Body, response: ServerResponse): void {
     const { customers, options } = this.#deps;
     if (typeof id !== 'string' || !customers.wrote(id)) {
@@ -79,7 +78,6 @@ export class Sends {
     sendJson(response, 200, { success: true });
   }
 
-  /** The first error of a send. Undefined when it is accepted. */
   #errorOf(send: Checked, plan: MagicCustomer): GraphError | undefined {
     if (this.refuseAll !== undefined) return this.refuseAll;
     if (!this.#rate.admits()) return ERRORS.throughput;
@@ -89,7 +87,7 @@ export class Sends {
     return closed ? ERRORS.reEngagement : plan.refuse;
   }
 
-  /** In this order: a status is posted when the app has taken the one before. */
+  /** In order: a status is posted when the app has taken the one before. */
   #tellStatuses(message: TakenSend, { statuses = [] }: MagicCustomer): void {
     const { options, callbacks, customers, delays } = this.#deps;
     const category = pricingCategory(message, options.templates);
@@ -121,19 +119,19 @@ export class Sends {
   }
 }
 
-/** What the button is called that asks for the number: its label is fixed. */
+/** The fixed label of the button that asks for the number. */
 const GIVE_NUMBER = 'Share contact info';
 
 interface Pressable {
   readonly label: string;
-  /** What the customer's phone sends. `from` and `id` are added later. */
+  /** What the customer's phone sends; `from` and `id` are added later. */
   readonly message: Json;
 }
 
 /**
- * The message that a customer sends by pressing a button. It is a button, or a row, of the last message that has some to reply with.
- * A template's quick reply becomes a message of type `button`, a reply button or a row of a list one of type `interactive` (Cloud
- * API, webhooks). If no button has this label, returns the labels that exist.
+ * The message that a customer sends by pressing a button or row of the last message that has any. A template's quick
+ * reply gives type `button`, a reply button or a list's row type `interactive` (Cloud API, webhooks). For an unknown
+ * label it returns the known ones.
  */
 export function pressed(
   sends: readonly TakenSend[],

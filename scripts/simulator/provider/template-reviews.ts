@@ -9,12 +9,12 @@ import { MAGIC_TEMPLATES, type Template, type TemplateComponent, variables } fro
 export interface AskedTemplate {
   readonly method: 'POST' | 'EDIT' | 'DELETE';
   readonly name: string;
-  /** HTTP status of the answer; 0 if the connection was cut. */
+  /** The answer's HTTP status; 0 if the connection was cut. */
   readonly status: number;
 }
 
 interface ReviewDeps {
-  /** The provider's list, which this changes. */
+  /** The provider's own list, which is changed. */
   readonly templates: Template[];
   readonly reviewMs: number;
   readonly callbacks: Callbacks;
@@ -24,17 +24,14 @@ interface ReviewDeps {
 }
 
 const FIRST_ID = 1_689_556_908_129_832;
-/** What may be edited (Business Management API, "Message templates"). */
+/** Editable states (Business Management API, "Message templates"). */
 const EDITABLE: readonly string[] = ['APPROVED', 'REJECTED', 'PAUSED'];
 
-/**
- * Handles requests for templates: answers them, reviews the templates (which takes some seconds), and reports the results by
- * callbacks.
- */
+/** Answers requests for templates, reviews the templates, and reports results by callbacks. */
 export class TemplateReviews {
   readonly asked: AskedTemplate[] = [];
   readonly #deps: ReviewDeps;
-  /** Of all business accounts. */
+  /** Unique across business accounts. */
   static #ids = 0;
 
   constructor(deps: ReviewDeps) {
@@ -99,7 +96,7 @@ export class TemplateReviews {
     this.#answer('EDIT', template.name, { success: true }, response);
   }
 
-  /** Deletes the templates of a name. `hsm_id` names one language; without it all languages are deleted. */
+  /** Deletes a template in all languages, or in the one of `hsm_id`. */
   remove(query: URLSearchParams, response: ServerResponse): void {
     const { templates } = this.#deps;
     const name = query.get('name') ?? '';
@@ -116,7 +113,7 @@ export class TemplateReviews {
     this.#answer('DELETE', name, { success: true }, response);
   }
 
-  /** Runs the steps of a review. Each comes one review time (`reviewMs`) after the one before. */
+  /** Runs the steps of a review, one every `reviewMs`. */
   #review({ id, name }: Template): void {
     const { delays, reviewMs } = this.#deps;
     const magic = MAGIC_TEMPLATES.find(({ contains }) => name.includes(contains));
@@ -134,7 +131,7 @@ export class TemplateReviews {
     }
   }
 
-  /** The value of the callback. The id is a number here, and a string in the list. */
+  /** The callback's value. Its id is a number, unlike the list's. */
   #changeOf({ id, name, language, category }: Template, event: string, more: object): object {
     return {
       event,
@@ -190,7 +187,7 @@ const NOT_FOUND: TemplateError = {
   message: 'There is no message template with this name.',
 };
 
-/** The category of an approved template stays (Business Management API, "Message templates"). */
+/** An approved template keeps its category (Business Management API, "Message templates"). */
 function keptCategory({ status, category }: Template, body: Json): TemplateError | undefined {
   if (status !== 'APPROVED' || body.category === undefined || body.category === category) return undefined;
   return { ...NOT_EDITABLE, message: 'The category of an approved template cannot be edited.' };
@@ -210,7 +207,7 @@ function taken(templates: readonly Template[], { name, language }: Json): Templa
   };
 }
 
-/** As the list shows them: without examples, with the label of a copy-code button. */
+/** As in the list: without examples, with a label on copy-code buttons. */
 function listed(components: unknown): readonly TemplateComponent[] {
   return list(components).map(({ example: _, ...given }) => {
     const component = withOwnTexts(given);
@@ -222,7 +219,7 @@ function listed(components: unknown): readonly TemplateComponent[] {
   });
 }
 
-/** The texts of authentication templates are the provider's. */
+/** The provider writes authentication templates' texts itself. */
 function withOwnTexts(component: Json): Json {
   const { add_security_recommendation: advice, code_expiration_minutes: minutes, ...rest } = component;
   if (minutes !== undefined) return { ...rest, text: `This code expires in ${minutes} minutes.` };
@@ -240,8 +237,8 @@ function asUrl({ type, otp_type: kind, text = 'Copy code' }: Json): Json | undef
 }
 
 /**
- * What WhatsApp refuses at once when a template is asked for ("Message templates", error subcodes): parts and examples that are not
- * there. Names, languages, lengths and counts are not here: whoever asks by Harkara has been refused for them by its endpoint.
+ * What WhatsApp refuses at once ("Message templates", error subcodes): missing parts and examples. Names, languages,
+ * lengths and counts are not checked, because Harkara's endpoint refuses those before.
  */
 function checkDraft({ name, language, category, components }: Json): TemplateError | undefined {
   if (![name, language, category].every(filled)) return fault('name, language and category are needed.');
@@ -252,7 +249,7 @@ function checkDraft({ name, language, category, components }: Json): TemplateErr
   return parts.map(checkPart).find((problem) => problem !== undefined) ?? checkBody(String(body.text), body);
 }
 
-/** "Authentication templates": texts are not given, a button hands the code on. */
+/** "Authentication templates" have no text of their own and one button that passes the code on. */
 function checkCode(parts: readonly Json[]): TemplateError | undefined {
   const [button, second] = list(parts.find(({ type }) => type === 'BUTTONS')?.buttons);
   if (button?.type !== 'OTP' || second !== undefined) return fault('One button of type OTP is needed.');

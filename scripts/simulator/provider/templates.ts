@@ -5,7 +5,7 @@ export interface Template {
   readonly language: string;
   readonly status: 'APPROVED' | 'PENDING' | 'REJECTED' | 'PAUSED' | 'DISABLED';
   readonly category: 'MARKETING' | 'UTILITY' | 'AUTHENTICATION';
-  /** Absent means positional. */
+  /** Absent: positional. */
   readonly parameter_format?: 'POSITIONAL' | 'NAMED';
   readonly components: readonly TemplateComponent[];
   readonly rejected_reason?: string;
@@ -45,12 +45,12 @@ export function componentOf(
   return components.find((component) => component.type === type);
 }
 
-/** The variables of a text without repetition, in the order in which they first appear. */
+/** Distinct variables in order of appearance. */
 export function variables(text: string | undefined): readonly string[] {
   return [...new Set([...(text ?? '').matchAll(/\{\{\s*(\w+)\s*\}\}/g)].map(([, name]) => name ?? ''))];
 }
 
-/** The page that follows the template with the id `after`, with cursors as the Graph API gives them. */
+/** The page after the template with id `after`, with Graph API cursors. */
 export function templatePage(
   templates: readonly Template[],
   after: string | null,
@@ -87,11 +87,11 @@ const buttons = (...all: readonly TemplateButton[]): TemplateComponent => ({ typ
 const reply = (text: string): TemplateButton => ({ type: 'QUICK_REPLY', text });
 const link = (text: string, url: string): TemplateButton => ({ type: 'URL', text, url });
 
-/** WhatsApp lists the buttons of authentication templates as `URL`, with this address. */
+/** WhatsApp lists authentication templates' buttons as `URL` with this address. */
 const OTP = 'https://www.whatsapp.com/otp/code/?otp_type=';
 const CODE = '*{{1}}* is your verification code. For your security, do not share this code.';
 
-/** Cards of carousels: all of one template are alike. */
+/** All cards of one template are alike. */
 const FLOWERS = {
   components: [
     header('IMAGE'),
@@ -103,7 +103,7 @@ const PRODUCT = { components: [header('PRODUCT'), buttons({ type: 'SPM', text: '
 
 type Demo = Pick<Template, 'name' | 'components'> & Partial<Template>;
 
-/** Has at least one template for each component that can be sent, one for each status, and one that Harkara cannot send. */
+/** At least one template for each sendable component, one for each status, and one that Harkara cannot send. */
 const DEMOS: readonly Demo[] = [
   { name: 'order_update', components: [body('Hello {{1}}, your order {{2}} has left our warehouse.')] },
   { name: 'order_update', language: 'hi', components: [body('नमस्ते {{1}}, आपका ऑर्डर {{2}} भेज दिया गया है।')] },
@@ -228,7 +228,7 @@ interface Step {
   readonly info?: object;
 }
 
-/** What a review makes of a template whose name contains a word. docs/magic-numbers.md has the same table for people. */
+/** Review results by a word in the template's name. docs/magic-numbers.md has the same table for people. */
 export const MAGIC_TEMPLATES: readonly {
   readonly contains: string;
   readonly meaning: string;

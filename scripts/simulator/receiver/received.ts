@@ -1,28 +1,27 @@
 import { Webhook } from 'standardwebhooks';
 
-/** A post that the receiver got. */
 export interface ReceivedWebhook {
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly path: string;
-  /** The webhook-id header. Empty without one. */
+  /** The webhook-id header, or empty. */
   readonly id: string;
-  /** How often this id came to this path: 1 for the first time. */
+  /** How often this id came to this path, from 1. */
   readonly tries: number;
   readonly signature: SignatureVerdict;
-  /** The names are in lower case. */
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The body if it is a JSON object, otherwise empty. */
+  /** The body's JSON object, otherwise empty. */
   readonly json: Readonly<Record<string, unknown>>;
-  /** The HTTP status of the answer. 0 when the connection was broken. */
+  /** The answer's HTTP status; 0 if the connection was broken. */
   readonly status: number;
 }
 
-/** The most characters of bodies that are kept. When there are more, the oldest posts are forgotten. */
+/** Characters of bodies kept in all; the oldest posts are forgotten first. */
 const MAX_CHARACTERS = 64_000_000;
 
-/** The last posts, oldest first. Their number and their size are limited. */
+/** The last posts, oldest first, limited in number and size. */
 export class Received {
   readonly #limit: number;
   #posts: ReceivedWebhook[] = [];
@@ -53,21 +52,15 @@ export class Received {
 
 type SignatureVerdict = 'valid' | 'INVALID' | 'unsigned' | 'no secret';
 
-/** The most paths whose secrets are remembered. When there are more, the oldest path is forgotten. */
+/** Paths whose secrets are remembered; the oldest are forgotten first. */
 const MAX_PATHS = 10_000;
 
-/**
- * Checks signatures with the library that a customer would use (`standardwebhooks`). Tries the secrets of the post's path and
- * those that are trusted on every path.
- */
+/** Checks signatures with a customer's library (`standardwebhooks`) and the secrets of the path and of all paths. */
 export class Signatures {
   readonly #everywhere = new Map<string, Webhook>();
   readonly #byPath = new Map<string, Map<string, Webhook>>();
 
-  /**
-   * Trusts `secret` (`whsec_…`) for one path, or for all paths. Throws when it is not a secret. Repeating the call changes
-   * nothing.
-   */
+  /** Trusts `secret` (`whsec_…`) on one path or on all. Throws for an invalid secret. May be repeated. */
   trust(secret: string, path?: string): void {
     if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret))
       throw new RangeError('a webhook secret begins with whsec_ and goes on in base64');
@@ -86,7 +79,7 @@ export class Signatures {
     }
   }
 
-  /** Returns `no secret` if the post is signed, but there is no secret to check it with. */
+  /** `no secret`: the post is signed, but no secret is known to check it with. */
   check(path: string, headers: Readonly<Record<string, string>>, body: Buffer): SignatureVerdict {
     if (headers['webhook-signature'] === undefined) return 'unsigned';
     const candidates = [...(this.#byPath.get(path)?.values() ?? []), ...this.#everywhere.values()];
@@ -100,8 +93,7 @@ function verifies(webhook: Webhook, headers: Readonly<Record<string, string>>, b
     webhook.verify(body, { ...headers }, { jsonParse: false });
     return true;
   } catch {
-    // The library throws for every problem: a wrong key, an old timestamp, a missing header. All of them mean that the signature
-    // is not valid.
+    // The library throws for a wrong key, an old timestamp or a missing header alike.
     return false;
   }
 }

@@ -1,6 +1,6 @@
-/** The numbers of SMPP 3.4 that the simulator uses. They were copied from the specification only, not from the product. */
+/** SMPP 3.4 values that the simulator uses, copied from the specification only, not from the product. */
 
-/** The command_id of each request (SMPP 3.4 §5.1.2.1). {@link responseTo} gives the ids of responses. */
+/** command_id of requests (SMPP 3.4 §5.1.2.1). {@link responseTo} gives those of responses. */
 export const COMMAND = {
   bindReceiver: 0x01,
   bindTransmitter: 0x02,
@@ -13,12 +13,11 @@ export const COMMAND = {
   genericNack: 0x80000000,
 } as const;
 
-/** The command_id of the answer to `command`. */
 export function responseTo(command: number): number {
   return (command | COMMAND.genericNack) >>> 0;
 }
 
-/** The values of command_status (SMPP 3.4 §5.1.3) that the simulator answers with. */
+/** command_status values (SMPP 3.4 §5.1.3) that the simulator answers with. */
 export const STATUS = {
   ok: 0x00,
   invalidMessageLength: 0x01,
@@ -44,7 +43,7 @@ export const STATUS = {
   tlvNotAllowed: 0xc1,
 } as const;
 
-/** The optional parameters (SMPP 3.4 §5.3.2) that the simulator reads or writes by name. All others are kept as they came. */
+/** Optional parameters (SMPP 3.4 §5.3.2) used by name. All others are kept as they came. */
 export const TAG = {
   receiptedMessageId: 0x001e,
   sarReference: 0x020c,
@@ -56,7 +55,7 @@ export const TAG = {
   messageState: 0x0427,
 } as const;
 
-/** The values of message_state (SMPP 3.4 §5.2.28), by the word that Appendix B has for each. */
+/** message_state values (SMPP 3.4 §5.2.28) by their words in Appendix B. */
 export const MESSAGE_STATE: Readonly<Record<string, number>> = {
   ENROUTE: 1,
   DELIVRD: 2,
@@ -68,14 +67,14 @@ export const MESSAGE_STATE: Readonly<Record<string, number>> = {
   REJECTD: 8,
 };
 
-/** The header has four fields: command_length, command_id, command_status, sequence_number (SMPP 3.4 §3.2). */
+/** command_length, command_id, command_status, sequence_number (SMPP 3.4 §3.2). */
 export const HEADER_OCTETS = 16;
 /** A larger command_length ends the connection. */
 const PDU_OCTETS_MAX = 70_000;
 
 /**
- * Cuts a TCP stream into PDUs by their command_length (SMPP 3.4 §3.2), however the stream was split on its way. Pieces of an
- * unfinished PDU are kept and joined once. So a large PDU in tiny pieces costs no more than its size.
+ * Cuts a TCP stream into PDUs by command_length (SMPP 3.4 §3.2). Pieces of a PDU are joined once, so that a large PDU
+ * in tiny pieces costs no more than its size.
  */
 export class FrameReader {
   readonly #maxOctets: number;
@@ -89,8 +88,8 @@ export class FrameReader {
   }
 
   /**
-   * Calls `take` with every PDU that `chunk` completes, in order. If a command_length cannot be right (below 16 or above the
-   * limit), the stream cannot be read any further. Then this call and all later ones return that command_length.
+   * Calls `take` with every PDU that `chunk` completes, in order. After an impossible command_length (below 16 or above
+   * the limit) the stream is unreadable: this call and all later ones return that command_length.
    */
   read(chunk: Buffer, take: (frame: Buffer) => void): number | undefined {
     if (this.#brokenBy !== undefined) return this.#brokenBy;
@@ -129,7 +128,7 @@ export class FrameReader {
   }
 }
 
-/** A PDU whose body cannot be read. The answer gets `status` as its command_status. */
+/** A PDU with an unreadable body. `status` is the command_status of the answer. */
 export class MalformedPdu extends Error {
   readonly status: number;
 
@@ -140,14 +139,12 @@ export class MalformedPdu extends Error {
   }
 }
 
-/**
- * Optional parameters as they came, by their tag. The specification allows no tag twice. If one comes twice, the last one counts.
- */
+/** Optional parameters by tag. The specification forbids repeated tags; here the last one counts. */
 export type Tlvs = ReadonlyMap<number, Buffer>;
 
 const NO_TLVS: Tlvs = new Map();
 
-/** Reads the mandatory parameters of a PDU from left to right, then the optional ones. Never reads past the PDU's end. */
+/** Reads mandatory parameters in order, then the optional ones. Never reads past the PDU's end. */
 export class FieldReader {
   readonly #frame: Buffer;
   #at = HEADER_OCTETS;
@@ -163,10 +160,7 @@ export class FieldReader {
     return value;
   }
 
-  /**
-   * Reads a C-octet string of at most `maxOctets` octets, its NUL included (SMPP 3.4 §3.1). Throws with `status` when it is
-   * longer.
-   */
+  /** A C-octet string of at most `maxOctets` octets, NUL included (SMPP 3.4 §3.1). Throws with `status` if longer. */
   cString(maxOctets: number, status: number): string {
     const end = this.#frame.indexOf(0, this.#at);
     if (end < 0) throw new MalformedPdu('a C-octet string has no end', STATUS.invalidCommandLength);
@@ -200,13 +194,13 @@ export class FieldReader {
   }
 }
 
-/** Size of the largest PDU that is written: a message_payload of 65,535 octets and everything around it. */
+/** The largest PDU that is written: a message_payload of 65,535 octets and everything around it. */
 const SCRATCH_OCTETS = 70_000;
 
-/** PDUs are built in this one buffer. {@link writePdu} copies each finished PDU, so nothing refers to the buffer afterwards. */
+/** The buffer in which PDUs are built; {@link writePdu} copies each finished one. */
 const scratch = Buffer.alloc(SCRATCH_OCTETS);
 
-/** Appends fields to the PDU that is being built. Throws RangeError when it would exceed {@link SCRATCH_OCTETS}. */
+/** Throws RangeError if the PDU would exceed {@link SCRATCH_OCTETS}. */
 class FieldWriter {
   at = HEADER_OCTETS;
 
@@ -215,10 +209,7 @@ class FieldWriter {
     return this;
   }
 
-  /**
-   * Writes a C-octet string: one octet per character, then a NUL. Throws if the value contains a NUL, because that would shift
-   * all fields after it.
-   */
+  /** One octet per character, then NUL. Throws if the value contains NUL, which would shift the fields after it. */
   cString(value: string): this {
     if (value.includes('\0')) throw new RangeError('a C-octet string cannot hold NUL');
     this.at += scratch.write(value, this.at, 'latin1');
@@ -239,7 +230,6 @@ class FieldWriter {
   }
 }
 
-/** Writes one whole PDU. `fill` adds its fields. */
 export function writePdu(
   command: number,
   status: number,
@@ -257,7 +247,7 @@ export function writePdu(
 
 export type BindKind = 'receiver' | 'transmitter' | 'transceiver';
 
-/** A bind_receiver, bind_transmitter or bind_transceiver (SMPP 3.4 §4.1). */
+/** bind_receiver, bind_transmitter or bind_transceiver (SMPP 3.4 §4.1). */
 export interface BindRequest {
   readonly kind: BindKind;
   readonly systemId: string;
@@ -267,10 +257,9 @@ export interface BindRequest {
   readonly addressRange: string;
 }
 
-/** A peer must have at least this interface_version before it may be sent optional parameters (SMPP 3.4 §1.5). */
+/** The lowest interface_version of a peer that may be sent optional parameters (SMPP 3.4 §1.5). */
 export const VERSION_WITH_TLVS = 0x34;
 
-/** The kind of bind that a command_id means. Undefined if the command is no bind. */
 export function bindKindOf(command: number): BindKind | undefined {
   switch (command) {
     case COMMAND.bindReceiver:
@@ -284,7 +273,7 @@ export function bindKindOf(command: number): BindKind | undefined {
   }
 }
 
-/** Reads a bind request. Throws `MalformedPdu` with the command_status to answer. */
+/** Throws `MalformedPdu` with the command_status to answer. */
 export function readBind(kind: BindKind, frame: Buffer): BindRequest {
   const fields = new FieldReader(frame);
   const systemId = fields.cString(16, STATUS.invalidSystemId);
@@ -297,7 +286,7 @@ export function readBind(kind: BindKind, frame: Buffer): BindRequest {
   return { kind, systemId, password, systemType, interfaceVersion, addressRange };
 }
 
-/** The answer to a bind: our name, and also our version if the peer's version allows optional parameters. */
+/** The answer to a bind: our name, and our version if the peer's version allows optional parameters. */
 export function bindResponse(command: number, sequence: number, systemId: string, interfaceVersion: number): Buffer {
   return writePdu(responseTo(command), STATUS.ok, sequence, (fields) => {
     fields.cString(systemId);

@@ -8,8 +8,8 @@ const USER_DATA_OCTETS = 140;
 const TIME = /^(?:\d{15}[-+R])?$/;
 
 /**
- * One submit_sm (SMPP 3.4 §4.4.1) as it came. It is one segment of a message. It has its own copy of the octets, so it may be
- * kept. The text is decoded only when somebody asks for it, because that costs time at full speed.
+ * One submit_sm (SMPP 3.4 §4.4.1), a segment of a message. It owns a copy of its octets, so it may be kept. The text is
+ * decoded only on demand, because that costs time at full speed.
  */
 export class Submit {
   readonly sessionId: number;
@@ -31,16 +31,15 @@ export class Submit {
   readonly replaceIfPresent: number;
   readonly dataCoding: number;
   readonly tlvs: Tlvs;
-  /** The header, if there is one, and the text. They come from short_message, or from message_payload. */
+  /** Header and text, from short_message or message_payload. */
   readonly userData: Buffer;
-  /** The user data header with its length octet. Empty if there is none. */
+  /** The user data header with its length octet, or empty. */
   readonly header: Buffer;
   readonly receivedAt: number = Date.now();
   readonly #alphabet: DefaultAlphabet;
 
-  /** Set when the message is accepted. Empty before. */
   messageId = '';
-  /** State of the message, as a word of Appendix B. It is ENROUTE until the last receipt is due. */
+  /** A word of Appendix B; ENROUTE until the last receipt is due. */
   state = 'ENROUTE';
 
   /** Throws {@link MalformedPdu} with the command_status to answer. */
@@ -66,7 +65,7 @@ export class Submit {
     this.registeredDelivery = fields.uint8();
     this.replaceIfPresent = fields.uint8();
     this.dataCoding = fields.uint8();
-    fields.uint8(); // sm_default_msg_id: there are no canned messages here.
+    fields.uint8(); // sm_default_msg_id: there are no canned messages.
     const shortMessage = fields.octets(fields.uint8());
     this.tlvs = fields.tlvs();
 
@@ -81,7 +80,6 @@ export class Submit {
     this.#check(payload !== undefined);
   }
 
-  /** The user data after its header. */
   get body(): Buffer {
     return this.userData.subarray(this.header.length);
   }
@@ -92,7 +90,7 @@ export class Submit {
     return decodeText(this.body, this.dataCoding);
   }
 
-  /** `state` as a value of message_state (SMPP 3.4 §5.2.28). */
+  /** `state` as a message_state (SMPP 3.4 §5.2.28). */
   get messageState(): number {
     return MESSAGE_STATE[this.state] ?? 0;
   }
@@ -102,10 +100,7 @@ export class Submit {
     return concatenationOf(this.header, this.tlvs);
   }
 
-  /**
-   * Refuses what a carrier could not send on. A message_payload has no limit here, because the carrier itself cuts it into
-   * segments.
-   */
+  /** Refuses what a carrier could not send. A message_payload has no limit: the carrier splits it. */
   #check(isPayload: boolean): void {
     if (this.to === '') throw new MalformedPdu('no destination', STATUS.invalidDestination);
     if (!TIME.test(this.scheduleTime)) throw new MalformedPdu('schedule_delivery_time', STATUS.invalidSchedule);
@@ -123,21 +118,21 @@ export class Submit {
   }
 }
 
-/** The bit of esm_class that announces a user data header at the beginning of the message (SMPP 3.4 §5.2.12). */
+/** The bit of esm_class for a user data header (SMPP 3.4 §5.2.12). */
 const UDH_INDICATOR = 0x40;
 
-/** Says which part of a longer text a segment is. `kind` separates references of 8 and 16 bits, which may have the same value. */
+/** A segment's place in a longer text. `kind` separates 8-bit and 16-bit references of the same value. */
 interface Concatenation {
   readonly kind: 'udh8' | 'udh16' | 'sar';
   readonly reference: number;
   readonly total: number;
-  /** 1 for the first part. */
+  /** From 1. */
   readonly part: number;
 }
 
 /**
- * The user data header with its length octet (3GPP TS 23.040 §9.2.3.24). Empty if esm_class announces none. Undefined if one is
- * announced but does not fit.
+ * The user data header with its length octet (3GPP TS 23.040 §9.2.3.24). Empty if esm_class announces none, undefined
+ * if the announced one does not fit.
  */
 export function headerOf(esmClass: number, userData: Buffer): Buffer | undefined {
   if ((esmClass & UDH_INDICATOR) === 0) return userData.subarray(0, 0);
@@ -145,10 +140,7 @@ export function headerOf(esmClass: number, userData: Buffer): Buffer | undefined
   return end <= userData.length ? userData.subarray(0, end) : undefined;
 }
 
-/**
- * Finds out which part of which text a segment is. Looks for element 0x00 or 0x08 of the header, then for the three sar_
- * parameters.
- */
+/** A segment's place in its text: from element 0x00 or 0x08 of the header, or from the three sar_ parameters. */
 export function concatenationOf(header: Buffer, tlvs: Tlvs): Concatenation | undefined {
   for (let at = 1; at + 1 < header.length; ) {
     const element = header[at];
@@ -166,13 +158,13 @@ export function concatenationOf(header: Buffer, tlvs: Tlvs): Concatenation | und
   return valid('sar', reference.readUInt16BE(), Buffer.concat([total, part]));
 }
 
-/** TS 23.040 §9.2.3.24.1: an element is ignored if its total is 0, or if its part is 0 or above the total. */
+/** TS 23.040 §9.2.3.24.1: ignores an element whose total is 0, or whose part is 0 or above the total. */
 function valid(kind: Concatenation['kind'], reference: number, totalAndPart: Buffer): Concatenation | undefined {
   const [total = 0, part = 0] = totalAndPart;
   return part >= 1 && part <= total ? { kind, reference, total, part } : undefined;
 }
 
-/** A message as a phone would show it, and the segments that it came in, in order. */
+/** A message as a phone would show it, and its segments in order. */
 export interface WholeText {
   readonly from: string;
   readonly to: string;
@@ -180,17 +172,17 @@ export interface WholeText {
   readonly parts: readonly Submit[];
 }
 
-/** How many texts may wait for missing parts. When there are more, the oldest is forgotten, as on a phone. */
+/** Texts that may wait for missing parts; the oldest is forgotten first, as on a phone. */
 const MAX_OPEN = 1_000;
 
 /**
- * Joins segments into whole texts by sender, destination and reference (3GPP TS 23.040 §9.2.3.24.1). They may come in any order.
- * Each segment is decoded on its own, so a character that is cut between two segments shows as `U+FFFD`.
+ * Joins segments by sender, destination and reference (3GPP TS 23.040 §9.2.3.24.1), in any order. Segments are decoded
+ * one by one, so a character cut between two of them shows as `U+FFFD`.
  */
 export class Reassembly {
   readonly #open = new Map<string, (Submit | undefined)[]>();
 
-  /** Returns the whole text if `submit` was its last missing part, or all of it. */
+  /** Returns the whole text if `submit` completes it. */
   add(submit: Submit): WholeText | undefined {
     const concatenation = submit.concatenation;
     if (concatenation === undefined || concatenation.total === 1) return join([submit]);
@@ -216,7 +208,7 @@ export class Reassembly {
   }
 }
 
-/** The whole texts that these submits make, in the order in which they became complete. */
+/** In the order in which they became complete. */
 export function wholeTexts(submits: readonly Submit[]): WholeText[] {
   const reassembly = new Reassembly();
   return submits.map((submit) => reassembly.add(submit)).filter((text) => text !== undefined);

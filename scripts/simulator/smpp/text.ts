@@ -1,9 +1,9 @@
 /**
- * Turns the octets of a message into the text that a phone would show (3GPP TS 23.038 §6.2.1, UCS-2). Written without the
- * product's code, so that each checks the other.
+ * Decodes a message's octets to the text on a phone (3GPP TS 23.038 §6.2.1, UCS-2). Written without the product's code,
+ * so that each checks the other.
  */
 
-/** The characters of the default alphabet, by their septet. 0x1b is the escape to {@link EXTENSION}. */
+/** The default alphabet by septet. 0x1b is the escape to {@link EXTENSION}. */
 const BASIC =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\x1bÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
   '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
@@ -31,14 +31,13 @@ const SEPTETS = new Map<string, readonly number[]>([
 
 export type Alphabet = 'gsm7' | 'ascii' | 'latin1' | 'ucs2' | 'binary';
 
-/** The alphabets that carriers use for data_coding 0. SMPP 3.4 §5.2.19 says only "SMSC default", so each carrier chooses. */
+/** Alphabets that carriers use for data_coding 0, which SMPP 3.4 §5.2.19 leaves to the SMSC. */
 export const DEFAULT_ALPHABETS = ['gsm7', 'gsm7-packed', 'latin1', 'ascii'] as const;
 export type DefaultAlphabet = (typeof DEFAULT_ALPHABETS)[number];
 
 /**
- * The text of a segment with data_coding 0, at a carrier with this alphabet. A carrier converts Latin-1 and ASCII to GSM for the
- * radio, and characters that GSM lacks are lost. Packed septets begin after the header, at the next multiple of seven bits (TS
- * 23.040 §9.2.3.24).
+ * The text of a segment with data_coding 0. Carriers convert Latin-1 and ASCII to GSM, which loses characters that GSM
+ * lacks. Packed septets begin after the header, at the next multiple of seven bits (TS 23.040 §9.2.3.24).
  */
 export function decodeDefault(octets: Buffer, alphabet: DefaultAlphabet, headerOctets: number): string {
   if (alphabet === 'gsm7') return decodeGsm7(octets);
@@ -47,17 +46,14 @@ export function decodeDefault(octets: Buffer, alphabet: DefaultAlphabet, headerO
   return Array.from(text, (character) => (SEPTETS.has(character) ? character : UNREADABLE)).join('');
 }
 
-/** How many septets of a radio message such a segment takes, without its header. */
+/** Septets that the segment takes in a radio message, without its header. */
 export function septetsOfDefault(octets: Buffer, alphabet: DefaultAlphabet, headerOctets: number): number {
   if (alphabet === 'gsm7') return octets.length;
   if (alphabet === 'gsm7-packed') return unpack(octets, headerOctets).length;
   return encodeGsm7(octets.toString('latin1')).length;
 }
 
-/**
- * Unpacks seven-bit characters. If a carriage return fills the last seven bits of the last octet, it is only padding (TS 23.038
- * §6.1.2.3.1).
- */
+/** Unpacks septets. A carriage return in the last seven bits of the last octet is padding (TS 23.038 §6.1.2.3.1). */
 function unpack(octets: Buffer, headerOctets: number): Buffer {
   const fill = (7 - ((headerOctets * 8) % 7)) % 7;
   const bits = [...octets].flatMap((octet) => Array.from({ length: 8 }, (_, bit) => (octet >> bit) & 1)).slice(fill);
@@ -68,7 +64,7 @@ function unpack(octets: Buffer, headerOctets: number): Buffer {
   return Buffer.from(septets);
 }
 
-/** The alphabet of a data_coding. Values below 0x10 are those of SMPP 3.4 §5.2.19, the others are the groups of TS 23.038 §4. */
+/** Below 0x10 data_coding is defined by SMPP 3.4 §5.2.19, above by the groups of TS 23.038 §4. */
 export function alphabetOf(dataCoding: number): Alphabet {
   switch (dataCoding) {
     case 0x00:
@@ -90,9 +86,9 @@ export function alphabetOf(dataCoding: number): Alphabet {
 }
 
 /**
- * The text of one segment. `octets` is the user data without its header, and GSM text is unpacked: one septet per octet. `U+FFFD`
- * stands for what no phone could show: an octet above 127, an escape at the end, half a surrogate pair. Binary content is given
- * as hex.
+ * The text of a segment. `octets` is the user data without its header, GSM text unpacked to one septet per octet.
+ * `U+FFFD` stands for what no phone could show: an octet above 127, an escape at the end, half a surrogate pair. Binary
+ * content becomes hex.
  */
 export function decodeText(octets: Buffer, dataCoding: number): string {
   switch (alphabetOf(dataCoding)) {
@@ -109,17 +105,16 @@ export function decodeText(octets: Buffer, dataCoding: number): string {
   }
 }
 
-/** Encodes `text` as unpacked GSM. Characters that GSM lacks become question marks. */
+/** To unpacked GSM; characters that GSM lacks become question marks. */
 export function encodeGsm7(text: string): Buffer {
   return Buffer.from([...text].flatMap((character) => SEPTETS.get(character) ?? [0x3f]));
 }
 
-/** Whether the GSM alphabet has every character of `text`. */
 export function fitsGsm7(text: string): boolean {
   return [...text].every((character) => SEPTETS.has(character));
 }
 
-/** Encodes `text` as UTF-16 big-endian, for data_coding 8. */
+/** UTF-16 big-endian, for data_coding 8. */
 export function encodeUcs2(text: string): Buffer {
   return Buffer.from(text, 'utf16le').swap16();
 }

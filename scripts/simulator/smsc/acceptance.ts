@@ -15,23 +15,22 @@ import {
 } from './receipts.ts';
 import type { Session } from './session.ts';
 
-/** With `after-receipt`, the answer comes at least this long after the request. By then a client has read the receipt. */
+/** Delay of an `after-receipt` answer: long enough for a client to have read the receipt. */
 const OVERTAKEN_MS = 50;
 
-/** The most octets of user data in messages that wait for their receipts. Above it, submits get "queue full". */
+/** User data of messages waiting for receipts. Above this, submits get "queue full". */
 const MAX_PENDING_OCTETS = 256_000_000;
 
 const DELIVERED: readonly ReceiptPlan[] = [{ stat: 'DELIVRD' }];
 
-/** Counts how submits were answered. */
 export interface SubmitCounts {
   submitted: number;
   accepted: number;
-  /** Counts by command_status, written as `0x58`. */
+  /** By command_status, such as `0x58`. */
   readonly refused: Record<string, number>;
 }
 
-/** The places that get accepted messages, and the timers for receipts. */
+/** Where accepted messages and receipts go. */
 interface AcceptanceSinks {
   readonly kept: KeptSubmits;
   readonly mailboxes: Mailboxes;
@@ -61,17 +60,17 @@ export class Acceptance {
     this.rate = new RateLimit(options.ratePerSecond);
   }
 
-  /** Number of receipts that are due and held back. */
+  /** Due receipts that are held back. */
   get held(): number {
     return this.#held.length;
   }
 
-  /** From now on, receipts that become due wait for {@link release}. */
+  /** Receipts that become due wait for {@link release}. */
   hold(): void {
     this.#holding = true;
   }
 
-  /** Sends the held receipts in the order in which they became due. Later receipts wait no longer. */
+  /** Sends the held receipts in the order in which they became due. */
   release(): void {
     this.#holding = false;
     const held = this.#held;
@@ -105,7 +104,7 @@ export class Acceptance {
     this.counts.refused[name] = (this.counts.refused[name] ?? 0) + 1;
   }
 
-  /** Decides about one submit. The carrier's limits are checked first, then what the destination asks for. */
+  /** The carrier's limits come first, then what the destination asks for. */
   #outcome(submit: Submit): Outcome {
     if (!this.rate.admits()) return { status: STATUS.throttled };
     const pending = this.#sinks.mailboxes.pending + this.#sinks.delays.size + this.#held.length;
@@ -156,13 +155,10 @@ export class Acceptance {
   }
 }
 
-/** The most octets of user data that are kept. 10,000 ordinary segments have 1.4 MB, but one message_payload may have 64 KB. */
+/** User data kept at most: 10,000 usual segments have 1.4 MB, but a message_payload may have 64 KB. */
 const MAX_OCTETS = 64_000_000;
 
-/**
- * The last accepted messages, at most `limit`, and at most `MAX_OCTETS` of user data. They are kept in order, and by id for
- * query_sm.
- */
+/** The last accepted messages, bounded by `limit` and `MAX_OCTETS`; in order, and by id for query_sm. */
 export class KeptSubmits {
   readonly #limit: number;
   readonly #byId = new Map<string, Submit>();
@@ -195,7 +191,7 @@ export class KeptSubmits {
     return this.#byId.get(messageId);
   }
 
-  /** All of them, oldest first. */
+  /** Oldest first. */
   all(): Submit[] {
     return this.#submits.slice(this.#head);
   }

@@ -2,18 +2,17 @@ import type { Delays } from '../pace/pace.ts';
 import { COMMAND, TAG, type Tlvs, writePdu } from '../smpp/pdu.ts';
 import { encodeGsm7, encodeUcs2, fitsGsm7 } from '../smpp/text.ts';
 
-/** One deliver_sm, from its queueing until it is acknowledged or given up. */
+/** One deliver_sm, until it is acknowledged or given up. */
 export interface Delivery {
   readonly systemId: string;
   readonly content: DeliverSm;
   tries: number;
 }
 
-/** A session that can take deliver_sm. */
 export interface ReceivingSession {
   readonly systemId: string;
   readonly takesTlvs: boolean;
-  /** The deliver_sm that were sent on this session and have no answer yet, by sequence number, oldest first. */
+  /** Unanswered deliver_sm on this session by sequence number, oldest first. */
   readonly outstanding: Map<number, { readonly delivery: Delivery; readonly sentAt: number }>;
   nextSequence(): number;
   send(frame: Buffer): void;
@@ -22,9 +21,9 @@ export interface ReceivingSession {
 interface Mailbox {
   readonly sessions: ReceivingSession[];
   waiting: Delivery[];
-  /** Index of the first delivery in `waiting` that was not sent. Those before it were sent. */
+  /** Index in `waiting` of the first delivery that was not sent yet. */
   head: number;
-  /** Index of the session that was used last. */
+  /** Index of the session used last. */
   turn: number;
 }
 
@@ -35,7 +34,6 @@ interface MailboxLimits {
   readonly deliverTries: number;
 }
 
-/** Counts what happened to deliver_sm. */
 export interface DeliveryCounts {
   sent: number;
   acknowledged: number;
@@ -43,13 +41,13 @@ export interface DeliveryCounts {
   givenUp: number;
 }
 
-/** The `waiting` list is shortened when this many of its first entries were sent. */
+/** Sent entries at the start of `waiting` before it is shortened. */
 const COMPACT_AT = 1_000;
 
 /**
- * The queue of deliver_sm for each account (system_id), and the account's sessions that can receive them. The sessions are used
- * in turn, as carriers do. A deliver_sm waits while the account has no session, or while the windows of all its sessions are
- * full. It is sent again if it was refused, if it was not answered in time, or if its session ended.
+ * Queues of deliver_sm by account (system_id), and the sessions that can receive them, used in turn. A deliver_sm waits
+ * while its account has no session with room in its window. It is resent if it was refused or not answered in time, or
+ * if its session ended.
  */
 export class Mailboxes {
   readonly counts: DeliveryCounts = { sent: 0, acknowledged: 0, retried: 0, givenUp: 0 };
@@ -64,12 +62,11 @@ export class Mailboxes {
     this.#delays = delays;
   }
 
-  /** Number of deliver_sm that wait, were sent without an answer yet, or will be tried again. */
+  /** deliver_sm that wait, are unanswered or will be retried. */
   get pending(): number {
     return this.#pending;
   }
 
-  /** How many deliver_sm wait for each account. */
   waiting(): Record<string, number> {
     return Object.fromEntries([...this.#byAccount].map(([account, box]) => [account, box.waiting.length - box.head]));
   }
@@ -85,7 +82,7 @@ export class Mailboxes {
     this.#pump(mailbox);
   }
 
-  /** The session has ended. The deliver_sm that it had not answered return to the front of the queue. */
+  /** Returns an ended session's unanswered deliver_sm to the front of the queue. */
   leave(session: ReceivingSession): void {
     const mailbox = this.#byAccount.get(session.systemId);
     const at = mailbox?.sessions.indexOf(session) ?? -1;
@@ -100,7 +97,7 @@ export class Mailboxes {
     if (mailbox.sessions.length === 0 && mailbox.waiting.length === 0) this.#byAccount.delete(session.systemId);
   }
 
-  /** A deliver_sm_resp or generic_nack came. Returns whether it answers one of the session's deliver_sm. */
+  /** Handles a deliver_sm_resp or generic_nack. Returns whether it answers a deliver_sm of the session. */
   answered(session: ReceivingSession, sequence: number, status: number): boolean {
     const sent = session.outstanding.get(sequence);
     if (sent === undefined) return false;
@@ -115,7 +112,7 @@ export class Mailboxes {
     return true;
   }
 
-  /** Sends again what was not answered in time. Call it often. */
+  /** Resends what was not answered in time. Must be called often. */
   expire(): void {
     const before = performance.now() - this.#limits.deliverTimeoutMs;
     for (const mailbox of this.#byAccount.values()) {
@@ -171,7 +168,6 @@ export class Mailboxes {
     }
   }
 
-  /** The next session in turn whose window has room. */
   #next(mailbox: Mailbox): ReceivingSession | undefined {
     for (let tried = 0; tried < mailbox.sessions.length; tried++) {
       mailbox.turn = (mailbox.turn + 1) % mailbox.sessions.length;
@@ -191,7 +187,7 @@ export class Mailboxes {
   }
 }
 
-/** The content of one deliver_sm (SMPP 3.4 §4.6.1). It is a receipt or a message from a phone. */
+/** The content of a deliver_sm (SMPP 3.4 §4.6.1): a receipt or a message from a phone. */
 export interface DeliverSm {
   readonly from: string;
   readonly fromTon: number;
@@ -206,10 +202,10 @@ export interface DeliverSm {
   readonly tlvs: Tlvs;
 }
 
-/** The largest value of sm_length (SMPP 3.4 §4.6.1). */
+/** The largest sm_length (SMPP 3.4 §4.6.1). */
 const SHORT_MESSAGE_OCTETS = 254;
 
-/** Writes the PDU. `withTlvs` must be false for a peer whose interface_version is below 3.4 (§1.5). */
+/** `withTlvs` must be false for a peer whose interface_version is below 3.4 (§1.5). */
 function writeDeliverSm(content: DeliverSm, sequence: number, withTlvs: boolean): Buffer {
   const isShort = content.userData.length <= SHORT_MESSAGE_OCTETS;
   const shortMessage = isShort ? content.userData : content.userData.subarray(0, 0);
@@ -223,19 +219,16 @@ function writeDeliverSm(content: DeliverSm, sequence: number, withTlvs: boolean)
   });
 }
 
-/** A message from a phone. `text` is encoded, unless `userData` is given. */
+/** A message from a phone. `text` is encoded unless `userData` is given. */
 export interface MobileOriginated extends Partial<DeliverSm> {
   readonly from: string;
   readonly to: string;
   readonly text?: string;
-  /** The account that gets the message. If it is absent, exactly one account must be bound. */
+  /** The account that gets the message. If absent, exactly one account must be bound. */
   readonly systemId?: string;
 }
 
-/**
- * Numbers are international ISDN unless the caller says otherwise. If `userData` has a header, the caller must set the UDH
- * indicator in `esmClass`.
- */
+/** International ISDN numbers. With a header in `userData`, the caller must set the UDH indicator in `esmClass`. */
 const DEFAULTS = { fromTon: 1, fromNpi: 1, toTon: 1, toNpi: 1, esmClass: 0, tlvs: new Map<number, Buffer>() };
 
 export function phoneMessage(message: MobileOriginated): DeliverSm {

@@ -2,16 +2,13 @@ import { TAG } from '../smpp/pdu.ts';
 import { encodeGsm7, encodeUcs2, fitsGsm7 } from '../smpp/text.ts';
 import type { MobileOriginated } from './mailboxes.ts';
 
-/**
- * The ways to write a phone's text. Each has a data_coding (SMPP 3.4 §5.2.19). `packed` is GSM in septets, as it goes over the
- * air.
- */
+/** Encodings of a phone's text, each with a data_coding (SMPP 3.4 §5.2.19). `packed`: GSM septets as on air. */
 const CODINGS = ['gsm', 'packed', 'latin1', 'ascii', 'ucs2', 'binary'] as const;
 export type Coding = (typeof CODINGS)[number];
 
 /**
- * The ways to send a long text. `udh8` and `udh16`: parts with a header that has a reference of 8 or 16 bits. `sar`: parts with
- * the sar_ parameters. `payload`: the whole text as message_payload.
+ * Forms of a long text. `udh8`, `udh16`: parts with an 8-bit or 16-bit reference in their header. `sar`: parts with
+ * sar_ parameters. `payload`: one message_payload.
  */
 const SPLITS = ['udh8', 'udh16', 'sar', 'payload'] as const;
 export type Split = (typeof SPLITS)[number];
@@ -23,19 +20,19 @@ export interface PhoneText {
   /** Default: GSM if it has all characters of the text, otherwise UCS-2. */
   readonly coding?: Coding | undefined;
   readonly split?: Split | undefined;
-  /** The reference that the parts have in common. Default: a random one. */
+  /** The parts' common reference. Default: random. */
   readonly reference?: number | undefined;
-  /** Information elements that come before the one with the reference, such as ports. */
+  /** Information elements before the one with the reference, such as ports. */
   readonly elements?: Buffer | undefined;
   readonly systemId?: string | undefined;
 }
 
 const DATA_CODING: Readonly<Record<Coding, number>> = { gsm: 0, packed: 0, latin1: 3, ascii: 1, ucs2: 8, binary: 4 };
-/** One SMS carries this many octets of user data, or as many septets as fit in them (3GPP TS 23.040 §9.2.3.24). */
+/** Octets of user data in one SMS, or as many septets as fit in them (3GPP TS 23.040 §9.2.3.24). */
 const USER_DATA_OCTETS = 140;
 const UDH_INDICATOR = 0x40;
 
-/** The deliver_sm of a text, in order. A long text has several. It is cut wherever a part is full, even inside a character. */
+/** The deliver_sm of a text in order. A long text is cut where a part is full, even inside a character. */
 export function phoneParts(message: PhoneText): MobileOriginated[] {
   const { from, to, text, split = 'udh8', reference = Math.floor(Math.random() * 256), elements, systemId } = message;
   const coding = message.coding ?? (fitsGsm7(text) ? 'gsm' : 'ucs2');
@@ -100,9 +97,7 @@ function sar(reference: number, total: number, part: number): ReadonlyMap<number
   ]);
 }
 
-/**
- * Packs eight septets into seven octets, the lowest bits first (3GPP TS 23.038 §6.1.2.1). After a header, fill bits come first.
- */
+/** Packs septets, lowest bits first (3GPP TS 23.038 §6.1.2.1). After a header, fill bits come first. */
 function pack(septets: Buffer, headerOctets: number): Buffer {
   const fill = (7 - ((headerOctets * 8) % 7)) % 7;
   const packed = Buffer.alloc(Math.ceil((fill + septets.length * 7) / 8));
@@ -115,10 +110,7 @@ function pack(septets: Buffer, headerOctets: number): Buffer {
   return packed;
 }
 
-/**
- * Handles `POST /smsc/says?from=…&to=…`: a phone sends the text in the body to one of our numbers. `coding` and `split` are as in
- * phone-text.ts. `repeat` says how often it is sent.
- */
+/** `POST /smsc/says?from=…&to=…`: a phone sends the body's text to one of our numbers, `repeat` times. */
 export function phoneSays(smsc: { sendMo(message: MobileOriginated): void }, url: URL, text: string): object {
   const { searchParams } = url;
   const from = searchParams.get('from') ?? '';

@@ -11,11 +11,11 @@ export type ReceiptForm = (typeof RECEIPT_FORMS)[number];
 /** Appendix B: a receipt quotes the first 20 characters of the message. */
 const ECHOED_CHARACTERS = 20;
 
-/** The esm_class of a receipt in deliver_sm (SMPP 3.4 §5.2.12). */
+/** esm_class of a receipt (SMPP 3.4 §5.2.12). */
 const DELIVERY_RECEIPT = 0x04;
 const INTERMEDIATE_NOTIFICATION = 0x20;
 
-/** The value for GSM in network_error_code (SMPP 3.4 §5.3.2.31). */
+/** GSM in network_error_code (SMPP 3.4 §5.3.2.31). */
 const GSM_NETWORK = 3;
 
 const NO_TLVS: Tlvs = new Map();
@@ -27,8 +27,8 @@ export function isFinal(stat: string): boolean {
 }
 
 /**
- * Whether registered_delivery (SMPP 3.4 §5.2.17) asks for this receipt. 1 asks for all receipts, intermediate notifications
- * included, 2 only for failures.
+ * Whether registered_delivery (SMPP 3.4 §5.2.17) asks for this receipt: 1 for all, intermediate notifications included,
+ * 2 for failures.
  */
 export function isAskedFor(registeredDelivery: number, plan: ReceiptPlan): boolean {
   switch (registeredDelivery & 0x03) {
@@ -41,7 +41,6 @@ export function isAskedFor(registeredDelivery: number, plan: ReceiptPlan): boole
   }
 }
 
-/** How a carrier writes its receipts. */
 interface ReceiptStyle {
   readonly receiptForm: ReceiptForm;
   readonly receiptDialect: ReceiptDialect;
@@ -49,7 +48,6 @@ interface ReceiptStyle {
   readonly utcOffsetMinutes: number;
 }
 
-/** The deliver_sm that tells the sender of `submit` what became of the message. */
 export function receipt(submit: Submit, plan: ReceiptPlan, style: ReceiptStyle): DeliverSm {
   const form = style.receiptDialect === 'appendix-b' ? style.receiptForm : 'text';
   const shownId = idInReceipt(style.idForm, submit.messageId, plan.otherNotation === true);
@@ -84,10 +82,7 @@ function receiptText(submit: Submit, id: string, plan: ReceiptPlan, style: Recei
   return Buffer.concat([Buffer.from(`${facts}text:`, 'latin1'), echo(submit)]);
 }
 
-/**
- * The beginning of the message, for the receipt. GSM octets are copied as they came. An escape as the last octet is left out,
- * because the character after it is missing.
- */
+/** The quoted beginning of a message. GSM octets are copied; a final escape, which lost its character, is dropped. */
 function echo(submit: Submit): Buffer {
   if (alphabetOf(submit.dataCoding) === 'gsm7') {
     const octets = submit.body.subarray(0, ECHOED_CHARACTERS);
@@ -107,9 +102,8 @@ function receiptTlvs(id: string, plan: ReceiptPlan): Map<number, Buffer> {
 }
 
 /**
- * How carriers write the texts of their receipts. `--receipt-dialect` chooses one by its name. These tables are our reading of
- * the vendors' pages and independent of the product's tables. Except for `appendix-b`, the receipts have no TLVs, so that the
- * client must read the text.
+ * Carriers' forms of receipt texts, for `--receipt-dialect`. The tables are read from the vendors' pages, independent
+ * of the product's. Only `appendix-b` has TLVs; for the others the client must read the text.
  */
 export const RECEIPT_DIALECTS = [
   'appendix-b',
@@ -139,7 +133,7 @@ export const RECEIPT_DIALECTS = [
 ] as const;
 export type ReceiptDialect = (typeof RECEIPT_DIALECTS)[number];
 
-/** The facts that a receipt's text tells. `submitted` and `done` are in the carrier's local time, written as UTC milliseconds. */
+/** `submitted` and `done` are the carrier's local time, written as UTC milliseconds. */
 interface ReceiptFacts {
   readonly id: string;
   readonly stat: string;
@@ -151,11 +145,11 @@ interface ReceiptFacts {
 }
 
 interface Writing {
-  /** The carrier's own words, by the words of Appendix B that they replace. */
+  /** The carrier's own words in place of those of Appendix B. */
   readonly words?: Readonly<Record<string, string>>;
-  /** Writes the text that comes before the customer's text. Default: the form of Appendix B, with these words. */
+  /** Writes the text before the customer's quoted text. Default: Appendix B with these words. */
   readonly write?: (facts: ReceiptFacts) => string;
-  /** The receipt has esm_class 0, so only its text shows that it is a receipt. */
+  /** esm_class is 0, so only the text shows that it is a receipt. */
   readonly plain?: true;
   /** Only this part of a long text gets a receipt. */
   readonly only?: 'first' | 'last';
@@ -208,13 +202,12 @@ function isPlain(dialect: ReceiptDialect): boolean {
   return WRITINGS[dialect].plain === true;
 }
 
-/** Whether part number `part` of `parts` gets a receipt. */
 export function hasReceipt(dialect: ReceiptDialect, part: number, parts: number): boolean {
   const { only } = WRITINGS[dialect];
   return only === undefined || part === (only === 'first' ? 1 : parts);
 }
 
-/** The receipt's text, without the part that quotes the customer's text. */
+/** The receipt's text without the quotation. */
 function factsText(dialect: ReceiptDialect, facts: ReceiptFacts): string {
   const { words = {}, write = appendixB } = WRITINGS[dialect];
   return write({ ...facts, stat: words[facts.stat] ?? facts.stat });
@@ -241,7 +234,7 @@ function fields({ id, stat, err, submitted, done, offsetMs }: ReceiptFacts, form
 let lastMinute = Number.NaN;
 let lastDate = '';
 
-/** The date as `YYMMDDhhmm` (Appendix B). It is made once for all receipts of the same minute. */
+/** `YYMMDDhhmm` (Appendix B), cached for all receipts of the same minute. */
 function minutes(time: number): string {
   const minute = Math.floor(time / 60_000);
   if (minute !== lastMinute) {
@@ -252,20 +245,18 @@ function minutes(time: number): string {
 }
 
 /**
- * How message ids are written, in submit_sm_resp and in receipts. With `hex-decimal`, as with many carriers, submit_sm_resp has
- * the number in hex and the receipt has the same number in decimal. With `mixed-upper` and `mixed-lower` the answer has letters of
- * both cases, and the receipt has them in one.
+ * Notations of message ids. `hex-decimal`, as with many carriers: hex in submit_sm_resp, the same number in decimal in
+ * the receipt. `mixed-upper`, `mixed-lower`: both cases in submit_sm_resp, one in the receipt.
  */
 export const ID_FORMS = ['hex', 'decimal', 'uuid', 'hex-decimal', 'mixed-upper', 'mixed-lower'] as const;
 export type IdForm = (typeof ID_FORMS)[number];
 
 /**
- * Ids that are reserved for each millisecond of the start time, so that two starts never give the same id. With 2^12 the numbers
- * stay below 2^53 until 2039.
+ * Ids for each millisecond of the start time, so that no two starts share one. The numbers stay below 2^53 until 2039.
  */
 const IDS_PER_MS = 4096;
 
-/** Makes a source of ids in the notation of submit_sm_resp. They grow by one and differ from the ids of every earlier start. */
+/** A source of ids in the notation of submit_sm_resp, increasing by one, distinct from those of earlier starts. */
 export function messageIds(form: IdForm): () => string {
   let next = Date.now() * IDS_PER_MS;
   switch (form) {
@@ -282,10 +273,7 @@ export function messageIds(form: IdForm): () => string {
   }
 }
 
-/**
- * The id as a receipt writes it. `answered` is the id of submit_sm_resp. With `other`, it is in the notation that receipts of
- * this form do not use.
- */
+/** The id for a receipt, from that of submit_sm_resp. `other`: in the notation that this form's receipts do not use. */
 function idInReceipt(form: IdForm, answered: string, other: boolean): string {
   switch (form) {
     case 'uuid':
@@ -303,43 +291,41 @@ function idInReceipt(form: IdForm, answered: string, other: boolean): string {
   }
 }
 
-/** What the simulated carrier does with one submit_sm. */
 export interface Outcome {
-  /** The command_status of the answer. With any other value than 0 the message is refused and has no receipts. Default 0. */
+  /** The answer's command_status, default 0. With any other the message is refused and has no receipts. */
   readonly status?: number;
   /**
-   * When the answer comes. `normal`: after the response delay. `after-receipt`: after the first receipt. `never`: the message is
-   * accepted without an answer. `cut`: the message is accepted, and the connection breaks at once instead of an answer. Default
-   * `normal`.
+   * `normal` (default): after the response delay. `after-receipt`: after the first receipt. `never`: accepted without
+   * an answer. `cut`: accepted, but the connection breaks in place of the answer.
    */
   readonly answer?: 'normal' | 'after-receipt' | 'never' | 'cut';
-  /** Delay of this answer in milliseconds. It replaces the configured one. */
+  /** Replaces the configured response delay, in milliseconds. */
   readonly responseDelayMs?: number;
   /** The answer comes when this is fulfilled, and after no other delay. */
   readonly answerWhen?: Promise<unknown>;
-  /** The receipts. Each is sent only if registered_delivery asks for its kind. Default: one receipt with DELIVRD. */
+  /** Each is sent only if registered_delivery asks for its kind. Default: one with DELIVRD. */
   readonly receipts?: readonly ReceiptPlan[];
 }
 
-/** A receipt that will be sent. The last final one decides what query_sm answers. */
+/** A future receipt. The last final one decides the answer of query_sm. */
 export interface ReceiptPlan {
   /** A word of Appendix B: DELIVRD, UNDELIV, EXPIRED, REJECTD, DELETED, ACCEPTD, UNKNOWN, ENROUTE. */
   readonly stat: string;
   /** The text of `err:`. Default `000`. */
   readonly err?: string;
-  /** When the receipt is sent, as a multiple of the configured delay and its jitter. Default 1. */
+  /** A multiple of the configured delay and its jitter. Default 1. */
   readonly delays?: number;
   /** True: esm_class 0x20 (intermediate notification). Otherwise 0x04 (SMSC delivery receipt). */
   readonly intermediate?: boolean;
-  /** True: the receipt has the message id in the notation that the configuration does not use. */
+  /** Whether the id is in the notation that the configuration does not use. */
   readonly otherNotation?: boolean;
-  /** Writes the whole text of the receipt as a certain carrier would. `id` is in the receipt's notation. */
+  /** Writes the whole text as a certain carrier would. `id` is in the receipt's notation. */
   readonly body?: (id: string, submit: Submit) => string;
-  /** False: this receipt has no TLVs, whatever the configuration says. */
+  /** False: no TLVs, whatever the configuration says. */
   readonly tlvs?: boolean;
-  /** Changes the finished receipt, as a faulty carrier would: octets before its text, another state in the TLV. */
+  /** Damages the finished receipt as a faulty carrier would: octets before its text, another state in the TLV. */
   readonly spoil?: (receipt: DeliverSm) => Partial<DeliverSm>;
 }
 
-/** Decides what happens to a submit. Undefined leaves the decision to the magic numbers. */
+/** Undefined leaves the decision to the magic numbers. */
 export type Behaviour = (submit: Submit) => Outcome | undefined;

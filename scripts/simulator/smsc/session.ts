@@ -20,16 +20,15 @@ import type { DefaultAlphabet } from '../smpp/text.ts';
 import type { Delivery, ReceivingSession } from './mailboxes.ts';
 import type { Direction } from './options.ts';
 
-/** The SMSC of a session, as the session uses it. */
+/** What a session needs of its SMSC. */
 export interface SessionOwner {
-  /** Decides whether a client may bind. Returns the command_status of the answer. */
+  /** Whether a client may bind, as the answer's command_status. */
   admit(session: Session, request: BindRequest): number;
   bound(session: Session): void;
-  /** A submit_sm came that could be read, on a session that may send. The owner answers with {@link Session.answerSubmit}. */
+  /** A readable submit_sm on a session that may send. The owner answers with {@link Session.answerSubmit}. */
   submitted(session: Session, submit: Submit): void;
-  /** The session itself has refused a submit_sm with this command_status. */
   refused(status: number): void;
-  /** Finds a message for query_sm. Undefined if it is not known. */
+  /** For query_sm; undefined for an unknown message. */
   find(messageId: string): Submit | undefined;
   /** A deliver_sm_resp or generic_nack came. Returns whether a deliver_sm waited for it. */
   answered(session: Session, sequence: number, status: number): boolean;
@@ -43,16 +42,15 @@ export interface SessionOwner {
   readonly defaultAlphabet: DefaultAlphabet;
 }
 
-/** If a client leaves this many bytes unread, nothing more is read from it. */
+/** No further reading from a client that leaves this many bytes unread. */
 const MAX_UNSENT_OCTETS = 1_000_000;
 
-/** The system_id of the SMSC in bind responses. */
 const SMSC_SYSTEM_ID = 'SIMULATOR';
 
 /**
- * One connection of a client (ESME). It is `open` until a bind succeeds, then `bound` until an unbind or the end of the
- * connection, then `closed`: nothing is sent or read any more. Everything that is sent in one turn of the event loop leaves in
- * one write. A client's responses to unknown requests are ignored.
+ * A client's connection: `open` until a bind succeeds, `bound` until an unbind or the connection's end, then `closed`,
+ * when nothing is sent or read any more. Everything sent in one turn of the event loop leaves in one write. Responses
+ * to unknown requests are ignored.
  */
 export class Session implements ReceivingSession {
   readonly id: number;
@@ -61,10 +59,7 @@ export class Session implements ReceivingSession {
   /** Undefined until the session is bound. */
   kind: BindKind | undefined;
   takesTlvs = false;
-  /**
-   * The submit_sm that were read and not answered yet. `peakUnanswered` is the highest number so far: it shows the client's
-   * window.
-   */
+  /** Read but unanswered submit_sm. `peakUnanswered`, the most so far, shows the client's window. */
   unanswered = 0;
   peakUnanswered = 0;
   #answered = 0;
@@ -102,7 +97,7 @@ export class Session implements ReceivingSession {
     return this.#sequence;
   }
 
-  /** Queues one PDU, or any other bytes, for the write at the end of this turn. */
+  /** Queues bytes for the write at the end of this turn. */
   send(bytes: Buffer): void {
     if (this.#state === 'closed') return;
     this.#owner.onFrame?.('out', bytes, this.id);
@@ -112,7 +107,7 @@ export class Session implements ReceivingSession {
     setImmediate(() => this.#flush());
   }
 
-  /** Sends a submit_sm_resp. It has no body unless the message was accepted (SMPP 3.4 §4.4.2). */
+  /** The answer has no body unless the message was accepted (SMPP 3.4 §4.4.2). */
   answerSubmit(sequence: number, status: number, messageId: string): void {
     this.#answered += 1;
     const command = responseTo(COMMAND.submitSm);
@@ -120,7 +115,7 @@ export class Session implements ReceivingSession {
     else this.send(writePdu(command, status, sequence, (fields) => fields.cString(messageId)));
   }
 
-  /** Sends a request without parameters: enquire_link or unbind. */
+  /** For requests without parameters: enquire_link, unbind. */
   request(command: number): void {
     this.send(writePdu(command, 0, this.nextSequence()));
   }
@@ -181,7 +176,7 @@ export class Session implements ReceivingSession {
     this.#end();
   }
 
-  // This is a method because the compiler cannot know that reading a chunk may close the session.
+  // A method, because the compiler cannot know that reading a chunk may close the session.
   #isClosed(): boolean {
     return this.#state === 'closed';
   }

@@ -12,7 +12,7 @@ export interface SessionInfo {
   /** Empty until the session is bound. */
   readonly systemId: string;
   readonly kind: 'unbound' | 'receiver' | 'transmitter' | 'transceiver';
-  /** How many deliver_sm the client has not answered. `unanswered`: how many submit_sm the SMSC has not answered. */
+  /** deliver_sm that the client has not answered; `unanswered`: submit_sm that the SMSC has not answered. */
   readonly outstanding: number;
   readonly unanswered: number;
 }
@@ -25,7 +25,6 @@ interface SessionsDeps {
   readonly audit: AuditFile | undefined;
 }
 
-/** The connections of all clients, with their counts. */
 export class Sessions implements SessionOwner {
   readonly onFrame: SessionOwner['onFrame'];
   readonly defaultAlphabet: SessionOwner['defaultAlphabet'];
@@ -42,7 +41,6 @@ export class Sessions implements SessionOwner {
     this.defaultAlphabet = deps.options.defaultAlphabet;
   }
 
-  /** A client has connected. */
   open(socket: Socket): void {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
@@ -52,7 +50,6 @@ export class Sessions implements SessionOwner {
     session.paused = this.#paused;
   }
 
-  /** All sessions, or the one with that id. */
   addressed(sessionId?: number): readonly Session[] {
     return [...this.#sessions.values()].filter(({ id }) => sessionId === undefined || id === sessionId);
   }
@@ -67,7 +64,7 @@ export class Sessions implements SessionOwner {
     }));
   }
 
-  /** The most submits that had no answer at one time on one session. */
+  /** The most unanswered submits at one time on one session. */
   get peakUnanswered(): number {
     return Math.max(this.#peakUnanswered, ...this.addressed().map((session) => session.peakUnanswered));
   }
@@ -77,12 +74,11 @@ export class Sessions implements SessionOwner {
     for (const session of this.addressed()) session.paused = paused;
   }
 
-  /** Sends a request on all bound sessions. */
   requestAll(command: number): void {
     for (const session of this.addressed()) if (session.bound) session.request(command);
   }
 
-  /** The account of all receiving sessions. Throws RangeError when there is none, or more than one. */
+  /** The account of all receiving sessions. Throws RangeError unless it is exactly one. */
   onlyAccount(): string {
     const accounts = new Set(this.addressed().flatMap(({ receives, systemId }) => (receives ? [systemId] : [])));
     const [account] = accounts;
@@ -93,7 +89,7 @@ export class Sessions implements SessionOwner {
   /** Breaks all connections. */
   close(): void {
     for (const session of this.addressed()) session.cut();
-    for (const socket of this.#sockets) socket.destroy(); // Sockets that were ended, but whose client does not read.
+    for (const socket of this.#sockets) socket.destroy(); // Ended sockets whose client does not read.
   }
 
   admit(session: Session, request: BindRequest): number {
@@ -156,8 +152,8 @@ function admission(options: SmscOptions, request: BindRequest): number {
 }
 
 /**
- * Appends accepted messages to a file, one line of JSON each. Lines are written before the answers of the same turn of the event
- * loop leave. So every message that a client was told of is in the file.
+ * Appends each accepted message as a line of JSON. Lines are written before the same turn's answers leave, so every
+ * message that a client was told of is in the file.
  */
 export class AuditFile {
   readonly #file: number;
@@ -173,7 +169,6 @@ export class AuditFile {
     this.#lines += `${JSON.stringify(auditLine(submit))}\n`;
   }
 
-  /** Writes the lines that were added since the last call. */
   flush(): void {
     if (this.#lines === '') return;
     writeSync(this.#file, this.#lines);

@@ -3,51 +3,48 @@ import type { Problem } from './index.js';
 export interface Options {
   /** The gateway: `https://api.example.com`. */
   readonly url: string;
-  /** `hk_live_…`. It has no place in a file: take it from the environment. */
+  /** `hk_live_…`. Take it from the environment; do not store it in a file. */
   readonly key: string;
-  /** How often a request is sent again. Default 3. */
+  /** How often a failed request is repeated. Default 3. */
   readonly retries?: number;
-  /** For one attempt; of a file, until it begins. Default 60,000. */
+  /** Milliseconds for one attempt; for a file, until it begins. Default 60,000. */
   readonly timeoutMs?: number;
-  /** The longest pause between two attempts. Where `Retry-After` asks for more, the error is thrown at once. Default 60,000. */
+  /** The longest pause in milliseconds (default 60,000). A longer `Retry-After` throws the error at once. */
   readonly maxWaitMs?: number;
-  /** In place of the global one: for a proxy, or a test. */
+  /** Replaces the global `fetch`, for a proxy or a test. */
   readonly fetch?: typeof fetch;
 }
 
 export interface CallOptions {
-  /**
-   * Your own name for what is done: with the same key it is done once, however often you call. Left out: one of this call alone, which
-   * its retries share.
-   */
+  /** Your own key for this act: calls with the same key do it once. Default: a key for this call and its retries. */
   readonly idempotencyKey?: string;
-  /** Ends the call, and the wait between its attempts. */
+  /** Aborts the call and the pauses between its attempts. */
   readonly signal?: AbortSignal;
 }
 
-/** Everything that a call throws, but what its `signal` says. */
+/** Every error of a call, except the reason of an aborted `signal`. */
 export class HarkaraError extends Error {
   override readonly name: string = 'HarkaraError';
 }
 
-/** The gateway said no, and why. */
+/** The gateway refused the request. */
 export class ProblemError extends HarkaraError {
   override readonly name = 'ProblemError';
-  /** As it was answered. Some problems have more members: `problem.quota`, `problem.message_id`. */
+  /** The answer. Some problems have more members: `problem.quota`, `problem.message_id`. */
   readonly problem: Problem & Readonly<Record<string, unknown>>;
   readonly status: number;
-  /** What a program looks at: `insufficient_credits`. */
+  /** For programs: `insufficient_credits`. */
   readonly code: Problem['code'];
-  /** Everything that is wrong with the fields of the request. */
+  /** All errors in the request's fields. */
   readonly errors: Problem['errors'];
-  /** What your service provider asks for. */
+  /** For your service provider's support. */
   readonly requestId: string;
   /** Whether the same request can succeed later. */
   readonly retryable: boolean;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(problem: ProblemError['problem'], retryAfterSeconds: number | undefined) {
-    // One alone stands in the problem's own detail.
+    // A single field error is already in the problem's own detail.
     const further = problem.errors.filter(({ detail }) => !problem.detail.includes(detail));
     const fields = further.map(({ field, detail }) => ` ${field}: ${detail}`).join('');
     super(`${problem.status} ${problem.code}: ${problem.detail}${fields}`);
@@ -61,10 +58,10 @@ export class ProblemError extends HarkaraError {
   }
 }
 
-/** No answer, or none of the gateway's: whether the request was done is not known. Call again with the same `idempotencyKey`. */
+/** No answer: unknown whether the request was done. Call again with the same `idempotencyKey`. */
 export class ConnectionError extends HarkaraError {
   override readonly name = 'ConnectionError';
-  /** Of a proxy in between. */
+  /** The status of a proxy's answer. */
   readonly status: number | undefined;
   readonly retryAfterSeconds: number | undefined;
 
@@ -78,7 +75,7 @@ export class ConnectionError extends HarkaraError {
 interface Asked {
   readonly query?: object;
   readonly body?: object;
-  /** It takes an Idempotency-Key. */
+  /** Takes an Idempotency-Key. */
   readonly once?: boolean;
 }
 
@@ -88,7 +85,7 @@ interface Page {
 
 const FIRST_PAUSE_MS = 500;
 
-/** Sends requests, and sends them again. */
+/** Sends requests, and repeats failed ones. */
 export class Http {
   readonly #options: Required<Options>;
 
@@ -101,7 +98,7 @@ export class Http {
     return this.#send(method, path, asked, options, (response) => response.json() as Promise<Answer>);
   }
 
-  /** Its body is not read yet: a connection that breaks off while you read it is yours to handle. */
+  /** The body is not read yet: handle a connection that breaks off while you read it. */
   file(method: string, path: string, asked: Asked, options?: CallOptions): Promise<Response> {
     return this.#send(method, path, asked, options, async (response) => response);
   }
@@ -153,7 +150,7 @@ export class Http {
         const why = timeout.signal.aborted ? `no answer within ${timeoutMs} ms` : wordsOf(error);
         failure = new ConnectionError(`${method} ${path}: ${why}`, undefined, error);
       } finally {
-        clearTimeout(timer); // A file is read for as long as it takes.
+        clearTimeout(timer); // Reading a file has no time limit.
       }
       const again =
         failure instanceof ProblemError ? failure.retryable : isLost(failure) && (once || method !== 'POST');
@@ -174,7 +171,7 @@ export class Pages<Whole extends object, Entry> implements AsyncIterable<Entry> 
     this.#entries = entries;
   }
 
-  /** One page as it is answered, the first unless the query has a `cursor`. */
+  /** One page; the first, unless the query has a `cursor`. */
   page(): Promise<Whole> {
     return this.#read();
   }
@@ -200,7 +197,7 @@ async function failureOf(response: Response): Promise<ProblemError | ConnectionE
   );
 }
 
-/** Nobody answered, or a proxy that says so. */
+/** No answer, or a proxy's error for an unreachable or busy gateway. */
 function isLost({ status }: ConnectionError): boolean {
   return status === undefined || [429, 502, 503, 504].includes(status);
 }
@@ -210,7 +207,7 @@ function retryAfter(response: Response): number | undefined {
   return Number.isFinite(seconds) ? seconds : undefined;
 }
 
-/** As long as was asked for; otherwise twice as long each time, and of that a random half, so that many clients come apart. */
+/** `Retry-After`, or exponential backoff with a random half, so that clients spread out. */
 function pauseOf(retryAfterSeconds: number | undefined, attempt: number): number {
   if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1_000;
   return FIRST_PAUSE_MS * 2 ** attempt * (0.5 + Math.random() / 2);

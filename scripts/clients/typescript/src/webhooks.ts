@@ -1,7 +1,7 @@
 import { HarkaraError } from './http.js';
 import type { WebhookEvent } from './index.js';
 
-/** The post is not ours, is too old, or was changed on the way. Answer 400. */
+/** The post is forged, too old, or was changed on the way. Answer 400. */
 export class WebhookVerificationError extends HarkaraError {
   override readonly name = 'WebhookVerificationError';
 }
@@ -14,9 +14,9 @@ interface VerifyOptions {
 }
 
 /**
- * The event of a post, once its signature is proven (Standard Webhooks, `v1`). `body` is what arrived, byte for byte: parse nothing
- * before. `headers` are those of `fetch` or of `node:http`. `secret` is the endpoint's `whsec_…`. Events of kinds that you do not know
- * are to be acknowledged too: `webhook.test` is posted when a test is asked for.
+ * Returns a post's event if its signature is valid (Standard Webhooks, `v1`), otherwise throws. `body` must be the
+ * bytes as they arrived, before any parsing. `headers` are those of `fetch` or `node:http`. `secret` is the endpoint's
+ * `whsec_…`. Acknowledge events of unknown kinds too: `webhook.test` is posted when a test is requested.
  */
 export async function verifyWebhook(
   body: string | Uint8Array,
@@ -63,7 +63,7 @@ function headerOf(headers: Headers, name: string): string {
   throw new WebhookVerificationError(`The post has no header ${name}.`);
 }
 
-/** Of base64. What is none has no bytes, and verifies nothing. */
+/** Invalid base64 gives no bytes, which verify nothing. */
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   try {
     return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
