@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from './support/sources.ts';
 
-/** Stands in for npm and ends as npm might. Lint, the tests and installing fail; everything else passes. */
+/** A stand-in for npm: lint, the tests and installing fail; everything else passes. */
 const NPM = `#!/bin/sh
 case "$*" in
 *lint) echo 'a.ts:3 not as the house has it'; exit 1 ;;

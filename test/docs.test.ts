@@ -6,7 +6,7 @@ import { readSources } from './support/sources.ts';
 const ROOT = join(import.meta.dirname, '..');
 const FOLDERS = ['docs', 'gateway', 'workers', 'shared', 'scripts', 'test'];
 
-/** A decision says what was true on the day it was written. Its paths are those of that day. */
+/** Decisions describe the day they were written, with the paths of that day. */
 const HISTORY = /^docs\/decisions\//;
 
 const pages = [
@@ -110,7 +110,6 @@ describe('the pages for readers', () => {
   });
 });
 
-/** The help for these words; undefined when no command begins with them. */
 async function helpOf(words: readonly string[]): Promise<string | undefined> {
   let help = '';
   const noConfig = (): never => {

@@ -16,10 +16,10 @@ interface Shown {
   readonly stderr: string;
 }
 
-/** Reads the file as PM2 does (`require`) and prints its apps. What it says of this Node is left out: a test of its own looks. */
+/** Prints the file's apps, read as PM2 does (`require`). The advice about Node has its own test. */
 function read(folder: string, env: Record<string, string>): Shown & { readonly advised: number } {
   const script = `console.log(JSON.stringify(require(${JSON.stringify(join(folder, 'ecosystem.config.js'))}).apps))`;
-  // The file keeps the secrets of its environment in here, for the processes.
+  // The file stores its environment's secrets here for the processes.
   const dataDir = mkdtempSync(join(tmpdir(), 'harkara-ecosystem-data-'));
   const own = {
     HARKARA_MONGODB_URI: '',
@@ -118,7 +118,7 @@ describe('ecosystem.config.js', () => {
   });
 
   describe('with secrets in the environment of its caller', () => {
-    /** Of other programs. */
+    /** Variables of other programs. */
     const STRANGE = {
       NPM_TOKEN: 'npm-word',
       AWS_SECRET_ACCESS_KEY: 'cloud-word',
@@ -147,7 +147,7 @@ describe('ecosystem.config.js', () => {
           HARKARA_SIMULATOR_MAIL_PORT: '0',
         },
       };
-      const { HARKARA_SECRET_KEY, HARKARA_MONGODB_URI } = SECRETS; // The others are for ops alone.
+      const { HARKARA_SECRET_KEY, HARKARA_MONGODB_URI } = SECRETS; // ops alone uses the others
       const text = `HARKARA_SECRET_KEY=${HARKARA_SECRET_KEY}\nHARKARA_MONGODB_URI=${HARKARA_MONGODB_URI}\n`;
       writeFileSync(join(folder, '.env'), text, { mode: 0o600 });
       const script = join(ROOT, 'node_modules', 'pm2', 'bin', 'pm2');
@@ -203,7 +203,7 @@ describe('ecosystem.config.js', () => {
       const env = { PATH, PM2_HOME: join(folder, 'pm2'), PM2_DISABLE_VERSION_CHECK: 'true' };
       const script = join(ROOT, 'node_modules', 'pm2', 'bin', 'pm2');
       pm2 = (...words) => {
-        // What PM2 starts after a reboot has nothing but this in its environment.
+        // After a reboot PM2 has nothing but this in its environment.
         const own = words[0] === 'resurrect' ? {} : { HARKARA_ENV_FILE: join(folder, '.env') };
         return spawnSync(process.execPath, [script, ...words], {
           cwd: ROOT,

@@ -9,7 +9,7 @@ interface Entry {
   readonly never: readonly string[];
 }
 
-/** Old words that newcomers had to read twice. No name, comment or text may contain them. */
+/** Old words that newcomers had to read twice, banned from names, comments and texts. */
 const BANNED = /\b(mend(s|ed|ing)?|rehears(e|es|ed|al)|crumbs?)\b/i;
 
 describe('docs/glossary.md', () => {
@@ -68,13 +68,13 @@ function declaredNames(text: string): string[] {
   );
 }
 
-/** Lines of the log and metrics, which operators read by name. */
+/** Names of log lines and metrics, which operators read. */
 function toldNames(text: string): string[] {
   const told = text.matchAll(/\b(?:debug|info|warn|error|counter|gauge|histogram|summary)\(\s*'([a-z_]+)'/g);
   return [...told].map(([, name = '']) => name);
 }
 
-/** `shared/money/payment/debit.ts` and `debitAgain` are words in lower case. */
+/** `shared/money/payment/debit.ts` and `debitAgain` as lower-case words. */
 function wordsOf(name: string): string[] {
   return name
     .replace(/\.(ts|js)$/, '')

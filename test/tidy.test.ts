@@ -12,30 +12,30 @@ import {
 } from './support/sources.ts';
 
 /**
- * The house rules that the linter cannot check: which file may use which package, who reads clock and environment, which
- * layer imports which (docs/architecture in short: runtime, config ← mongo, sms ← concepts ← gateway | a worker ← scripts).
+ * House rules that the linter cannot check: which file may use which package, who reads clock and environment, which
+ * layer imports which (runtime, config ← mongo, sms ← concepts ← gateway | a worker ← scripts).
  */
 const sources = ['gateway', 'workers', 'shared', 'scripts']
   .flatMap((top) => readSources(join(ROOT, top)))
-  // A package of its own, compiled with what is generated beside it.
+  // A package of its own, compiled with generated files beside it.
   .filter(({ path }) => !path.startsWith('scripts/clients/typescript/'));
 
-/** The dashboard's client runs in browsers. */
 const CLIENT = /^gateway\/dashboard\/client\//;
 
 /**
- * Folders that read as packages, each with its promise in a README, and what else of ours it imports. The client of the dashboard has
- * how texts are counted, because the counter beside a text must agree with the price, and how tables are read, because a number is the
- * same wherever it is pasted: both are pure. The simulator reads SMPP by itself, or the tests between the two would prove nothing.
+ * Folders that read as packages, with a promise in their README, and what else of ours they import. The dashboard's
+ * client uses the counting of texts, as its counter must agree with the price, and the reading of tables, as numbers
+ * are the same wherever they are pasted: both are pure. The simulator reads SMPP by itself, or the tests against it
+ * would prove nothing.
  */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   'workers/embedded-db/': /^shared\/platform\/(runtime|config)\//,
   'scripts/simulator/': /^$/,
-  // And the types of what the API answers (TYPES_ALONE).
+  // And the types of the API's answers (TYPES_ALONE).
   'gateway/dashboard/client/': /^shared\/(messages\/sms-plan|platform\/sheets\/(encoding|parse|cell))\.ts$/,
 };
 
-/** The dashboard's client has types of answers from the declarations of the endpoints. No value, which the bundle would hold. */
+/** The client uses types of answers from the endpoints' declarations, but no values, which the bundle would hold. */
 const TYPES_ALONE = /^gateway\/(api\/endpoint|endpoints\/.+)\.ts$/;
 
 /** Packages that exactly these files may import (values; a type costs nothing). */
@@ -48,7 +48,7 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   pino: /^shared\/platform\/runtime\/log\.ts$/,
   'prom-client': /^shared\/platform\/(runtime\/metrics|processes\/report)\.ts$/,
   'node-cron': /^workers\/maintenance\/start\.ts$/,
-  // Requests and answers, and nothing behind them.
+  // For requests and answers only.
   zod: /^gateway\//,
   'libphonenumber-js/max': /^shared\/(money\/accounts\/number-check|carriers\/routing\/country)\.ts$/,
   'ipaddr.js':
@@ -61,7 +61,7 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   piscina: /^workers\/batches\/render-threads\.ts$|^gateway\/http\/threads\.ts$/,
   pm2: /^$/,
   commander: /^scripts\/(ops\/read-words|listen\/main)\.ts$/,
-  // What the browser loads, and what builds it.
+  // Loaded by the browser, or building for it.
   preact: CLIENT,
   'preact/hooks': CLIENT,
   'preact-iso/router': CLIENT,
@@ -72,17 +72,17 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   '@modelcontextprotocol/server/stdio': /^scripts\/clients\/mcp\/main\.ts$/,
 };
 
-/** A payment has two ends, the gateway that begins it and whoever finishes it. They are read together, so they share a folder. */
+/** The gateway begins a payment and others finish it. Both ends are read together, so they share a folder. */
 const BOTH_ENDS = /^shared\/money\/payment\//;
 
-/** Places of shared/ in layers; a layer imports its own and earlier ones. Concepts (all others) come last. */
+/** Layers of shared/: a layer imports its own and earlier ones. Concepts (all others) come last. */
 const LAYERS = ['platform/runtime/', 'platform/config/', 'platform/mongo/', 'messages/sms-plan.ts'];
 const layerOf = (path: string): number => LAYERS.findIndex((place) => path.startsWith(`shared/${place}`));
 
-/** The folder of a file is what must not import itself; a file in a room of shared/, beside the folders of subjects, is one of its own. */
+/** The unit that must not import itself: a file's folder, or a file directly in a room of shared/. */
 const subjectOf = (path: string): string => (/^shared\/[a-z]+\/[^/]+$/.test(path) ? path : dirname(path));
 
-/** Values that are exported though no file of the product imports them, and why. */
+/** Exported values that no file of the product imports, and why. */
 const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   'a bound that its tests fill to the brim': [
     'gateway/endpoints/webhooks/deliveries.ts DELIVERY_WALK_MAX',
@@ -234,7 +234,7 @@ describe('house rules', () => {
       ...(/Date\.now\(\)|new Date\(\)|performance\.now\(\)/.test(text) &&
       path !== 'shared/platform/runtime/clock.ts' &&
       path !== 'gateway/dashboard/client/parts/now.ts' &&
-      path !== 'gateway/endpoints/docs/guides.ts' && // It prints programs of customers.
+      path !== 'gateway/endpoints/docs/guides.ts' && // Prints customers' programs.
       !['shared/platform/mongo/connect.ts'].includes(path) &&
       !path.startsWith('workers/embedded-db/')
         ? [`${path} reads the clock`]
@@ -312,7 +312,7 @@ describe('house rules', () => {
     const used = new Set([...sources, ecosystem()].flatMap(({ path, text }) => importedNames(path, text)));
     const unused = sources
       .flatMap(({ path, text }) =>
-        // The list of endpoints imports whole files, and takes the endpoints of them.
+        // The list of endpoints imports whole files and takes their endpoints.
         exportedValues(text).map((name) => ({
           path,
           name,
@@ -356,7 +356,7 @@ describe('house rules', () => {
   it('a worker imports no other worker', () => {
     const found = sources.flatMap(({ path, imports }) => {
       const [top, worker] = path.split('/');
-      // It brings several together.
+      // It combines several workers.
       if (top !== 'workers' || path === 'workers/background/main.ts') return [];
       return imports
         .filter((module) => module.startsWith('workers/') && module.split('/')[1] !== worker)
@@ -373,7 +373,7 @@ describe('house rules', () => {
   });
 
   it('the lock file names every optional platform package', () => {
-    // Otherwise `npm ci` refuses the file: npm drops packages from it that a registry does not serve (docs/decisions/0036).
+    // Otherwise `npm ci` refuses it: npm drops packages that a registry does not serve (docs/decisions/0036).
     const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
       packages: Record<string, { optionalDependencies?: Record<string, string> }>;
     };

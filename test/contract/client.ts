@@ -1,9 +1,8 @@
-/** One answer of the API, as a caller sees it. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The text, parsed as JSON. If it is not an object, the walk fails. */
+  /** The parsed JSON. The walk fails if it is not an object. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -13,15 +12,15 @@ export interface Call {
   /** API key; without it, none is sent. */
   readonly key?: string | undefined;
   readonly body?: unknown;
-  /** Headers that replace the usual ones. An undefined one is left out. */
+  /** Replace the usual headers; an undefined one is left out. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
 const ANSWER_MS = 60_000;
 
-/** A client that knows of the product nothing but its base address, and remembers what was answered. */
+/** A client that knows only the product's base address, and remembers what was answered. */
 export class Client {
-  /** What was asked and answered, such as `POST /v2/send 200`; each once. */
+  /** Requests with their status, such as `POST /v2/send 200`, each once. */
   readonly answered = new Set<string>();
   readonly #baseUrl: string;
 
@@ -29,7 +28,7 @@ export class Client {
     this.#baseUrl = baseUrl;
   }
 
-  /** Sends a string as body unchanged, anything else as JSON. Rejects when no answer comes, or one that is not a JSON object. */
+  /** Sends a string body unchanged, anything else as JSON. Rejects unless the answer is a JSON object. */
   async call({ method, path, key, body, headers: given = {} }: Call): Promise<Answer> {
     const headers = {
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
@@ -40,7 +39,7 @@ export class Client {
       method,
       headers: Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
       signal: AbortSignal.timeout(ANSWER_MS),
-      // As bytes, because fetch would add a Content-Type of its own to a string.
+      // As bytes: fetch would add its own Content-Type to a string.
       ...(body === undefined ? {} : { body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) }),
     });
     const text = await response.text();

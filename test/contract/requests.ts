@@ -2,7 +2,7 @@ import type { Answer, Client } from './client.ts';
 import type { EndpointRow } from './tables/endpoint.ts';
 import type { World } from './world.ts';
 
-/** A body for each row of "Endpoints" that has one: every field of the row and no other. */
+/** A body with all fields of the row and no others. */
 export function goodBody({ path }: Pick<EndpointRow, 'path'>, customer: string): Readonly<Record<string, unknown>> {
   const sms = { message: 'Your order has left.', sender: 'HARKRA' };
   switch (path) {
@@ -27,7 +27,6 @@ export function goodBody({ path }: Pick<EndpointRow, 'path'>, customer: string):
   }
 }
 
-/** The instant so many hours from now, written with India's offset. */
 export function inHours(hours: number): string {
   const local = new Date(Date.now() + hours * 3_600_000 + OFFSET_MS).toISOString();
   return `${local.slice(0, 'YYYY-MM-DDThh:mm:ss'.length)}+05:30`;
@@ -35,7 +34,7 @@ export function inHours(hours: number): string {
 
 const OFFSET_MS = 5.5 * 3_600_000;
 
-/** The row's path, with an id of something that exists. The id comes from an answer, as a caller would have it. */
+/** The row's path with an id that exists, taken from an answer as a caller would. */
 export async function goodPath(row: EndpointRow, world: World): Promise<string> {
   if (row.path.includes('{message_id}')) return row.path.replace('{message_id}', world.deliveredId);
   if (!row.path.includes('{schedule_id}')) return row.path;
@@ -44,7 +43,7 @@ export async function goodPath(row: EndpointRow, world: World): Promise<string> 
   return row.path.replace('{schedule_id}', String(booked.body.schedule_id));
 }
 
-/** Makes a good request of the row, with any key. */
+/** Sends a valid request of the row, with any key. */
 export async function callRow(row: EndpointRow, world: World, key: string | undefined): Promise<Answer> {
   const customer = key === world.poorKey ? world.poorCustomer : world.customer;
   return world.client.call({
@@ -55,7 +54,6 @@ export async function callRow(row: EndpointRow, world: World, key: string | unde
   });
 }
 
-/** Makes the request of a row that has a body, with this body instead. */
 export function callWith(client: Client, row: EndpointRow, key: string, body: unknown): Promise<Answer> {
   return client.call({ method: row.method, path: row.path, key, body });
 }

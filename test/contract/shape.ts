@@ -7,7 +7,7 @@ const DATE = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 /** "strings of digits, country code first, no plus sign". */
 const PHONE = /^[1-9]\d{7,14}$/;
 
-/** Exactly these members, in this order and of these types; `extras` may follow. */
+/** Requires exactly these members, in this order and of these types; `extras` may follow. */
 export function expectRecord(record: unknown, fields: readonly Field[], extras: readonly string[] = []): void {
   expect(record).to.be.an('object');
   const members = { ...Object(record) } as Readonly<Record<string, unknown>>; // an object: checked in the line above
@@ -40,7 +40,7 @@ function expectEntry(entry: unknown, name: string, of: Field['of']): void {
   else expect(entry, name).to.be.a('string');
 }
 
-/** An answer that is no success: its status, its media type, every member that such a body has. */
+/** An error answer: its status, its media type, and every required member. */
 export function expectProblem(answer: Answer, status: number, code?: string): void {
   expect(answer.status, answer.text).to.equal(status);
   expect(answer.headers.get('content-type')).to.match(/^application\/problem\+json(;|$)/);
@@ -52,7 +52,6 @@ export function expectProblem(answer: Answer, status: number, code?: string): vo
   if (code !== undefined) expect(members.code, answer.text).to.equal(code);
 }
 
-/** The fields that a 400 names. */
 export function namedFields({ body }: Answer): string[] {
   const errors: unknown = body.errors;
   if (!Array.isArray(errors)) return [];

@@ -4,21 +4,20 @@ import { type Product, startProduct } from '../support/product.ts';
 import { Client } from './client.ts';
 import type { Scope } from './tables/endpoint.ts';
 
-/** The product as it runs, and the accounts and keys that the walks use. */
+/** The running product, and the accounts and keys for the walks. */
 export interface World {
   readonly product: Product;
   readonly client: Client;
-  /** Has credits, a number on the chat-app channel, endpoints for all events. */
+  /** Its account has credits, a chat-app number, and endpoints for all events. */
   readonly key: string;
-  /** Keys of the same account that may do one thing only, and one that was revoked. */
+  /** Keys of the same account with a single scope, and a revoked one. */
   readonly sendKey: string;
   readonly readKey: string;
   readonly revokedKey: string;
-  /** One more key of that account. */
   keyWith(scopes: readonly Scope[]): Promise<string>;
-  /** Of an account with a number on the chat-app channel, and without credits. */
+  /** Of an account with a chat-app number and no credits. */
   readonly poorKey: string;
-  /** Of an account with credits and without anything else. */
+  /** Its account has credits only. */
   readonly otherKey: string;
   readonly suspendedKey: string;
   /** Of an account with DLT, a sender and two templates. */
@@ -27,11 +26,10 @@ export interface World {
   readonly customer: string;
   /** A customer of `poorKey` who has just written. */
   readonly poorCustomer: string;
-  /** A message that was delivered. */
   readonly deliveredId: string;
 }
 
-/** Statuses and receipts come from other processes, on a machine that may be busy. */
+/** Statuses and receipts come from other processes on a machine that may be busy. */
 export const SETTLE_MS = 60_000;
 
 const POOR_NUMBER = '20655';
@@ -126,7 +124,7 @@ async function fill(product: Product): Promise<World> {
   };
 }
 
-/** Runs `act` with these secrets in the environment, where the command reads them. The list of processes does not show them there. */
+/** Runs `act` with these secrets in the environment, which hides them from the process list. */
 async function withSecrets<T>(token: string, appSecret: string, act: () => Promise<T>): Promise<T> {
   process.env.HARKARA_CHATAPP_TOKEN = token;
   process.env.HARKARA_CHATAPP_APP_SECRET = appSecret;
@@ -138,7 +136,7 @@ async function withSecrets<T>(token: string, appSecret: string, act: () => Promi
   }
 }
 
-/** Posts, as the provider would, that the customer wrote. The simulated provider does not post for this account. */
+/** Posts a customer's message as the provider would. The simulated provider does not serve this account. */
 async function customerWrote(url: string, callback: string, from: string): Promise<void> {
   const body = JSON.stringify(callbackPost({ messages: [textMessage('wamid.contract', from)] }, POOR_NUMBER));
   const answer = await fetch(url + callback, {

@@ -7,7 +7,7 @@ import { Secantus } from './secantus.ts';
 const RUN_MS = 900_000;
 const SHORT = { ...CHAOS_DEFAULTS, seed: 3, messages: 300, kills: 8, pauses: 0, everyMs: 3_000, connections: 8 };
 
-/** As test/flow/chaos.faults.test.ts, on a server that others wrote and that is killed too. It syncs its data before it answers. */
+/** test/flow/chaos.faults.test.ts on another server, which syncs before it answers and is killed too. */
 describe('random kills, of the server too, while messages flow on SecantusDB', function () {
   this.timeout(RUN_MS);
   const secantus = use(() => Secantus.start({ server: 'rust' }));

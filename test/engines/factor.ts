@@ -5,12 +5,12 @@ import { newId } from '../../shared/platform/runtime/ids.ts';
 
 const ROUNDS = 20;
 const DOCUMENTS = 100;
-/** With a larger factor, deadlines would only hide what hangs. */
+/** A larger factor would only let deadlines hide hangs. */
 const FACTOR_MAX = 5;
 
 /**
- * How many times longer a server takes for the product's usual work (a ping, an insert of 100 documents, updates by pipeline)
- * than the embedded store on the same machine, which takes turns with it: the median of all rounds. From 1 to 5.
+ * How many times slower a server does the product's usual work (a ping, an insert of 100 documents, pipeline updates)
+ * than the embedded store, which is measured in turn: the median of all rounds, from 1 to 5.
  */
 export async function slowness(uri: string, embeddedUri: string): Promise<number> {
   const database = { dataDir: '', mongodbDatabase: newId('test') };

@@ -7,12 +7,12 @@ import { openTroubleWorld, type TroubleAnswer, type TroubleWorld } from '../supp
 import { use } from '../support/use.ts';
 import { Secantus } from './secantus.ts';
 
-/** The Python server takes up to 42 s for one of these waits when thirty jobs share two cores. */
+/** One such wait takes the Python server up to 42 s when thirty jobs share two cores. */
 const PATIENCE_MS = 240_000;
 const CALLERS = 4;
 const SOME = 8;
 
-/** Faults that the server itself can cause: fail points, as the drivers' own tests use them, and a step-down. */
+/** Faults that the server itself can cause: fail points, as in the drivers' own tests, and a step-down. */
 describe('the product on SecantusDB: fail points and a step-down under load', function () {
   this.timeout(PATIENCE_MS * 3);
   const secantus = use(() => Secantus.start({ server: 'python' }));
@@ -21,10 +21,10 @@ describe('the product on SecantusDB: fail points and a step-down under load', fu
   let world: TroubleWorld;
   const answers: TroubleAnswer[] = [];
   before(async () => {
-    // The fail points do not meet this client: they name the app `harkara`.
+    // The fail points are for the app `harkara`, so they spare this client.
     client = await new MongoClient(secantus.uri, { appName: 'test' }).connect();
-    // After a fail point's error the driver waits for the server's next hello. A mongod sends one as soon as it is primary again.
-    // A fail point changes nothing that a hello could tell, so the driver asks every 500 ms.
+    // After an error the driver waits for the server's next hello. A mongod sends one when it is primary again; a fail
+    // point triggers none, so the driver must poll every 500 ms.
     const uri = withOption(secantus.uri, 'heartbeatFrequencyMS=500');
     own = await connectStore({ mongodbUri: uri, dataDir: '', mongodbDatabase: 'failover' });
     await ensureIndexes(own.db);

@@ -12,9 +12,9 @@ import { Secantus } from './secantus.ts';
 import { type EngineRun, filesOf, OWN_TESTS, RUNS } from './selection.ts';
 
 /**
- * `npm run test:engines`: what `selection.ts` chooses, on the servers of `SECANTUSDB_HOME`; with `--all` everything that can run there.
- * `--on <part of a run's name>` takes only such runs; files and folders, if any are named, are run instead of what is
- * chosen. The last lines are mocha's.
+ * `npm run test:engines`: runs the selection of `selection.ts`, or with `--all` every possible test, on the servers of
+ * `SECANTUSDB_HOME`. `--on <part of a run's name>` limits the runs; named files and folders replace the selection. The
+ * last lines are mocha's.
  */
 const JOBS = 4;
 const SIGINT_EXIT = 130;
@@ -27,7 +27,6 @@ const say = (text: string): void => void process.stdout.write(text);
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
 
-/** Runs test files on the server that the environment names for them. */
 function run(files: readonly string[], env: Readonly<Record<string, string>>): Promise<Totals> {
   Object.assign(process.env, env);
   return runUnits(plan(files), { jobs: JOBS, stopping: stop.signal, say });

@@ -4,7 +4,6 @@ import { bytesOf, MoveWorld } from '../scripts/ops/move-world.ts';
 import { use } from '../support/use.ts';
 import { Secantus } from './secantus.ts';
 
-/** Moves all data out of the embedded store and back, by way of a server that others wrote. */
 for (const server of ['rust', 'python'] as const) {
   describe(`all data, moved to SecantusDB (${server}) and back`, function () {
     this.timeout(600_000);

@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface SecantusOptions {
-  /** `rust` is the fast one, `python` the one that its authors complete first. */
+  /** `rust` is the fast one; `python` gets features first. */
   readonly server: 'python' | 'rust';
-  /** True: drivers see a standalone server. Otherwise they see the primary of a replica set with one member. */
+  /** Whether drivers see a standalone server or the primary of a one-member replica set. */
   readonly standalone?: boolean;
 }
 
 const START_MS = 60_000;
 const PROGRAMS = {
   python: { path: 'python/bin/secantusd-py', flags: ['--enable-test-commands'] },
-  // Without this limit it reserves 2 GB on the disk.
+  // Without this limit it reserves 2 GB on disk.
   rust: { path: 'rust/bin/secantusd-rs', flags: ['--log-file-max', '64MB'] },
 };
 /** With these flags, everything that was acknowledged survives a kill. */
@@ -23,7 +23,7 @@ const LOG_TAIL_CHARACTERS = 2_000;
 const MEMORY = '/dev/shm';
 const MEMORY_BYTES_MIN = 2 ** 31;
 
-/** A SecantusDB server in its own process, with a new directory that is removed with it. It ends with the test process. */
+/** A SecantusDB server in its own process and a new directory. Both end with the test process. */
 export class Secantus {
   readonly #dir = mkdtempSync(join(scratchDir(), 'harkara-secantus-'));
   readonly #options: SecantusOptions;
@@ -36,7 +36,7 @@ export class Secantus {
     process.on('exit', this.#atExit);
   }
 
-  /** On a free port of 127.0.0.1. Throws one sentence when it is not installed (`SECANTUSDB_HOME`) or does not start. */
+  /** On a free port of 127.0.0.1. Throws one sentence if it is not installed (`SECANTUSDB_HOME`) or does not start. */
   static async start(options: SecantusOptions): Promise<Secantus> {
     const secantus = new Secantus(options);
     await secantus.#start();
@@ -52,7 +52,7 @@ export class Secantus {
     return this.#listens ? this.#child?.pid : undefined;
   }
 
-  /** kill -9, then a start on the same port and directory; resolves when it takes connections again. */
+  /** kill -9 and a restart on the same port and directory; resolves when it accepts connections. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
     await this.#start();
@@ -76,7 +76,7 @@ export class Secantus {
     if (process.env.SECANTUSDB_HOME === undefined || !existsSync(binary)) {
       throw new Error(`No ${path} in SECANTUSDB_HOME: run test/engines/install <folder>, and name that folder.`);
     }
-    const config = join(this.#dir, 'none.toml'); // Without this option it looks for a file in the user's home.
+    const config = join(this.#dir, 'none.toml'); // Otherwise it reads a file in the user's home.
     writeFileSync(config, '');
     const place = ['--config', config, '--port', String(this.#port), '--storage-path', join(this.#dir, 'data')];
     const face = standalone ? ['--standalone'] : [];
@@ -97,14 +97,14 @@ export class Secantus {
   }
 }
 
-/** In memory, where there is enough: a killed process loses nothing there either, and a sync on every commit costs little. */
+/** In memory if there is enough: a killed process loses nothing there either, and syncing costs little. */
 function scratchDir(): string {
   if (!existsSync(MEMORY)) return tmpdir();
   const { bavail, bsize } = statfsSync(MEMORY);
   return bavail * bsize >= MEMORY_BYTES_MIN ? MEMORY : tmpdir();
 }
 
-/** Both servers write their port to their log. Their later output is read too, because a full pipe would block them. */
+/** Both servers log their port. Later output is read too, because a full pipe would block them. */
 function listeningPort(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     let log = '';

@@ -2,18 +2,18 @@ import { join } from 'node:path';
 import { ROOT, reaches, readSources } from '../support/sources.ts';
 import type { SecantusOptions } from './secantus.ts';
 
-/** A server, and where to find its tests: of the files named here, those run that open a store. */
+/** A server and its tests: of the files named here, those that open a store. */
 export interface EngineRun extends SecantusOptions {
   readonly name: string;
-  /** All that can run there: files and folders. */
+  /** All files and folders that can run there. */
   readonly tests: readonly string[];
-  /** The part of `tests` that `.ci/run` runs: about five minutes for all engines together. */
+  /** The part of `tests` for `.ci/run`: about five minutes for all engines together. */
   readonly chosen: readonly string[];
-  /** Files that rest on what the server does otherwise than MongoDB's manual says. */
+  /** Files that depend on where the server deviates from MongoDB's manual. */
   readonly without?: readonly string[];
 }
 
-/** Places are freed by an update, and the server in Rust keeps them in its partial unique index; the last one asks how a sort was read. */
+/** The Rust server keeps places freed by an update in a partial unique index; the last file checks a sort. */
 const NOT_IN_RUST = [
   'test/shared/platform/mongo/places.test.ts',
   'test/shared/people/keys/store.test.ts',
@@ -21,8 +21,8 @@ const NOT_IN_RUST = [
 ];
 
 /**
- * Every folder of test/shared about one stored thing, and the tests in which several such things meet. Only `--all` runs the
- * tests that try every order of two commands: they take minutes.
+ * The folders of test/shared about one stored thing, and tests that combine several. Tests of every order of two
+ * commands take minutes and run only with `--all`.
  */
 const STORES = [
   ...['carriers', 'events/webhooks', 'people/keys', 'platform/leases', 'platform/mongo', 'templates'],
@@ -61,20 +61,19 @@ export const RUNS: readonly EngineRun[] = [
     name: 'Python',
     server: 'python',
     tests: ALL,
-    // The Python server is a tenth as fast as the one in Rust.
+    // The Python server has a tenth of the Rust server's speed.
     chosen: ['test/shared/platform/mongo', 'test/shared/platform/leases'],
   },
 ];
 
-/** The tests of this folder: they start servers themselves, and `npm test` does not run them. */
+/** This folder's own tests, which start servers themselves; `npm test` leaves them out. */
 export const OWN_TESTS = testFiles().filter((file) => isUnder(file, 'test/engines'));
 
-/** Tests of the embedded store itself. */
 const EMBEDDED = ['test/workers/embedded-db', 'test/flow/start.faults.test.ts', 'test/flow/chaos.faults.test.ts'];
 const STORE = 'test/support/store.ts';
 const PRODUCT = 'test/support/product.ts';
 
-/** The test files in these places that open a store, without those of the embedded store itself. */
+/** The test files in these places that open a store, except those of the embedded store. */
 export function filesOf(places: readonly string[]): readonly string[] {
   const arrows = new Map(readSources(join(ROOT, 'test')).map(({ path, names }) => [path, new Set(names)]));
   return testFiles().filter((file) => {

@@ -12,7 +12,7 @@ function numbers(from: number, count: number): string[] {
   return Array.from({ length: count }, (_, i) => `9170${String(from + i).padStart(5, '0')}000`);
 }
 
-/** Waits until everything that was paid for is a message, and none of these is on its way any more. */
+/** Waits until everything paid for is a message and all messages are final. */
 async function settled({ db }: Product): Promise<void> {
   await eventually(
     async () => {
@@ -43,7 +43,7 @@ describe('bulk requests while gateway and batches worker are killed', function (
     const stored = product.db.collection<BatchDocument>('batches');
     const asked = Array.from({ length: BATCHES }, (_, n) => {
       const body = { to: numbers(n * PER_BATCH, PER_BATCH), message: `Batch ${n}`, sender: 'HARKRA' };
-      // A broken connection: the process behind it was killed.
+      // A broken connection: its process was killed.
       return product.post('/v2/send-bulk', body).catch(() => undefined);
     });
     await eventually(() => stored.findOne({}), 'a batch', SETTLED_MS);
@@ -113,7 +113,7 @@ describe('a batch that is stopped while it leaves and the worker is killed', fun
     );
     await product.kill('background');
     await asked;
-    // Each answer waits for the worker some seconds at most.
+    // Each answer waits at most some seconds for the worker.
     await eventually(async () => (await product.delete(path)).body.state === 'stopped', 'the stop', SETTLED_MS);
     await settled(product);
     const shown = await product.get(path);

@@ -5,7 +5,7 @@ import { builtProduct } from '../support/built.ts';
 const RUN_MS = 600_000;
 const SHORT = { ...CHAOS_DEFAULTS, messages: 2_000, kills: 10, pauses: 1, pauseMs: 20_000, everyMs: 2_500 };
 
-/** The short form of `npm run chaos`; scripts/chaos/README.md says what runs and what is checked. */
+/** A short `npm run chaos`; scripts/chaos/README.md describes what runs and what is checked. */
 describe('ten random kills and a pause while 2,000 messages flow', function () {
   this.timeout(RUN_MS);
   let verdict: Verdict;

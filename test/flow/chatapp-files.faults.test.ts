@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { useProduct } from '../support/product.ts';
 
 const SETTLED_MS = 120_000;
-/** The largest file that a customer can send. */
+/** The maximum for customers. */
 const LARGEST = 104_857_600;
 
 describe('files of customers, through real processes', function () {
@@ -48,7 +48,7 @@ describe('files of customers, through real processes', function () {
     };
 
     await handOn(Buffer.from('ffd8ffe0004a', 'hex'), 'image', 'image/jpeg');
-    // The first large ones fill buffers and the heap of young objects of each process.
+    // The first large files fill buffers and each process's young heap.
     for (let i = 0; i < 4; i++) await handOn(LARGEST, 'document', 'application/pdf');
     const before = sizes();
     for (let i = 0; i < 4; i++) await handOn(LARGEST, 'document', 'application/pdf');

@@ -7,10 +7,10 @@ import { type Answer, useProduct } from '../support/product.ts';
 const SETTLED_MS = 120_000;
 const BUSINESS_PRICE = 2;
 const CUSTOMER = '919876543210';
-/** An IP address, because a host name would be looked up. */
+/** An IP address needs no lookup. */
 const FILES = 'https://93.184.216.34';
 
-/** What a caller sends for each kind of demo template (scripts/simulator/provider/templates.ts). */
+/** Requests for each kind of demo template (scripts/simulator/provider/templates.ts). */
 const SENDS: readonly (readonly [template: string, request: object])[] = [
   ['order_update', { params: ['Asha', '1234'] }],
   ['welcome', {}],

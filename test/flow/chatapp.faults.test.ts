@@ -10,11 +10,11 @@ const SETTLED_MS = 120_000;
 const BUSINESS_PRICE = 2;
 const USER_PRICE = 1;
 
-/** What a caller sees of a template to a customer whose number ends in these digits (docs/magic-numbers.md). */
+/** A template to a customer whose number ends in these digits (docs/magic-numbers.md), as the caller sees it. */
 interface MagicCase {
   readonly ending: string;
   readonly status: string;
-  /** Events, in any order. One with a question mark may be missing: its status changes nothing if a later one is settled first. */
+  /** Events in any order. One with a question mark may be missing, if a later status is settled first. */
   readonly events: readonly string[];
   readonly errorCode?: string;
   readonly refunded?: true;
@@ -37,7 +37,7 @@ const MAGIC: readonly MagicCase[] = [
   { ending: '313', status: 'sent', events: ['sent'] },
   { ending: '314', status: 'delivered', events: ['sent', 'failed?', 'delivered'] },
   { ending: '315', status: 'failed', events: ['sent', 'failed'], errorCode: 'media_unavailable', refunded: true },
-  // The provider pauses this template. It is another language of it, so that the other cases can go on.
+  // The provider pauses this template, so it has its own language and does not stop the other cases.
   {
     ending: '317',
     status: 'rejected',
@@ -50,7 +50,7 @@ const MAGIC: readonly MagicCase[] = [
   { ending: '319', status: 'rejected', events: ['rejected'], errorCode: 'country_not_allowed', refunded: true },
 ];
 
-/** Another number of the account, at a business account of its own. */
+/** Another number of the account, with its own business account. */
 const SECOND = {
   phoneNumberId: '106540352242923',
   businessId: '102290129340399',
@@ -205,7 +205,7 @@ describe('the chat-app channel, through real processes', function () {
         'an accepted message',
         SETTLED_MS,
       );
-    // Until every process knows the number, and its templates are copied.
+    // Until every process knows the number and its templates are copied.
     const named = await accepted('send', { ...template, from: second });
     await reaches(named.message_id, 'read');
     const unnamed = await accepted('send', template);
@@ -247,7 +247,7 @@ describe('the chat-app channel, through real processes', function () {
     await product.ops(`provider pause ${second}`);
     let before = 0;
     let waits: unknown;
-    // Until the worker knows of it: what was sent before waits while a later message of the other number is read.
+    // Until the worker knows of the pause: the message still waits when a later one of the other number was read.
     for (let n = 231, held = false; !held; n++) {
       before = await balance();
       waits = (await accepted('send', { ...template, to: `919876543${n}`, from: second })).message_id;
@@ -264,7 +264,7 @@ describe('the chat-app channel, through real processes', function () {
 
   it('media that the provider takes and cannot fetch: what was sent in the conversation keeps it paid, again and again', async () => {
     const before = await balance();
-    // To this number the provider sends no status by itself.
+    // The provider sends no status for this number by itself.
     const to = '919876543313';
     const tell = (ours: unknown, status: 'failed' | 'delivered'): void => {
       const id = provider.taken().find(({ opaque }) => opaque === ours)?.id;
@@ -284,7 +284,7 @@ describe('the chat-app channel, through real processes', function () {
     const sendMedia = (name: string) => send('send-media', { type: 'image', url: `https://93.184.216.34/${name}.jpg` });
     provider.says(to, 'Show me');
 
-    // Nothing else was sent in the conversation: its price is given back.
+    // The conversation has no other message, so its price is given back.
     const alone = await sendMedia('unfetchable');
     await reaches(alone.message_id, 'failed');
     await eventually(async () => (await balance()) === before, 'the refund', SETTLED_MS);
@@ -297,7 +297,7 @@ describe('the chat-app channel, through real processes', function () {
       tell(opener.message_id, 'failed');
       await reaches(opener.message_id, 'failed');
       for (const { message_id } of includedMessages) {
-        // This status is settled after everything that follows from the opener's failure.
+        // Settled after everything that follows from the opener's failure.
         tell(message_id, 'delivered');
         await reaches(message_id, 'delivered');
       }
@@ -337,7 +337,7 @@ describe('the chat-app channel, through real processes', function () {
       SETTLED_MS,
     );
     const paid = MAGIC.filter(({ refunded }) => refunded === undefined).length * BUSINESS_PRICE;
-    // The price of 314 is given back if its failure is settled before its delivery comes; the delivery does not charge it again.
+    // The price of 314 is given back if its failure is settled before its delivery, which charges nothing again.
     const right = [before - paid, before - paid + BUSINESS_PRICE];
     await eventually(async () => right.includes(await balance()), 'the refunds', SETTLED_MS);
     expect(await verifyLedger(product.db, product.account)).deep.include({ problems: [] });

@@ -14,7 +14,7 @@ describe('kill at every named place between two effects', function () {
   const product = useProduct({
     gateways: 1,
     mail: true,
-    // Statuses settle what was sent within this time; the rest was claimed and not sent when a later case killed its worker.
+    // Long enough for statuses of sent messages; claimed but unsent ones lost their worker to a later case.
     chatapp: { unknowns: { unknownPolicy: 'resend', unknownWaitMs: 30_000 } },
     smsc: { receiptDelayMs: 100 },
     receiver: {

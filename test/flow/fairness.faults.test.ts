@@ -9,21 +9,20 @@ import { makeAccount } from '../support/make.ts';
 import { type Answer, ask, useProduct } from '../support/product.ts';
 
 /**
- * Who goes first when messages come faster than the carrier takes them. The tests look only at the order in which the carrier
- * gets the submits, because how long they take depends on the machine. What the rate or a cache lets through in some time is
- * counted in submits: the worker measures that time by its own clock.
+ * Who goes first when messages come faster than the carrier takes them. The tests check only the order of submits at
+ * the carrier, because durations depend on the machine. Times are converted to submits at the worker's rate.
  */
 const PER_SECOND = 200;
 const WINDOW = 20;
-/** Messages that are claimed ahead of the rate (workers/smpp/submit/dispatch.ts): those of 0.1 s. */
+/** Claimed ahead of the rate (workers/smpp/submit/dispatch.ts): the messages of 0.1 s. */
 const AHEAD = PER_SECOND / 10;
-/** An empty lane is read every 0.1 s, and what was read ahead is trusted for 0.05 s (workers/smpp/claim/claim.ts). */
+/** An empty lane is read every 0.1 s, and a read-ahead is used for 0.05 s (workers/smpp/claim/claim.ts). */
 const BELIEVED = 0.15 * PER_SECOND;
-/** For a round of claims before and after such a time, and for submits in the carrier's socket that it has not read yet. */
+/** A round of claims before and after that, and submits that the carrier has not read from its socket. */
 const SLACK = 2 * WINDOW;
-/** Messages of one account in a row, at most (workers/smpp/claim/waiting.ts). */
+/** The most messages of one account in a row (workers/smpp/claim/waiting.ts). */
 const QUOTA = 15;
-/** What the lower lanes get of a claim while a higher one could fill it (workers/smpp/claim/waiting.ts). */
+/** The lower lanes' share of a claim that a higher one could fill (workers/smpp/claim/waiting.ts). */
 const LOWER_LANES_PART = 0.1;
 /** Submits until all workers know of a pause: 2 s (shared/messages/queue/claim-gates.ts). */
 const PAUSE_KNOWN = 2 * PER_SECOND;
@@ -38,11 +37,10 @@ describe('fairness at a carrier of 200 messages a second', function () {
   this.timeout(2 * WAIT_MS);
   const product = useProduct({ gateways: 1, carrier: { perSecond: PER_SECOND, windowSize: WINDOW } });
 
-  // Also when the test that paused it failed.
+  // Also if the test that paused it failed.
   afterEach(() => product.ops('carrier resume sim'));
 
   const messages = () => product.db.collection<MessageDocument>('messages');
-  /** What the carrier has, oldest first. */
   const submits = () => product.smsc.messages();
 
   async function customer(): Promise<Customer> {
@@ -57,7 +55,7 @@ describe('fairness at a carrier of 200 messages a second', function () {
     return answer.body;
   }
 
-  /** A bulk request. When this resolves, each of its messages waits in the queue or has already left. */
+  /** When this resolves, each message of the bulk request waits in the queue or has already left. */
   async function bulk(
     who: Customer,
     to: readonly string[],
@@ -74,29 +72,28 @@ describe('fairness at a carrier of 200 messages a second', function () {
     return batch;
   }
 
-  /** All that waits, when none of it is a line only any more. */
+  /** All waiting messages, once they are written out. */
   async function queuedOf({ account }: Customer): Promise<readonly MessageDocument[]> {
     const onlyLines = { account, open: true, writeAt: { $exists: true } } as const;
     await eventually(async () => (await queueOf(product.db).countDocuments(onlyLines)) === 0, 'all is written out');
     return messages().find({ account, state: 'queued' }).sort({ _id: 1 }).toArray();
   }
 
-  /** The recipients of these submits, sorted: each as often as the carrier got it. */
+  /** Sorted recipients, each as often as the carrier got it. */
   const recipientsOf = (of: (submit: Submit) => boolean) =>
     submits()
       .filter(of)
       .map(({ to }) => to)
       .sort();
 
-  /** The carrier has `count` of these. */
   async function arrived(of: (submit: Submit) => boolean, count: number): Promise<void> {
     await eventually(() => submits().filter(of).length >= count, `${count} submits`, WAIT_MS);
   }
 
-  /** Stops a batch: what has not left by now never leaves. Resolves when no message waits any more. */
+  /** Stops a batch; resolves when none of its messages waits any more. */
   async function stop(who: Customer, batch: string): Promise<void> {
     const { status } = await ask(`${product.url}/v2/batches/${batch}`, who.key, undefined, 'DELETE');
-    // 409: all of its messages have left.
+    // 409: all of them have left.
     expect(status).to.be.oneOf([200, 409]);
     await eventually(
       async () =>
@@ -108,8 +105,8 @@ describe('fairness at a carrier of 200 messages a second', function () {
   }
 
   /**
-   * Does the work while the carrier reads nothing, so that what is queued meanwhile is one backlog. Resolves with a function that
-   * gives the submits since then.
+   * Queues messages while the carrier reads nothing, so that they form one backlog. The returned function gives the
+   * submits since then.
    */
   async function queuedTogether(work: () => Promise<unknown>): Promise<() => Submit[]> {
     product.smsc.pause();
@@ -144,7 +141,7 @@ describe('fairness at a carrier of 200 messages a second', function () {
     const [first, second, earlier] = [await customer(), await customer(), await customer()];
     const count = 500;
     const log = await queuedTogether(async () => {
-      // Fills the window and what is claimed beyond it, up to one window more: else the first batch would while it is alone.
+      // Fills the window and one more claimed ahead; otherwise the first batch would be claimed while it is alone.
       await bulk(earlier, numbers('22', 3 * WINDOW));
       await bulk(first, numbers('20', count));
       await bulk(second, numbers('21', count));
@@ -155,7 +152,7 @@ describe('fairness at a carrier of 200 messages a second', function () {
 
     const leads = leadsWhileBothWait(log(), isTo('20'), isTo('21'), count);
     expect(leads.length).to.be.at.least(count);
-    // One of the two may have been claimed alone at first, beside what had filled the window.
+    // One batch may have been claimed alone first, into what was left of the window.
     expect(Math.max(...leads.map(Math.abs))).to.be.at.most(WINDOW + QUOTA);
   });
 
@@ -174,7 +171,7 @@ describe('fairness at a carrier of 200 messages a second', function () {
     await product.ops(`account suspend ${suspended.account}`);
     const before = submits().filter(isHeld).length;
     const queued = new Map((await waiting()).map((message) => [message._id, message]));
-    // These are more than can leave before the pause is known.
+    // More than can leave before the pause is known.
     await arrived(isTo('32'), others);
     const left = submits().filter(isHeld).length - before;
     const kept = await waiting();
@@ -204,7 +201,7 @@ describe('fairness at a carrier of 200 messages a second', function () {
     await product.ops(`template pause ${indian.account} ${paused}`);
     const before = submits().filter(isTo('50')).length;
     const queued = new Map((await queuedOf(indian)).map((message) => [message._id, message]));
-    // These are more than can leave before the pause is known. After them come messages that the pause must not hold up.
+    // More than can leave before the pause is known, followed by messages that the pause must not delay.
     await arrived(isTo('52'), others);
     const left = submits().filter(isTo('50')).length - before;
     await bulk(indian, numbers('53', 50), 'transactional', 'Bye');
@@ -245,7 +242,7 @@ describe('fairness at a carrier of 200 messages a second', function () {
     expect(left).to.be.below(count);
     expect(kept.size).to.equal(count - left);
     expect(later).to.deep.equal([...kept.values()]);
-    // Only messages that the worker had claimed when it stopped were changed: claimed, and put back into the queue.
+    // Only messages that the worker had claimed when it stopped were changed and put back.
     expect([...kept.values()].filter(({ v }) => v > 0)).to.have.length.at.most(WINDOW + AHEAD);
     expect(recipientsOf(isTo('60'))).to.deep.equal(numbers('60', count));
   });
@@ -272,7 +269,7 @@ describe('fairness at a carrier of 200 messages a second', function () {
   });
 });
 
-/** Recipients of one batch, told apart by two digits. */
+/** Two digits identify the batch. */
 function numbers(batch: string, count: number): string[] {
   return Array.from({ length: count }, (_, i) => `9170${batch}${String(i).padStart(4, '0')}00`);
 }
@@ -281,7 +278,6 @@ function isTo(batch: string): (submit: Submit) => boolean {
   return ({ to }) => to.startsWith(`9170${batch}`);
 }
 
-/** By how many submits one is ahead of the other after each submit, until one of them has no more to send. */
 function leadsWhileBothWait(
   log: readonly Submit[],
   isOne: (submit: Submit) => boolean,

@@ -11,7 +11,7 @@ import { type Product, startProduct } from '../support/product.ts';
 
 const WINDOW = 20;
 const TAKEN_OVER_MS = 60_000;
-/** Shorter than the 15 s after which a lease runs out: it must have been handed over. */
+/** Shorter than a lease (15 s), so it must have been handed over. */
 const HANDED_OVER_MS = 10_000;
 const SETTLED_MS = 120_000;
 const BATCH = 600;
@@ -24,7 +24,6 @@ const SUBMIT_SM = 0x4;
 const SUBMIT_SM_RESP = 0x80000004;
 const UNBIND = 0x6;
 
-/** A PDU as the carrier saw it. */
 interface Frame {
   readonly direction: 'in' | 'out';
   readonly session: number;
@@ -44,7 +43,6 @@ describe('two processes of each worker', function () {
   let product: Product;
   const frames: Frame[] = [];
   const bound: { readonly session: number; readonly atMs: number }[] = [];
-  /** How the carrier answers. */
   let outcome: Outcome | undefined;
   const sentTo: string[] = [];
 
@@ -71,7 +69,7 @@ describe('two processes of each worker', function () {
     await eventually(() => bound.length === 1, 'the carrier is bound');
   });
   after(async () => {
-    // A failed test may have left processes frozen, and those could not be stopped.
+    // A failed test may have left processes frozen, which could not be stopped.
     for (const pid of LEASED.flatMap((app) => product?.pids(app) ?? [])) process.kill(pid, 'SIGCONT');
     await product?.stop();
   });
@@ -119,7 +117,7 @@ describe('two processes of each worker', function () {
     let batch: readonly string[];
     let batchId: string;
     let behindIt: readonly string[];
-    /** How many frames there were when the successor was bound. */
+    /** Frames seen when the successor was bound. */
     let before = 0;
     const epochs = new Map<string, number>();
 
@@ -143,7 +141,7 @@ describe('two processes of each worker', function () {
       batch = nextNumbers(BATCH);
       batchId = String((await product.post('/v2/send-bulk', { to: batch, ...words })).body.batch_id);
       await eventually(() => queueOf(product.db).findOne({ batch: batchId as BatchId }), 'the batch is being split');
-      // It holds some of the batches too, and may be the one that has the schedules' alarm, for which there is no lease.
+      // It also holds some batches, and may have the schedules' alarm, which has no lease.
       await eventually(async () => {
         const [holder, batches] = [
           await holderOf('maintenance'),
@@ -154,7 +152,7 @@ describe('two processes of each worker', function () {
         return batches.some(({ owner }) => parseIdentity(owner).pid === holder);
       }, 'the holder of the maintenance has batches');
       await freeze(await holderOf('maintenance'));
-      // These wait for a carrier that no worker serves now. Both who could expire them are frozen, until others take over.
+      // No worker serves their carrier now. Both processes that could expire them are frozen, until others take over.
       expiring = await send(EXPIRING, { valid_until: new Date(Date.now() + 6_000).toISOString() });
 
       const due = new Date(Math.ceil(Date.now() / 1_000 + 12) * 1_000).toISOString();

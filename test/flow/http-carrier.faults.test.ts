@@ -10,7 +10,6 @@ describe('carriers of both kinds in one route', function () {
   this.timeout(WAIT_MS * 3);
   const product = useProduct({ credits: 100, gateways: 1 });
   let http: HttpCarrier;
-  /** What the HTTP carrier does next. */
   let behaviour: HttpCarrierOptions['behaviour'];
   before(async () => {
     http = await startHttpCarrier({ receiptDelayMs: 50, password: 'token', behaviour: (to) => behaviour?.(to) });
@@ -82,7 +81,7 @@ describe('carriers of both kinds in one route', function () {
     expect(errorCode).to.equal('21211');
     await told(refused, 'message.rejected');
 
-    behaviour = () => ({ status: 0x08 }); // 21606: this carrier has not this sender
+    behaviour = () => ({ status: 0x08 }); // 21606: the carrier does not have this sender
     const passedOn = await send('919876512000');
     const { claim, attempts } = await reaches(passedOn, 'delivered');
     expect([attempts?.map(({ carrier, code }) => [carrier, code]), claim?.carrier]).to.deep.equal([

@@ -6,29 +6,28 @@ import { eventually } from '../support/eventually.ts';
 import { type Product, useProduct } from '../support/product.ts';
 
 const MESSAGES = 500;
-/** 100 messages a second: sending all of them takes several times as long as a restart. */
+/** 100 messages a second: sending them all takes several times as long as a restart. */
 const PACE_MS = 10;
 const IN_FLIGHT_MAX = 32;
 const VICTIMS: readonly AppName[] = ['smpp', 'webhooks', 'gateway', 'background', 'embedded-db'];
 
-/** Longer than a receipt needs to come on the new bind, so that only what never left the worker is submitted again. */
+/** Longer than a receipt needs on the new bind, so only what never left the worker is resubmitted. */
 const UNKNOWN_WAIT_MS = 10_000;
 const SETTLED_MS = 120_000;
 
-/** What the callers were told. */
 interface Told {
-  /** Ids of what was answered with 200, and where it went. */
+  /** Recipients of requests answered with 200, by message id. */
   readonly accepted: Map<string, string>;
   /** Other answers, as `503 application/problem+json`. */
   readonly refused: string[];
-  /** Requests that broke off: nobody knows. */
+  /** Requests that broke off, with an unknown result. */
   broken: number;
 }
 
 describe('kill -9 of each process in turn while messages flow', function () {
   this.timeout(SETTLED_MS * 4);
   const product = useProduct({
-    // Slow enough that a killed worker always leaves submits without an answer.
+    // Slow enough that a killed worker always leaves unanswered submits.
     smsc: { responseDelayMs: 50, receiptDelayMs: 200 },
     carrier: { responseTimeoutMs: 5_000, unknownWaitMs: UNKNOWN_WAIT_MS, unknownPolicy: 'resend' },
   });
@@ -115,8 +114,8 @@ describe('kill -9 of each process in turn while messages flow', function () {
 });
 
 /**
- * Sends until `MESSAGES` are accepted, one every few milliseconds and each to a number of its own, while `disturb` does its
- * work; `progress` tells it how many are accepted so far.
+ * Sends to distinct numbers, one every few milliseconds, until `MESSAGES` are accepted. `disturb` runs meanwhile;
+ * `progress` tells it how many are accepted so far.
  */
 async function sendWhile(product: Product, disturb: (progress: () => number) => Promise<void>): Promise<Told> {
   const told: Told = { accepted: new Map(), refused: [], broken: 0 };
@@ -130,7 +129,7 @@ async function sendWhile(product: Product, disturb: (progress: () => number) => 
       if (status === 200) told.accepted.set(String(body.message_id), to);
       else told.refused.push(`${status} ${type.replace(/;.*/, '')}`);
     } catch {
-      // Reset or refused connection: the process behind it was killed.
+      // Reset or refused connection: its process was killed.
       told.broken += 1;
     }
     inFlight -= 1;

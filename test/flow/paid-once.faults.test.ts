@@ -9,20 +9,19 @@ import { type Answer, useProduct } from '../support/product.ts';
 const REQUESTS = 1_000;
 const KEYS = 100;
 const CONNECTIONS = 100;
-/** How many messages there are of each kind of refund. */
+/** Messages of each kind of refund. */
 const REFUSED = 60;
 const EXPIRING = 60;
 const CANCELLED = 40;
 const BATCH = 1_200;
-/** From an answer that the same request is in flight to the next try. */
+/** Until the retry of a request that is still in flight. */
 const AGAIN_MS = 50;
-/** Requests in flight that debit the account all the time, spread over the gateways. */
+/** Requests that debit the account throughout, spread over the gateways. */
 const DEBITS_IN_FLIGHT = 12;
 const SETTLED_MS = 120_000;
-/** Until a killed gateway's key claim may no longer pay, and a little more. */
+/** Slightly longer than a killed gateway's key claim may still pay. */
 const ANSWERED_MS = 120_000;
 
-/** What this test looks at of messages and batches. */
 interface Stored extends Pick<StoredMessage, 'errorCode' | 'earlier'> {
   readonly _id: string;
   readonly account: string;
@@ -30,7 +29,7 @@ interface Stored extends Pick<StoredMessage, 'errorCode' | 'earlier'> {
   readonly state: string;
 }
 
-/** Sent again after the kill and refused: the first copy may have arrived, so it stays paid (docs/decisions/0009). */
+/** Resent after the kill and refused: the first copy may have arrived, so it stays paid (docs/decisions/0009). */
 const isUnconfirmed = (message: Stored): boolean =>
   message.state === 'failed' && message.errorCode === UNCONFIRMED && mayHaveLeft(message);
 
@@ -41,7 +40,7 @@ describe('four gateways and two of each worker on one account', function () {
     smppWorkers: 2,
     otherWorkers: 2,
     credits: 100_000,
-    // Nobody serves the promotional route: what goes there waits.
+    // No carrier serves the promotional route, so its messages wait.
     carrier: {
       paths: ['transactional'],
       // The batch is stopped long before all of it has left.
@@ -131,7 +130,7 @@ describe('four gateways and two of each worker on one account', function () {
     );
   });
 
-  /** The credits of the account's refunds, by the name of the change. Fails when one is there twice. */
+  /** Refunded credits by name of the change. Fails if a name is there twice. */
   async function refundsByName(): Promise<ReadonlyMap<string, number>> {
     const entries = product.db.collection<{ account: string; reason: string; change: string; amount: number }>(
       'ledger',
@@ -143,7 +142,7 @@ describe('four gateways and two of each worker on one account', function () {
     }
     return refunds;
   }
-  /** Sends messages, a few at a time, until `stop`. `accepted` resolves with the ids of all of them. */
+  /** Sends messages until `stop`. `accepted` resolves with all their ids. */
   function debitAllTheWhile(): { readonly accepted: Promise<readonly string[]>; stop(): void } {
     let on = true;
     const lanes = Array.from({ length: DEBITS_IN_FLIGHT }, async (_, lane) => {
@@ -165,8 +164,8 @@ describe('four gateways and two of each worker on one account', function () {
   }
 
   /**
-   * Messages end without having left in all four ways, and a process of each kind is killed meanwhile. Gives the batch, the ids
-   * of the single messages and schedules that are refunded, and how many stay paid because they were in flight at the kill.
+   * Messages end unsent in all four ways while a process of each kind is killed. Returns the batch, the ids of refunded
+   * messages and schedules, and how many stay paid because they were in flight.
    */
   async function endWithoutLeaving(): Promise<{
     readonly batchId: string;
@@ -177,7 +176,7 @@ describe('four gateways and two of each worker on one account', function () {
     const booked = await Promise.all(
       numbers('9173', CANCELLED).map((to) => post('/v2/schedule', { ...words, to, schedule_time: at })),
     );
-    // Each is cancelled by two requests at once; the gateway that is killed may have some of them.
+    // Each is cancelled by two requests at once; the killed gateway may have some of them.
     const cancels = [...booked, ...booked].map(({ schedule_id: one }) => remove(`/v2/schedule/${one}`));
     await product.kill('gateway');
     const until = new Date(Date.now() + 20_000).toISOString();
@@ -212,7 +211,7 @@ describe('four gateways and two of each worker on one account', function () {
     return Array.from({ length: count }, (_, i) => `${prefix}${String(i).padStart(5, '0')}${ending}`);
   }
 
-  /** Repeats a request with one Idempotency-Key until it is answered, as the API's documentation asks of clients. */
+  /** Repeats a request with one Idempotency-Key until it is answered, as the API's documentation asks. */
   function post(path: string, body: object): Promise<Answer['body']> {
     const key = newId('req');
     return persistently(() => product.post(path, body, { 'idempotency-key': key }));

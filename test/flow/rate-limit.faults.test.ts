@@ -15,7 +15,7 @@ describe('the rate limit of real gateway processes', () => {
     const { key } = await createKey(db, systemClock, { account, name: 'limited', scopes: ['read'], perMinute: LIMIT });
     const many = new ManyRequests(100);
     const headers = { Authorization: `Bearer ${key}` };
-    // The first one begins the window, for this key alone: all of the others fall into its minute.
+    // The first begins this key's window; all others fall into its minute.
     const first = await many.send({ url: `${url}/v2/balance`, method: 'GET', headers });
 
     const others = await Promise.all(
@@ -44,7 +44,7 @@ describe('the rate limit of real gateway processes', () => {
       method: 'GET',
       headers: { Authorization: `Bearer ${key}` },
     });
-    // No proxy is trusted: an address that the caller made up is nobody's.
+    // No proxy is trusted, so a forged address does not count.
     const forged = await many.send({
       url: `${url}/v2/balance`,
       method: 'GET',
@@ -64,7 +64,7 @@ describe('the rate limit of real gateway processes', () => {
   });
 });
 
-/** What the answers said is left of the limit. */
+/** What the answers say is left of the limit. */
 function restsOf(answers: readonly ManyAnswer[]): number[] {
   return answers.map(({ headers }) => Number(/r=(\d+)/.exec(String(headers.ratelimit))?.[1]));
 }

@@ -7,7 +7,7 @@ import { use } from '../support/use.ts';
 
 const WAIT_MS = 60_000;
 const GIVEN_UP = { stat: 'UNDELIV', err: '069' };
-/** By the ending of the number: what the first carrier does, and the second. */
+/** What the first and the second carrier do, by the number's ending. */
 const FIRST: Readonly<Record<string, Outcome>> = {
   '1': { receipts: [GIVEN_UP, { stat: 'DELIVRD', delays: 10 }] },
   '2': { receipts: [GIVEN_UP] },
@@ -76,7 +76,7 @@ describe('a receipt that surely means "never delivered" sends a message to the n
   it('the next one refuses it: it failed, and is not refunded, because a carrier had taken it', async () => {
     const whole = await ends('919876500002', 'failed');
 
-    // What carriers said is stored behind the state.
+    // Carriers' words are stored after the state.
     const timeline = await eventually(
       async () => {
         const { body } = await product.get(`/v2/messages/${whole.message_id}`);

@@ -43,7 +43,7 @@ describe('two processes that refund the same at the same instant', () => {
     return child;
   }
 
-  /** Everything that can end without having left, paid by the account. */
+  /** Everything paid that can end unsent. */
   async function makeEnding(account: AccountId): Promise<Refunding> {
     const { db } = store;
     const accepter = new GroupAccepter({ db, clock: systemClock, log: silentLog });

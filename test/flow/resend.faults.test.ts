@@ -7,7 +7,7 @@ import { type Product, startProduct } from '../support/product.ts';
 const MESSAGES = 20;
 const WAIT_MS = 120_000;
 
-/** The carrier takes each first copy without an answer, and refuses each second one. */
+/** The carrier leaves each first copy unanswered and refuses each second one. */
 describe('kill -9 of the SMPP worker around a resend', function () {
   this.timeout(WAIT_MS * 4);
   let product: Product;
@@ -56,7 +56,7 @@ describe('kill -9 of the SMPP worker around a resend', function () {
 
     expect(bound).to.be.a('string');
     expect(new Set(waiting.map(({ errorCode }) => errorCode))).to.deep.equal(new Set(['0x0B']));
-    // On a slow machine `unknownWaitMs` may be over before the second worker is bound: such messages failed first.
+    // On a slow machine `unknownWaitMs` may end before the second worker is bound: such messages failed first.
     for (const { history } of delivered) {
       expect(history.map(({ state }) => state).join(' ')).to.be.oneOf(['sent delivered', 'failed delivered']);
     }

@@ -13,8 +13,7 @@ describe('three carriers, one dying, one refusing everything, one slow, while ro
   this.timeout(WAIT_MS * 3);
   const product = useProduct({
     otherWorkers: 1,
-    // This carrier and the worker die below. What was claimed and has no answer is sent again, here and at the other carriers:
-    // at most the last window arrives twice.
+    // Claimed messages without an answer are resent, also to other carriers: at most the last window arrives twice.
     carrier: { windowSize: 5, responseTimeoutMs: 2_000, unknownWaitMs: 3_000, unknownPolicy: 'resend' },
     smsc: { receiptDelayMs: 50 },
   });

@@ -10,9 +10,9 @@ import { type Answer, useProduct } from '../support/product.ts';
 const SETTLED_MS = 120_000;
 const SINGLE = 240;
 const PER_BATCH = 300;
-/** A request without an answer by then counts as lost: nobody answers a connection on its way to a killed gateway. */
+/** A request without an answer by then is lost: a connection on its way to a killed gateway is never answered. */
 const LOST_MS = 20_000;
-/** Longer than booking and cancelling take, even if each has a request that is lost like that. */
+/** Longer than booking and cancelling take, even with a lost request each. */
 const AHEAD_MS = 50_000;
 
 const isOk = (answer: Answer | undefined): answer is Answer => answer?.status === 200;
@@ -20,7 +20,7 @@ const isOk = (answer: Answer | undefined): answer is Answer => answer?.status ==
 describe('schedules while gateway and schedules worker are killed', function () {
   this.timeout(SETTLED_MS * 2);
   const product = useProduct();
-  /** Undefined: the process behind the request was killed. */
+  /** Undefined: the request's process was killed. */
   let booked: (Answer | undefined)[];
   let cancelled: Map<ScheduleId, number>;
   let schedules: ScheduleDocument[];
@@ -44,7 +44,7 @@ describe('schedules while gateway and schedules worker are killed', function () 
     await product.kill('gateway');
     booked = await Promise.all(asked);
 
-    // Every third of what is there, the last of the bulk ones included.
+    // Every third schedule, with the last of the bulk ones.
     const ids = (
       await stored
         .find({}, { projection: { _id: 1 } })
@@ -56,7 +56,7 @@ describe('schedules while gateway and schedules worker are killed', function () 
     await eventually(() => stored.findOne({ state: 'cancelled' }), 'a cancelled schedule', SETTLED_MS);
     await product.kill('gateway');
     await Promise.all(cancels);
-    // Whoever got no answer asks again, and who got one may.
+    // Requests without an answer are repeated; answered ones may be.
     const again = await Promise.all(chosen.map((id) => product.delete(`/v2/schedule/${id}`)));
     cancelled = new Map(chosen.map((id, i) => [id, again[i]?.status ?? 0]));
 
@@ -75,7 +75,7 @@ describe('schedules while gateway and schedules worker are killed', function () 
         const states = ['queued', 'submitting', 'waiting', 'sent'];
         const open = await db.collection('messages').countDocuments({ state: { $in: states } });
         const batches = await db.collection('batches').countDocuments({ state: { $in: ['booked', 'paid'] } });
-        // What waits as lines has no messages yet.
+        // Waiting lines have no messages yet.
         const lines = await db.collection('queue').countDocuments({ removeAt: { $exists: false } });
         const left = { due: await due(), open, lines, batches, pending: await pending() };
         if (Object.values(left).every((count) => count === 0)) return true;

@@ -60,20 +60,20 @@ describe('npm start', function () {
     await eventually(() => processes.every((one) => isGone(one)), 'no process of it', STOP_MS);
   });
 
-  /** What other users may read or enter of a directory. PM2 opens its sockets to all; nobody else gets as far as their directory. */
+  /** Files and directories open to other users. PM2's sockets are open, but their directory is closed. */
   function openFiles(dir: string): string[] {
     const all = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) => !name.endsWith('.sock'));
     return all.filter((name) => ((statSync(join(dir, name), { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0);
   }
 
-  /** The process of an app; 0 while there is none. */
+  /** 0 while the app has no process. */
   function appPid({ dataDir }: NpmStart, app: string): number {
     const pids = join(dataDir, 'pm2', 'pids');
     const file = readdirSync(pids).find((name) => name.startsWith(app));
     return file === undefined ? 0 : Number(readFileSync(join(pids, file), 'utf8'));
   }
 
-  /** Each test goes on with what the one before left, because a start takes fourteen processes. */
+  /** Each test continues from the one before, because a start takes fourteen processes. */
   describe('one after the other in one folder', () => {
     let home: string;
     let run: NpmStart;
@@ -128,7 +128,7 @@ describe('npm start', function () {
 
       run.ctrlC();
       await eventually(() => run.out.includes('Stopping …'), 'the first to be heard');
-      // Pressed again and again, because a Ctrl-C within a second of the first counts as the same one.
+      // Repeated, because a Ctrl-C within a second of the first counts as the same one.
       await eventually(() => {
         run.ctrlC();
         return processes.every((one) => isGone(one));
@@ -166,7 +166,7 @@ describe('npm start', function () {
     let other: Server;
     let port: string;
     before(async () => {
-      // A server that is not MongoDB: it answers the first bytes with an error and hangs up.
+      // Not MongoDB: it answers the first bytes with an error and hangs up.
       other = createServer((socket) =>
         socket.on('error', () => {}).once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
       );
@@ -221,7 +221,7 @@ function accountOf(out: string): string | undefined {
   return /acc_\w+/.exec(out)?.[0];
 }
 
-/** The answer's body for the first printed curl line of a path, run with this id in the place of `MESSAGE_ID`. */
+/** The answer to the first printed curl line of a path, with `id` in place of `MESSAGE_ID`. */
 async function doCurl(out: string, path: string, id = ''): Promise<Readonly<Record<string, unknown>>> {
   const [line = ''] = curlLines(out, path);
   return (await doCurlLine(line.replace('MESSAGE_ID', id))).body;

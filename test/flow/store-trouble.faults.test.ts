@@ -17,7 +17,7 @@ import { giveRoom } from '../workers/embedded-db/store-process.ts';
 const BEFORE = 20;
 const AMID = 12;
 const PATIENCE_MS = 120_000;
-/** What a store answered while it was away, and others like it; `undefined`: no code. */
+/** Codes of a store that was away, and others like them; `undefined`: no code. */
 const UNKNOWN = [1, 50_463_173, undefined, 8, 13, 26] as const;
 
 describe('when the store is in trouble', function () {
@@ -163,7 +163,7 @@ describe('when the store is in trouble', function () {
   });
 });
 
-/** The most blocks of 512 octets that a file of the store may have: as on a disk that is full soon. */
+/** The most blocks of 512 octets in a file of the store, as on a nearly full disk. */
 const FULL_BLOCKS = 6_144;
 const FILL_OCTETS = 100_000;
 
@@ -178,7 +178,7 @@ const FILL_OCTETS = 100_000;
       rmSync(dataDir, { recursive: true, force: true });
     });
 
-    /** `ulimit -f` needs no privilege: writing beyond it fails as on a full disk. */
+    /** `ulimit -f` needs no privilege: writes beyond it fail as on a full disk. */
     async function startStore(blocks: number): Promise<ChildProcess> {
       const limit = `ulimit -S -f ${blocks}; `;
       const main = join(await builtProduct(), 'workers/embedded-db/main.js');

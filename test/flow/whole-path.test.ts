@@ -3,10 +3,10 @@ import { testAccountOf } from '../../shared/platform/runtime/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, useProduct } from '../support/product.ts';
 
-/** Retries of a full queue wait 5 s and 15 s (shared/messages/settlement/decide-outcome.ts), and a busy machine takes its time. */
+/** Retries of a full queue wait 5 s and 15 s (shared/messages/settlement/decide-outcome.ts), more on a busy machine. */
 const SETTLED_MS = 120_000;
 
-/** What a caller sees of a destination that ends in these digits (docs/magic-numbers.md). */
+/** Results by the destination's last digits (docs/magic-numbers.md). */
 const MAGIC = [
   { ending: '101', status: 'failed', events: ['sent', 'failed'], errorCode: '001' },
   { ending: '102', status: 'expired', events: ['sent', 'expired'], errorCode: '027' },
@@ -28,7 +28,7 @@ const MAGIC = [
   { ending: '118', status: 'delivered', events: ['sent', 'delivered'] },
 ] as const satisfies readonly MagicCase[];
 
-/** The same of a test key. */
+/** The same with a test key. */
 const TESTED = [
   { ending: '210', events: ['sent ', 'delivered '] },
   { ending: '101', events: ['sent ', 'failed 001'] },
@@ -40,7 +40,7 @@ interface MagicCase {
   readonly status: string;
   readonly events: readonly string[];
   readonly errorCode?: string;
-  /** No carrier took any part of it. */
+  /** No carrier accepted any part. */
   readonly refunded?: true;
   readonly segments?: number;
 }
@@ -49,7 +49,6 @@ describe('the whole path of a message, through real processes', function () {
   this.timeout(SETTLED_MS + 30_000);
   const product = useProduct({ carrier: { name: 'Simulated Carrier', responseTimeoutMs: 5_000 } });
 
-  /** The status record, once it is `status`. */
   async function reaches(id: string, status: string): Promise<Answer['body']> {
     const record = await eventually(
       async () => {
@@ -89,7 +88,7 @@ describe('the whole path of a message, through real processes', function () {
 
     await eventually(() => webhooksOf(id).length === 2, 'both webhooks');
     const posts = webhooksOf(id);
-    // Several posts may be on their way at a time: no order of arrival is promised.
+    // Several posts may be in flight, so their order is not promised.
     expect(posts.map(({ json, signature }) => `${json.event} ${signature}`)).to.have.members([
       'message.sent valid',
       'message.delivered valid',
@@ -136,7 +135,7 @@ describe('the whole path of a message, through real processes', function () {
       text: magic.segments === undefined ? 'Your order has left.' : 'Your order has left. '.repeat(10),
     }));
 
-    // The message that breaks the connection goes first and alone: others in flight would share its fate.
+    // The message that breaks the connection goes alone: others in flight would share its fate.
     const ids = new Map<string, string>();
     for (const { ending, to, text } of cases.toReversed()) {
       ids.set(ending, await sent(to, text));
@@ -213,7 +212,7 @@ describe('the whole path of a message, through real processes', function () {
       async () => (await product.db.collection('messages').countDocuments(delivered)) === 3,
       'the batch too',
     );
-    // A document that was inserted again, after a slow command, stays for a day, with nothing in it.
+    // An empty document may stay for a day after a slow command was repeated.
     const waiting = { removeAt: { $exists: false } };
     await eventually(async () => (await product.db.collection('queue').countDocuments(waiting)) === 0, 'no lines');
     expect((await call('/v2/account/webhooks')).code).equal('live_key_needed');

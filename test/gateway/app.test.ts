@@ -34,7 +34,7 @@ describe('the gateway', () => {
       '/v2/send%2f',
       '/favicon.ico',
       '/%ff',
-      // On a port of its own (gateway/metrics.ts).
+      // On its own port (gateway/metrics.ts).
       '/metrics',
     ]) {
       it(`not_found: ${path}`, async () => {
@@ -161,7 +161,7 @@ describe('the gateway', () => {
     });
 
     it('/readyz is 503 while the store is away, /healthz is not', async () => {
-      // Port 1 of this machine: nothing listens there. The driver looks for a server longer than readyz waits.
+      // Nothing listens on port 1. The driver looks for a server longer than readyz waits.
       const away = new MongoClient('mongodb://127.0.0.1:1/', { serverSelectionTimeoutMS: 15_000 });
       const cutOff = await openGateway(away.db('none'));
 

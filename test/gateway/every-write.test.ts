@@ -22,8 +22,8 @@ import { use } from '../support/use.ts';
 const WRITES = ['insert', 'update', 'delete', 'findAndModify', 'createIndexes', 'dropIndexes', 'create', 'drop'];
 
 /**
- * Looks at the recorded commands of requests of each kind, of the maintenance, of leases and of Agenda. `db.command` inherits
- * nothing from the database (mongodb 7.8, lib/db.js), so each such command must name its write concern itself.
+ * Checks recorded commands of each kind of request, of maintenance, leases and Agenda. `db.command` inherits nothing
+ * from the database (mongodb 7.8, lib/db.js), so each such command must name its write concern.
  */
 describe('every write', () => {
   const origin = use(openTestStore);

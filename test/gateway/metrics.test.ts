@@ -97,7 +97,7 @@ describe('GET /metrics, on its own port', () => {
 
     expect(text).to.match(/^harkara_things_total\{process="[^"]+"\} 7$/m);
     expect(text).not.to.match(/^harkara_(things_open|processes)/m);
-    // A later process of the same name: what both counted is not added up.
+    // A later process of the same name: the counts are not added up.
     expect(both.text).to.match(/^harkara_things_total\{process="[^"]+"\} 7$/m);
     expect(both.text).to.include('harkara_processes{app="batches"} 1');
   });

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** The length of a clock tick in /proc, on every architecture that Node runs on. */
+/** Length of a clock tick in /proc, on every architecture that Node supports. */
 const TICK_MS = 10;
 
-/** CPU time of this process so far; on Linux with its descendants that have ended (proc(5): utime, stime, cutime, cstime). */
+/** CPU time of this process; on Linux with its ended descendants (proc(5): utime, stime, cutime, cstime). */
 export function cpuMs(): number {
   if (!existsSync('/proc/self/stat')) {
     const { user, system } = process.cpuUsage();

@@ -8,10 +8,9 @@ import { runUnits } from './run.ts';
 import { summary } from './summary.ts';
 
 /**
- * `npm test`: all test files but those of the suites faults, peers and engines, several mocha processes at a time. `--faults`: those
- * of the suite faults. Arguments, if any, are the files and folders to run instead, whatever their suite
- * (`npm test -- test/workers/smpp`; `npm run test:peers` is `test/peers`). The last lines are like mocha's: `N passing`, `N failing`,
- * and what failed.
+ * `npm test`: runs all test files except the suites faults, peers and engines in several mocha processes at a time.
+ * `--faults`: the suite faults. Files and folders as arguments replace the selection (`npm test -- test/workers/smpp`;
+ * `npm run test:peers` is `test/peers`). The last lines are like mocha's: `N passing`, `N failing`, and what failed.
  */
 const ROOT = join(import.meta.dirname, '..', '..');
 const SIGINT_EXIT = 130;
@@ -35,17 +34,14 @@ if (unknown.length > 0) {
 const files = all.filter((path) =>
   asked.length === 0 ? isFaults(path) === values.faults && !needsMore(path) : asked.some((one) => isAsked(path, one)),
 );
-/**
- * Many tests wait for processes and deadlines: with two jobs for each core, a fifth of the cores' time was idle. Browsers and other
- * people's programs leave less.
- */
+/** Most tests wait, so more jobs than cores keep the cores busy. Browsers and foreign programs use more CPU. */
 const jobs = Math.min(8, availableParallelism() * (files.some(needsMore) ? 2 : 3));
 
 const began = performance.now();
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
 
-// Once, before the processes start: none may write the build while another reads it.
+// Once, before the processes start: none may build while another reads the build.
 await buildForAll();
 console.log(`Node ${process.version}: ${files.length} files, ${jobs} processes at a time\n`);
 const totals = await runUnits(plan(files), {

@@ -6,19 +6,19 @@ import { parseEventLine } from './events.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /**
- * Mocha with the `node-option` of `.mocharc.json`; its own command would start a second process for that. One thread collects
- * garbage, as in the product: several such processes share few cores.
+ * Mocha with the `node-option` of `.mocharc.json`, without the second process of its own command. Garbage is collected
+ * by one thread, as in the product: several such processes share few cores.
  */
 const MOCHA = ['--single-threaded-gc', '--import', 'tsx', join(ROOT, 'node_modules/mocha/lib/cli/cli.js')];
 const REPORTER = join(import.meta.dirname, 'reporter.ts');
 
-/** How long a process may be silent about its tests, and how long it may stay when all of them have ended. */
+/** How long a process may report nothing, and how long it may live after its tests. */
 export interface Patience {
   readonly quietMs: number;
   readonly stayMs: number;
 }
 
-/** No test of ours may take ten minutes by its own `timeout`, hooks included. */
+/** No test's own `timeout` is ten minutes, hooks included. */
 const PATIENCE: Patience = { quietMs: 660_000, stayMs: 30_000 };
 
 export interface Outcome {
@@ -26,17 +26,16 @@ export interface Outcome {
   readonly failed: number;
   readonly skipped: number;
   readonly ms: number;
-  /** Why the process itself counts as a failure: it broke off, hung, stayed, or ran nothing. */
+  /** Why the process itself failed: it broke off, hung, stayed, or ran nothing. */
   readonly trouble: string | undefined;
-  /** CPU time by file. */
   readonly cpuMs: ReadonlyMap<string, number>;
-  /** What mocha says of each failed test, under the number 1. */
+  /** Mocha's report of each failed test, numbered 1. */
   readonly reports: readonly string[];
-  /** What its tests wrote to stdout and stderr themselves. */
+  /** The tests' own stdout and stderr. */
   readonly output: string;
 }
 
-/** Runs test files in a mocha process of their own, with the settings of `.mocharc.json`. */
+/** Runs test files in one mocha process with the settings of `.mocharc.json`. */
 export class MochaProcess {
   /** Never rejects: see `trouble`. */
   readonly outcome: Promise<Outcome>;
@@ -53,7 +52,7 @@ export class MochaProcess {
 
   constructor(files: readonly string[], patience = PATIENCE) {
     this.#patience = patience;
-    // A process group of its own, which also holds whatever its tests start.
+    // Its own process group, which includes whatever its tests start.
     this.#child = spawn(process.execPath, [...MOCHA, '--reporter', REPORTER, ...files], {
       cwd: ROOT,
       detached: true,
@@ -62,12 +61,12 @@ export class MochaProcess {
     this.outcome = this.#run();
   }
 
-  /** Sends a signal to the process and everything else in its group. */
+  /** Signals the process and everything else in its group. */
   kill(signal: NodeJS.Signals): void {
     try {
       if (this.#child.pid !== undefined) process.kill(-this.#child.pid, signal);
     } catch (error) {
-      // All of the group has ended by now.
+      // The whole group has ended.
       if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
     }
   }

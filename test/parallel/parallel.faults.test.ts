@@ -13,7 +13,6 @@ describe('the test runner', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  /** A test file with these statements in its one `describe`. */
   function file(name: string, ...statements: readonly string[]): string {
     const path = join(folder, `${name}.test.ts`);
     writeFileSync(path, `describe('file ${name}', () => {\n${statements.join('\n')}\n});\n`);
@@ -21,7 +20,7 @@ describe('the test runner', () => {
   }
   const passes = `it('passes', () => {});`;
   const fails = `it('fails', () => { throw new Error('the whole reason'); });`;
-  /** Its thread never comes back to the event loop, as in an endless loop, and costs no CPU. */
+  /** Blocks its thread as an endless loop would, but without CPU. */
   const hangs = `it('never ends', () => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); });`;
 
   describe('a plan', () => {

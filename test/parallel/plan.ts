@@ -1,18 +1,18 @@
-/** Test files that one mocha process runs. */
+/** Test files for one mocha process. */
 export interface Unit {
   readonly name: string;
   readonly files: readonly string[];
 }
 
 /**
- * Whether a file belongs to `npm run test:faults`: crash points, kills, fencing, fairness, a store in trouble, hostile bytes, and
- * whatever takes long. Its name says so: it ends with `faults` before the usual ending.
+ * Whether a file belongs to `npm run test:faults` (crash points, kills, fencing, fairness, store trouble, hostile
+ * bytes, long tests): its name ends with `faults` before the usual ending.
  */
 export function isFaults(path: string): boolean {
   return /[./]faults\.test\.ts$/.test(path);
 }
 
-/** Files that are worth a process of their own, longest first (measured). A wrong order or a missing file only costs time. */
+/** Files worth their own process, longest first (measured). A wrong order or a missing file only costs time. */
 export const LONG: readonly string[] = [
   'test/flow/crash-points.faults.test.ts',
   'test/flow/chaos.faults.test.ts',
@@ -43,16 +43,15 @@ export const LONG: readonly string[] = [
   'test/peers/dashboard/templates.test.ts',
 ];
 
-/** Processes for all other files. More cost more CPU: 2 s for each start. With fewer, the run waits longer for the last one. */
+/** Processes for all other files. More cost CPU (2 s per start); fewer make the run wait for the last one. */
 const SHARED_UNITS = 8;
 
 /** How many of these begin after each long one, as long as there are any. */
 const SHARED_EACH = 2;
 
 /**
- * Deals test files out to processes, in the order in which these are to begin. The longest come first: if one began last, the
- * run would wait for it alone. Those for other files begin in between: they use a core, while most of the long ones wait for
- * processes and deadlines. Each file goes to exactly one process.
+ * Distributes test files over processes, in starting order: the longest first, as a late one would be waited for alone;
+ * those for other files in between, as they use a core while most long ones wait. Each file is in exactly one process.
  */
 export function plan(files: readonly string[]): readonly Unit[] {
   const long = LONG.filter((name) => files.includes(name)).map((name) => ({ name, files: [name] }));

@@ -12,7 +12,7 @@ const Base = mocha.reporters.Base as typeof mocha.reporters.Base & {
 };
 const { constants } = mocha.Runner;
 
-/** For one of several mocha processes: an event line for each test. That of a failed one has all that mocha would say of it. */
+/** For one of several mocha processes: one event line for each test, with mocha's report if it failed. */
 class EventReporter extends Base {
   constructor(runner: Runner, options: MochaOptions) {
     super(runner, options);
@@ -31,7 +31,7 @@ class EventReporter extends Base {
       .on(constants.EVENT_SUITE_END, tellCpu)
       .on(constants.EVENT_TEST_BEGIN, tellOf('begin'))
       .on(constants.EVENT_TEST_PASS, tellOf('pass'))
-      // `Base` heard of the failure first, and has stored the error with the test.
+      // `Base` handles the failure first and stores the error with the test.
       .on(constants.EVENT_TEST_FAIL, (test) => tell({ kind: 'fail', test: test.fullTitle(), report: reportOf(test) }))
       .on(constants.EVENT_TEST_PENDING, tellOf('skip'))
       .once(constants.EVENT_RUN_END, () => tell({ kind: 'end' }));

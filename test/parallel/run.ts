@@ -1,27 +1,26 @@
 import { MochaProcess, type Outcome } from './mocha-process.ts';
 import type { Unit } from './plan.ts';
 
-/** Sums of all units. */
 export interface Totals {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** For each failure its titles and error, or why a process counts as one. */
+  /** Titles and error of each failure, or why a process failed. */
   readonly failures: readonly string[];
 }
 
 export interface RunOptions {
-  /** Processes at a time. */
+  /** Parallel processes. */
   readonly jobs: number;
   readonly stopping: AbortSignal;
   say(text: string): void;
 }
 
 const DEAREST = 20;
-/** How many lines are shown of what a process wrote before it broke off. */
+/** Lines shown of the output of a process that broke off. */
 const LINES_OF_TROUBLE = 40;
 
-/** Runs all units, each in a mocha process. Says a line for each as it ends, and at the end which files took the most CPU. */
+/** Runs each unit in a mocha process. Prints a line for each as it ends, and finally the files with the most CPU. */
 export async function runUnits(units: readonly Unit[], { jobs, stopping, say }: RunOptions): Promise<Totals> {
   const ended: [Unit, Outcome][] = [];
   const run = async (unit: Unit): Promise<void> => {
@@ -59,7 +58,7 @@ function lineOf({ name }: Unit, outcome: Outcome): string {
     ...(skipped > 0 ? [`, ${skipped} skipped`] : []),
     ` (${Math.round(ms / 1_000)} s)`,
     ...(trouble === undefined ? [] : [`, ${trouble}`]),
-    // Tests should write nothing, so what they wrote is shown.
+    // Tests should write nothing, so their output is shown.
     ...(said === '' ? [] : [`\n${said}`]),
     '\n',
   ].join('');

@@ -1,6 +1,5 @@
 import type { Totals } from './run.ts';
 
-/** The last lines of one run or several, like mocha's: `N passing`, `N failing`, and what failed, numbered. */
 export function summary(runs: readonly Totals[], tookMs: number): string {
   const sum = (count: 'passed' | 'failed' | 'skipped'): number => runs.reduce((all, one) => all + one[count], 0);
   const failures = runs.flatMap((one) => one.failures).map((text, i) => `  ${i + 1}) ${text}`);

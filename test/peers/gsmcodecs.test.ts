@@ -21,9 +21,9 @@ print(json.dumps({
 }))`;
 
 /**
- * Where the package differs from Annex A. Android has what we have, Firefox OS too as far as it was looked up (not for Telugu). The comma of the scripts of India is an apostrophe in
- * it, although their extensions hold an apostrophe and no comma; KANNADA LETTER DDA is PA, which then is there twice; the extension of
- * Telugu lacks the euro sign that all others have.
+ * Where the package differs from Annex A. Android agrees with us, and Firefox OS as far as checked (not Telugu). In the
+ * package the comma of India's scripts is an apostrophe, although their extensions have an apostrophe and no comma;
+ * KANNADA LETTER DDA is PA, which is then there twice; Telugu's extension lacks the euro sign.
  */
 const ITS_OWN = new Set([
   ...[4, 5, 6, 7, 8, 9, 10, 11, 12, 13].map((language) => `locking ${language} 44 "'"`),

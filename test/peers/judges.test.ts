@@ -12,7 +12,7 @@ const PORT = 2775;
 const PE_ID = `1400 0013 ${ascii('1101172974420810001')}`;
 const GOOD = [BIND_TRANSCEIVER, submit(2, { tlvs: PE_ID }), octets('00000010 00000015 00000000 00000003')];
 
-/** Wrong PDUs. A judge (a decoder that others wrote) must see what is wrong; otherwise its "good" would mean nothing. */
+/** Wrong PDUs. A judge (a foreign decoder) must see what is wrong, or its "good" would mean nothing. */
 const BAD: readonly (readonly [string, Buffer])[] = [
   ['an sm_length beyond the PDU', resized(submit(2), -1)],
   ['a NUL after the message', resized(submit(2), 1)],
@@ -20,7 +20,7 @@ const BAD: readonly (readonly [string, Buffer])[] = [
   ['a TLV beyond the PDU', submit(2, { tlvs: '1400 0013 31' })],
 ];
 
-/** The same PDU with octets cut off or NULs appended, and its command_length set right. */
+/** The PDU with octets cut off or NULs appended, and its command_length corrected. */
 function resized(frame: Buffer, by: number): Buffer {
   const changed = Buffer.concat([frame, Buffer.alloc(8)]).subarray(0, frame.length + by);
   changed.writeUInt32BE(changed.length);

@@ -12,7 +12,7 @@ import { eventually } from '../support/eventually.ts';
 import { type CapturedFrame, writePcap } from '../support/pcap.ts';
 import { dissect } from '../support/tshark.ts';
 
-/** Kannel starts in a second or two; on a busy machine it takes longer to connect. */
+/** Kannel starts in a second or two, but connects later on a busy machine. */
 const START_MS = 60_000;
 
 interface Ports {
@@ -90,7 +90,7 @@ describe('the simulator and Kannel', () => {
     children.push(child);
   }
 
-  /** Sends one message through Kannel's HTTP interface. Its receipts come back as `/dlr/<name>/<type>/<destination>`. */
+  /** Sends one message by Kannel's HTTP interface. Its receipts come as `/dlr/<name>/<type>/<destination>`. */
   async function send(name: string, to: string, text: string, coding: 0 | 2): Promise<void> {
     const dlrUrl = `http://127.0.0.1:${(receipts.address() as AddressInfo).port}/dlr/${name}/%d/%p`;
     const query = new URLSearchParams({
@@ -169,7 +169,7 @@ describe('the simulator and Kannel', () => {
   });
 
   it('come to terms about a message from a phone', async () => {
-    // Its HTTP receipt may come before its answer to the deliver_sm.
+    // Its HTTP receipt may come before its deliver_sm_resp.
     await eventually(() => smsc.stats().pending === 0, 'earlier receipts are acknowledged', START_MS);
     const before = smsc.stats().deliveries.acknowledged;
 
@@ -194,7 +194,7 @@ describe('the simulator and Kannel', () => {
   it('said nothing that tshark finds wrong', async () => {
     const file = join(folder, 'capture.pcap');
 
-    // Kannel goes on with its binds meanwhile.
+    // Kannel's binds go on meanwhile.
     const said = [...frames];
     await writePcap(said, file, smsc.port);
     const { pdus, malformed } = await dissect(file, smsc.port);

@@ -1,8 +1,8 @@
 import { MailServer } from '../../workers/mail/server.ts';
 
 /**
- * Sends a mail to each address of the command line and prints what became of it, as JSON lines. A process of its own, because only a
- * new one trusts the authority in NODE_EXTRA_CA_CERTS. Arguments: port, password, addresses.
+ * Sends a mail to each address and prints the results as JSON lines. Only a new process trusts the authority in
+ * NODE_EXTRA_CA_CERTS. Arguments: port, password, addresses.
  */
 const [port = '', smtpPassword = '', ...addresses] = process.argv.slice(2);
 const server = new MailServer({

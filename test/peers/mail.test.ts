@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts';
 
 const execute = promisify(execFile);
 
-/** What Exim does here: TLS and a name before it takes anything, one address that nobody has, one that is busy. Mails stay in its queue. */
+/** Exim requires TLS and a name first, has one unknown and one busy address, and keeps mails in its queue. */
 const configuration = (folder: string, port: number) => `
 primary_hostname = mail.example.com
 spool_directory = ${folder}/spool
@@ -41,7 +41,7 @@ plain:
   server_advertise_condition = \${if def:tls_in_cipher}
 `;
 
-/** The mail server of Debian, as anybody: a copy without the bit that makes it root, and fakeroot so that it believes to be. */
+/** Debian's mail server without root: a copy without the setuid bit, under fakeroot. */
 describe('mails to Exim', function () {
   this.timeout(120_000);
   let folder = '';
@@ -63,7 +63,7 @@ describe('mails to Exim', function () {
     await execute(openssl, [...made, ...names]);
     await writeFile(join(folder, 'conf'), configuration(folder, port));
     const words = [join(folder, 'exim'), '-C', join(folder, 'conf'), '-bdf'];
-    // A group of its own: fakeroot is a shell that would leave the server behind.
+    // Its own group: fakeroot is a shell that would leave the server behind.
     exim = spawn(fakeroot, words, { detached: true, stdio: 'ignore' });
     await eventually(() => accepts(port), 'Exim listens');
   });

@@ -6,7 +6,7 @@ import { ROOT } from '../support/sources.ts';
 
 const SMS = { to: '919876543210', message: 'Your order has left.', sender: 'HARKRA' };
 
-/** Of the protocol: the one that hosts speak today, and the one that asks a person by a second request of the host. */
+/** Protocol revisions: today's, and the one that asks a person by a second request of the host. */
 const REVISIONS = { 'handshake of 2025': 'legacy', 'revision of 2026': 'auto' } as const;
 
 describe('npm run mcp, as a host of agents starts it', () => {
@@ -16,7 +16,7 @@ describe('npm run mcp, as a host of agents starts it', () => {
     for (const close of closing.splice(0)) await close();
   });
 
-  /** `person`: what is answered to what a person is asked; without it the host can ask nobody. */
+  /** `person` answers the question to a person; without it the host can ask nobody. */
   async function connect(
     args: readonly string[],
     person?: (question: string) => ElicitResult,

@@ -17,7 +17,7 @@ describe('the simulator and Net::SMPP', () => {
   let frames: CapturedFrame[];
   const folder = mkdtempSync(join(tmpdir(), 'net-smpp-'));
 
-  /** Runs the Perl client to its end and gives the lines that it printed. */
+  /** Runs the Perl client to its end and returns its output lines. */
   async function client(kind: string, receipts: number, ...messages: string[]): Promise<string[]> {
     const perl = await debianProgram('perl', 'perl');
     const { stdout } = await promisify(execFile)(perl, [

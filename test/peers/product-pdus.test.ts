@@ -16,7 +16,7 @@ import { dissect } from '../support/tshark.ts';
 const HINDI = 'नमस्ते, आपका OTP 123456 है। कृपया इसे किसी के साथ साझा न करें। यह 10 मिनट के लिए मान्य है। धन्यवाद।';
 const LONG = 'Dear customer, your order {42} is on its way [today]. '.repeat(8);
 
-/** Both kinds of bind, and carriers with settings that change the form of a PDU. */
+/** Both kinds of bind, and settings that change a PDU's form. */
 const CARRIERS: readonly (readonly [Partial<NewCarrier>, DefaultAlphabet])[] = [
   [{ bindKind: 'transceiver' }, 'gsm7'],
   [{ bindKind: 'pair' }, 'gsm7'],
@@ -143,7 +143,7 @@ describe('the product and a carrier made of Net::SMPP', () => {
     expect(textTo('919876500003', 0)).to.equal('one');
   });
 
-  /** What arrived at one number, its segments joined by hand. */
+  /** Texts for one number, with segments joined by hand. */
   function textTo(to: string, coding: 0 | 8): string {
     const parts = lines.filter((line) => line.startsWith(`text ${to} `)).map((line) => line.split(' ')[2] ?? '');
     const bodies = parts.map((hex) => Buffer.from(hex.startsWith('050003') ? hex.slice(12) : hex, 'hex'));

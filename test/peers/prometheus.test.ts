@@ -11,16 +11,15 @@ import { eventually } from '../support/eventually.ts';
 import { type Product, startProduct } from '../support/product.ts';
 
 const SHIPPED = join(import.meta.dirname, '../../docs/monitoring');
-/** A process tells its figures every ten seconds, and they are shown up to five seconds late. */
+/** A process reports its figures every ten seconds, and they are shown up to five seconds late. */
 const FIGURES_MS = 60_000;
 
-/** Debian's Prometheus with the shipped configuration, which scrapes this port every second. */
+/** Debian's Prometheus with the shipped configuration; it scrapes this port every second. */
 interface Prometheus {
-  /** The alerts that fire or are about to, as `name labels`. */
+  /** Firing or pending alerts, as `name labels`. */
   alerts(): Promise<readonly string[]>;
-  /** The values of an expression, by their labels. */
   query(expression: string): Promise<readonly { readonly metric: object; readonly value: string }[]>;
-  /** What it says of each rule: `ok`, or else the rule cannot be computed. */
+  /** Each rule's health: `ok`, or it cannot be computed. */
   rules(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -65,7 +64,7 @@ async function startPrometheus(metricsPort: number): Promise<Prometheus> {
   };
 }
 
-/** Of its HTTP API, https://prometheus.io/docs/prometheus/latest/querying/api/. */
+/** https://prometheus.io/docs/prometheus/latest/querying/api/ */
 interface Answered {
   readonly alerts: readonly { readonly labels: Labels }[];
   readonly groups: readonly { readonly rules: readonly { readonly health: string }[] }[];
@@ -145,7 +144,7 @@ describe('the alerts of docs/monitoring', function () {
         const found = await Promise.all(expressions.map((one) => prometheus.query(one)));
         return expressions.filter((_, at) => found[at]?.length === 0);
       };
-      // Nothing is wrong, nothing waits, and nothing goes over the chat app.
+      // Nothing is wrong, nothing waits, and the chat app is unused.
       const quiet = [
         ...['harkara_conditions > 0', 'harkara_queue_messages', 'harkara_queue_oldest_seconds'],
         'sum by (result) (rate(harkara_chatapp_sends_total[1m]))',
@@ -179,7 +178,7 @@ describe('the alerts of docs/monitoring', function () {
     });
 
     it('the end of a gateway makes no request of the other one new', async () => {
-      // At once, so that they come over many connections.
+      // At once, so that they use many connections.
       const answers = await Promise.all(Array.from({ length: 40 }, () => product.get('/v2/balance')));
       expect(answers.every(({ status }) => status === 200)).to.equal(true);
       const requests = 'harkara_http_requests_total{route="/v2/balance"}';
@@ -189,7 +188,7 @@ describe('the alerts of docs/monitoring', function () {
       const processes = async () => (await prometheus.query(requests)).length;
       expect(await processes()).to.equal(2);
       const grown = async () => Number((await prometheus.query(`sum(increase(${requests}[30s]))`))[0]?.value);
-      // A gateway may have told its requests in two parts.
+      // A gateway may report its requests in two parts.
       await eventually(async () => (await grown()) === 0, 'all were told more than 30 s ago', FIGURES_MS);
 
       await product.kill('gateway');

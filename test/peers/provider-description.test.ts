@@ -10,12 +10,12 @@ import { operations } from '../support/openapi.ts';
 import { ask, type Product, startProduct } from '../support/product.ts';
 import { MESSAGES, type ProviderDescription, readProviderDescription } from '../support/provider-description.ts';
 
-/** The provider's OpenAPI description, v23 (`business-messaging-api_v23.0.yaml`, of its own repository on GitHub, MIT). */
+/** The provider's OpenAPI description, v23 (`business-messaging-api_v23.0.yaml` in its own GitHub repository, MIT). */
 const FILE = process.env.PROVIDER_OPENAPI ?? '';
 const TEMPLATES_PATH = '/{Version}/{WABA-ID}/message_templates';
 const EDIT_PATH = '/{Version}/{TEMPLATE_ID}';
 
-/** Where the description is behind the provider's pages, or at odds with its own samples: what it says of us, and why we are right. */
+/** Faults of the description, which lags behind the provider's pages or its own samples, and why we are right. */
 const BEHIND: readonly (readonly [fault: RegExp, why: string])[] = [
   [
     /^\/template\/components\/N\/index must match pattern/,

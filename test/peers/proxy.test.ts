@@ -43,7 +43,7 @@ for (const kind of ['nginx', 'haproxy'] as const) {
     const balance = (authorization: string, more = ''): string =>
       `GET /v2/balance HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${authorization}\r\n${more}Connection: close\r\n\r\n`;
 
-    /** A neighbour sends several requests on one connection, as customers do. Its waits are measured in docs/performance.md. */
+    /** A neighbour sends several requests on one connection, as customers do (waits: docs/performance.md). */
     async function neighbourIsAnswered(): Promise<void> {
       const socket = openTls(proxy.port, NEIGHBOUR);
       const closed = once(socket, 'close').then(() => ['closed without an answer']);

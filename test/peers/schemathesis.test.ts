@@ -14,31 +14,31 @@ const execute = promisify(execFile);
 
 const PIP = 'schemathesis==4.32.5';
 const MINUTE_MS = 60_000;
-/** Requests of each endpoint in a round; rounds follow until the time of a half is over. */
+/** Requests to each endpoint in a round; rounds repeat until half of the time is over. */
 const EXAMPLES = 5;
 const SECONDS = 100;
 const FREE = 1_000_000_000;
 
 /**
- * What a generator of requests knows of the API: its document. Every answer must be one that the document has for it; nothing may be
- * answered with 500; what the document allows must be accepted or refused with a problem of its own, and what it does not allow refused.
+ * For a generator of requests from the document. Every answer must be documented; none may be 500; what the document
+ * allows must be accepted or refused with its own problem, anything else refused.
  */
 const CHECKS = [
   ...['not_a_server_error', 'status_code_conformance', 'content_type_conformance', 'response_schema_conformance'],
   ...['negative_data_rejection', 'unsupported_method', 'allow_header_conformance', 'ignored_auth'],
 ];
 
-/** Streams never end, which ended a run here once; the others are about sessions, providers, pages. */
+/** Streams never end; the others are about sessions, providers and pages. */
 const NOT_ASKED = '/stream$|^/v2/session|^/v2/profile|^/chatapp/callback|/test$|^/docs|^/openapi';
 
 describe('the document beside the Python package schemathesis', function () {
   this.timeout(15 * MINUTE_MS);
   const store = useStore();
-  // It asks without a key again and again. Whoever does so is told 429 before 401, so that keys cannot be guessed: not here.
+  // It often asks without a key, for which 429 would precede 401 to prevent guessing: not here.
   const gateway = useGateway(store, { config: { ...TEST_CONFIG, authFailuresPerMinute: FREE } });
   let folder: string;
   before(async () => {
-    await builtProduct(); // Imports of templates run in its threads.
+    await builtProduct(); // Template imports run in threads of the build.
     folder = mkdtempSync(join(tmpdir(), 'harkara-schemathesis-'));
     await execute(await debianProgram('python3', 'python3'), ['-m', 'venv', folder]);
     const quiet = ['--quiet', '--disable-pip-version-check', '--no-input'];

@@ -11,7 +11,7 @@ import { type Product, startProduct } from '../support/product.ts';
 
 const execute = promisify(execFile);
 
-/** A collector of OpenTelemetry that somebody else wrote, in Rust; the package has its program in it. */
+/** A foreign OpenTelemetry collector, written in Rust; the package contains the program. */
 const PIP = 'rotel==0.0.1a15';
 const CALLER = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
 

@@ -61,7 +61,7 @@ describe('the lock of npm start', () => {
   let runDir: string;
   const locks: DirectoryLock[] = [];
   const hold = (lock: DirectoryLock): number => locks.push(lock);
-  /** What a holder leaves when its socket is gone: its name. */
+  /** A lock whose holder's socket is gone: only its name is left. */
   const named = (holder: ProcessIdentity): void => writeFileSync(join(runDir, 'starter'), JSON.stringify(holder));
   beforeEach(() => {
     runDir = mkdtempSync(join(tmpdir(), 'harkara-run-'));
@@ -208,7 +208,7 @@ describe('the processes that PM2 started', () => {
   it('are found although PM2 begins to write one file and removes another', async () => {
     writeFileSync(join(home, 'pids', 'gateway-0.pid'), String(app.pid));
     writeFileSync(join(home, 'pids', 'smpp-1.pid'), '');
-    symlinkSync(join(home, 'gone'), join(home, 'pids', 'webhooks-2.pid')); // listed, and cannot be read
+    symlinkSync(join(home, 'gone'), join(home, 'pids', 'webhooks-2.pid')); // listed, but unreadable
 
     await eventually(() => appPids(home).length > 0, 'the program has begun');
 

@@ -6,7 +6,7 @@ import { makeAccount } from './make.ts';
 import { useStore } from './store.ts';
 import { opened } from './use.ts';
 
-/** One store and gateway for a suite; a new account with a key that may do everything for each test. */
+/** A suite's store and gateway, with a new account and an all-scopes key for each test. */
 export interface AccountGateway {
   readonly db: Db;
   readonly storeUri: string;
@@ -15,7 +15,7 @@ export interface AccountGateway {
   readonly key: string;
 }
 
-/** For the body of a `describe`: opens and closes all of it around the tests. What it returns may be read in hooks and tests only. */
+/** For the body of a `describe`: opens and closes it all around the tests. Read the result in hooks and tests only. */
 export function accountAtGateway(credits: number, config: Partial<GatewayDeps['config']> = {}): AccountGateway {
   const store = useStore();
   const gateway = useGateway(store, { config: { ...TEST_CONFIG, ...config } });

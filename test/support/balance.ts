@@ -7,7 +7,7 @@ export async function balanceOf(db: Db, account: AccountId): Promise<number | un
   return (await db.collection<AccountDocument>('accounts').findOne({ _id: account }))?.balance;
 }
 
-/** The balance that the account's ledger adds up to. Fails when the ledger is not whole. */
+/** The balance that the ledger adds up to. Fails if the ledger is not whole. */
 export async function ledgerBalanceOf(db: Db, account: AccountId): Promise<number> {
   const { balance, problems } = await verifyLedger(db, account);
   expect(problems).to.deep.equal([]);

@@ -18,7 +18,7 @@ import type { ProcessIdentity } from '../../shared/platform/runtime/process-iden
 import { BatchWorker } from '../../workers/batches/worker.ts';
 import { silentLog } from './silent-log.ts';
 
-/** So many recipients, each with a number of its own. */
+/** That many recipients with distinct numbers. */
 export function makeEntries(count: number): BatchEntry[] {
   return Array.from({ length: count }, (_, i) => ({ to: `9190${String(i).padStart(8, '0')}` }));
 }
@@ -62,7 +62,7 @@ export async function payBatch(db: Db, batch: BatchDocument, entries?: readonly 
   if (outcome.kind !== 'accepted') throw new Error(outcome.kind);
 }
 
-/** A batch as a gateway leaves it that dies right after the debit: paid for, not marked as paid. */
+/** As a gateway leaves it that dies right after the debit: paid for, not marked as paid. */
 export async function payUnmarked(db: Db, batch: BatchDocument): Promise<void> {
   await storeBatch(db, batch);
   const { account, _id: id, total } = batch;
@@ -70,7 +70,7 @@ export async function payUnmarked(db: Db, batch: BatchDocument): Promise<void> {
   await debitEach(db, [{ account, group: newId('grp'), messages: [], batch: { id, total }, today, done: [] }]);
 }
 
-/** A batches worker in this process; whoever starts it stops it. */
+/** Runs in this process; the caller stops it. */
 export async function startBatchWorker(db: Db, identity?: ProcessIdentity): Promise<BatchWorker> {
   const played = identity === undefined ? {} : { identity };
   const worker = new BatchWorker({

@@ -5,10 +5,10 @@ import { build, ROOT } from '../../scripts/bench/fleet.ts';
 import { buildDashboard } from '../../scripts/dashboard/build.ts';
 import { APPS, appFile } from '../../shared/platform/processes/apps.ts';
 
-/** Set by `npm test`, which builds before its processes start, so that none of them needs to ask the compiler again. */
+/** Set by `npm test`, which builds before its processes start, so that none has to ask the compiler again. */
 const BUILT = 'HARKARA_TEST_BUILT';
 const BUNDLED = join(ROOT, 'dist', 'bundled');
-/** Other programs that tests start several times: from their sources, each would load hundreds of files by tsx. */
+/** Other programs that tests start several times: from source, tsx would load hundreds of files each time. */
 const PROGRAMS = {
   'held-gateway': 'test/support/held-gateway.ts',
   'watched-gateway': 'test/support/watched-gateway.ts',
@@ -17,7 +17,7 @@ const PROGRAMS = {
   simulator: 'scripts/simulator/main.ts',
 } as const;
 type Form = Pick<BuildOptions, 'banner' | 'define' | 'format' | 'outExtension' | 'supported'>;
-/** A module has the names that packages written for CommonJS expect. */
+/** A module, with the names that CommonJS packages expect. */
 const MODULE: Form = {
   format: 'esm',
   banner: {
@@ -25,7 +25,7 @@ const MODULE: Form = {
 const require = requireOf(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;`,
   },
 };
-/** A script, because Node 20 keeps no compiled code of modules. `start-kept.ts` starts it. */
+/** A script started by `start-kept.ts`, because Node 20 keeps no compiled code of modules. */
 const SCRIPT: Form = {
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
@@ -40,20 +40,20 @@ const SCRIPT: Form = {
 let built: Promise<string> | undefined;
 
 /**
- * The folder of the product's build, made once per test run, each process bundled into one file: it starts in a third of the
- * time of the build itself (docs/decisions/0036), and a run starts hundreds.
+ * The product's build, made once per test run, one bundled file per process: a run starts hundreds, and bundles start
+ * in a third of the time (docs/decisions/0036).
  */
 export function builtProduct(): Promise<string> {
   built ??= process.env[BUILT] === undefined ? bundled() : Promise.resolve(BUNDLED);
   return built;
 }
 
-/** One of these programs, in one file as well. */
+/** One of these programs as one file. */
 export async function builtProgram(name: keyof typeof PROGRAMS): Promise<string> {
   return join(await builtProduct(), 'programs', `${name}.js`);
 }
 
-/** Builds, and says so to the processes that this one starts. */
+/** Builds, and tells the processes that this one starts. */
 export async function buildForAll(): Promise<void> {
   await bundled();
   process.env[BUILT] = 'yes';
@@ -68,7 +68,7 @@ async function bundled(): Promise<string> {
   );
   await bundleAll([
     ...mains.map((main) => ({ in: join(ROOT, 'test/support/start-kept.ts'), out: main })),
-    // Files of ours that start as threads, where the bundles of their processes look for them. `watched-gateway` is one.
+    // Our thread files, where the bundles look for them. `watched-gateway` is such a bundle.
     { in: join(dist, 'workers/batches/render-slice.js'), out: 'workers/background/render-slice' },
     ...['gateway', 'programs'].map((beside) => ({
       in: join(dist, 'gateway/http/in-thread.js'),
@@ -80,7 +80,6 @@ async function bundled(): Promise<string> {
   return BUNDLED;
 }
 
-/** Makes one file of each entry point: a module unless `form` says otherwise. */
 async function bundleAll(entryPoints: { in: string; out: string }[], form: Form = MODULE): Promise<void> {
   const { outputFiles } = await bundle({
     entryPoints,
@@ -90,14 +89,14 @@ async function bundleAll(entryPoints: { in: string; out: string }[], form: Form 
     platform: 'node',
     ...form,
     keepNames: true,
-    // Packages with native code, and one (piscina) that starts its own files as threads.
+    // Packages with native code, and piscina, which starts its own files as threads.
     external: ['lmdb', 'piscina', '@node-rs/argon2'],
     logLevel: 'error',
   });
   for (const { path, contents } of outputFiles) replace(path, contents);
 }
 
-/** Replaces a file in one step, and only if its contents differ: a process of another run may be reading it. */
+/** Replaces a file atomically, and only if it differs: a process of another run may be reading it. */
 function replace(path: string, contents: Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true });
   if (existsSync(path) && readFileSync(path).equals(contents)) return;

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** Callback posts as the WhatsApp Cloud API makes them; written from its documentation ("Webhooks"), not from our types. */
+/** A callback post of the WhatsApp Cloud API, written from its documentation ("Webhooks"), not from our types. */
 export function callbackPost(value: object, phoneNumberId = '1055', field = 'messages'): object {
   return {
     object: 'whatsapp_business_account',
@@ -34,7 +34,7 @@ export function seconds(at: Date): string {
   return String(Math.floor(at.getTime() / 1000));
 }
 
-/** The value that the header `X-Hub-Signature-256` must have. */
+/** The header `X-Hub-Signature-256`. */
 export function callbackSignature(body: string | Buffer, appSecret = 'app-secret'): string {
   return `sha256=${createHmac('sha256', appSecret).update(body).digest('hex')}`;
 }

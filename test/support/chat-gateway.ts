@@ -9,13 +9,11 @@ import { makeChatTemplate, makeProvider, NUMBER } from './chatapp.ts';
 
 export const CUSTOMER = '919876543210';
 
-/** An account at a gateway, with helpers for tests of the chat-app channel. */
 export interface ChatGateway extends AccountGateway {
   post(path: string, body: object, idempotencyKey?: string): request.Test;
   get(path: string): request.Test;
   /** Gives the account its number, and two templates: `order_update` (en_US, two params) and `hello` (en, none). */
   configure(change?: ProviderChange): Promise<void>;
-  /** Stores that the customer wrote at this time, or just now. */
   customerWrote(at?: Date, customer?: string): Promise<void>;
   balance(): Promise<number | undefined>;
   /** Fails if a request stored or charged anything. */
@@ -26,7 +24,7 @@ export interface ChatGateway extends AccountGateway {
 export function chatAtGateway(credits: number): ChatGateway {
   const world = accountAtGateway(credits);
   const bearer = () => `Bearer ${world.key}`;
-  // Each account is to have the same number, which belongs to one account.
+  // Every test's account gets the same number, which may belong to only one.
   afterEach(() => world.db.collection('providers').deleteMany({}));
   const balance = () => balanceOf(world.db, world.account);
   const chat = {
@@ -55,6 +53,6 @@ export function chatAtGateway(credits: number): ChatGateway {
       expect(await balance()).to.equal(expected);
     },
   };
-  // A spread would read the world's getters now. Their values are there only after the hooks have run, so they must stay getters.
+  // A spread would read the world's getters now; they have values only after the hooks.
   return Object.defineProperties(chat, Object.getOwnPropertyDescriptors(world)) as typeof chat & AccountGateway;
 }

@@ -5,7 +5,6 @@ import type { ChatDraft } from '../../shared/money/conversations/decide.ts';
 import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
 import { NUMBER } from './chatapp.ts';
 
-/** The prices that the settings have by default. */
 export const CHAT_PRICES = { userCredits: 1, businessCredits: 2 };
 
 /** A template message, which may also be sent outside the session. */
@@ -25,7 +24,6 @@ export function makeTextDraft(overrides: Partial<ChatDraft> = {}): ChatDraft {
   return makeTemplateDraft({ content: { kind: 'text', text: 'hello' }, ...overrides });
 }
 
-/** The customer writes. */
 export async function customerWrites(db: Db, account: AccountId, customer: string, at = new Date()): Promise<void> {
   await recordInbound(db, [{ account, customer, number: NUMBER, at }]);
 }

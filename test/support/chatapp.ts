@@ -32,17 +32,17 @@ export const PROVIDER: ProviderChange = {
   appSecret: 'app-secret',
 };
 
-/** The number that an account has when a test says no other, if no account had it before. */
+/** The default number, if no account had it before. */
 export const NUMBER: BusinessNumber = '918000000001';
 
-/** Whose templates those of an account are, at the business account that it has when a test says no other. */
+/** The owner of an account's templates, by default at its default business account. */
 export function ownerOf(account: AccountId, business = '2055'): TemplateOwner {
   return { account, business };
 }
 
 /**
- * Gives an account a number on the chat-app channel, or changes the one that it has. `number`: another one. A number belongs to one
- * account, so further accounts get the next ones. Returns the verify token too.
+ * Gives an account a chat-app number (by default the next free one), or changes its provider. `number`: another number.
+ * Returns the verify token too.
  */
 export async function makeProvider(
   db: Db,
@@ -82,7 +82,7 @@ export function makeChatTemplate(
   return { _id: chatTemplateId(template, template.name, template.language), ...template };
 }
 
-/** Gives an account the templates that a provider lists like this, in place of those it has. */
+/** Replaces the account's templates by these of the provider's list. */
 export async function copyTemplates(db: Db, account: AccountId, listed: readonly object[]): Promise<void> {
   const templates = listed.map((entry) => {
     const template = readTemplate(ownerOf(account), entry, new Date());

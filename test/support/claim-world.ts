@@ -10,7 +10,6 @@ import { ManualClock } from './manual-clock.ts';
 import { enqueue, enqueueWritten } from './queue.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
-/** A claimer whose paths are fixed. */
 export interface TestClaimer {
   readonly claimer: Claimer;
   claim(room: Room, fromLane?: number): Promise<MessageDocument[]>;
@@ -41,7 +40,7 @@ export class ClaimWorld {
     return queueOf(this.store.db);
   }
 
-  /** A claimer that takes from these paths, whatever routes and other carriers say. */
+  /** Claims from these paths, whatever routes and other carriers say. */
   claimer(
     paths: readonly string[] = ['promotional', 'transactional'],
     carrier = 'c',
@@ -53,7 +52,6 @@ export class ClaimWorld {
     return { claimer, claim: (room, fromLane = 0) => claimer.claim(room, { paths, fromLane }) };
   }
 
-  /** Queues messages of one account. */
   async put(count: number, overrides: Partial<MessageDocument> = {}): Promise<MessageDocument[]> {
     const validUntil = new Date(this.clock.now().getTime() + 3_600_000);
     const account = overrides.account ?? newId('acc');

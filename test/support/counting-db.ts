@@ -1,12 +1,11 @@
 import { type Db, type Document, MongoClient } from 'mongodb';
 import type { UsedStore } from './store.ts';
 
-/** The test's database over a connection of its own, which counts the commands sent: `find`, `update` … */
+/** A connection of its own to the test's database that counts commands by name. */
 export interface CountingDb {
   readonly db: Db;
-  /** Commands of that name so far, of all collections or of one. */
   sent(command: string, collection?: string): number;
-  /** What the finds in a collection asked for so far. */
+  /** The finds in a collection so far. */
   asked(collection: string): readonly Document[];
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { type Case, SETTLED_MS } from './crash-cases.ts';
 import { eventually } from './eventually.ts';
 import type { Product } from './product.ts';
 
-/** Crashes around an SMS of a handset: it is stored, told and answered once. */
+/** Crashes around a handset's SMS, which is stored, announced and answered once. */
 export function inboundCases(product: () => Product): readonly Case[] {
   const RECEIVES = '919000000001';
   const ANSWERS = '919000000078';

@@ -6,7 +6,7 @@ import { eventually } from './eventually.ts';
 import type { Product } from './product.ts';
 import { signedIn } from './signed-in.ts';
 
-/** A crash behind the answer of the mail server: the mail goes again, as the same. */
+/** After a crash behind the mail server's answer, the same mail is sent again. */
 export function mailCases(product: () => Product): readonly Case[] {
   return [
     {
@@ -17,7 +17,7 @@ export function mailCases(product: () => Product): readonly Case[] {
         const { user } = await signedIn(db, 'owner', account);
         await createKey(db, systemClock, { account, name: 'told of', scopes: ['read'] });
         const mails = db.collection<MailDocument>('mails');
-        // An earlier case may have something to tell as well, and then the process may die behind that mail.
+        // An earlier case may send a mail too, and the process may die after that one.
         const own = await eventually(
           async () => {
             const found = await mails.find({ to: user.username }).toArray();

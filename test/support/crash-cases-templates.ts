@@ -6,7 +6,7 @@ import { type Case, SETTLED_MS } from './crash-cases.ts';
 import { eventually } from './eventually.ts';
 import type { Product } from './product.ts';
 
-/** Crashes around a request for a template: the provider is asked once, and what it decides is stored. */
+/** Crashes around a template request: the provider is asked once, and its decision is stored. */
 export function templateCases(product: () => Product): readonly Case[] {
   const asks = (name: string): Pick<Case, 'act' | 'ends'> => ({
     async act() {

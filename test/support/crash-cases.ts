@@ -12,49 +12,49 @@ import { eventually } from './eventually.ts';
 import { makeAccount } from './make.ts';
 import { type Answer, ask, type Product } from './product.ts';
 
-/** One crash: which process dies where, and how the messages of the case must end all the same. */
+/** A crash: which process dies where, and how the case's messages must end all the same. */
 export interface Case {
   readonly point: CrashPoint;
-  /** The process that dies at the point; the others go on. */
+  /** The only process that dies at the point. */
   readonly app: AppName;
-  /** Where the process before it dies. */
+  /** Where that process's predecessor dies. */
   readonly after?: CrashPoint;
-  /** At which pass through the point the process dies; the first when left out. */
+  /** The pass through the point at which the process dies. Default 1. */
   readonly pass?: number;
   /** Runs before the process is given its crash point. */
   prepare?(numbers: Numbers): Promise<void>;
-  /** Makes the process reach the point. Repeats requests that got no answer, as a client would. */
+  /** Makes the process reach the point. Repeats unanswered requests, as a client would. */
   act(numbers: Numbers): Promise<unknown>;
-  /** Messages that there must be in the end, by recipient, with their state; no others. */
+  /** All messages that must exist at the end, by recipient, with their state. */
   readonly ends: readonly {
     readonly count: number;
     readonly state: AnyMessage['state'];
     readonly refunded?: true;
-    /** Of each; 1 when left out. */
+    /** Of each. Default 1. */
     readonly price?: number;
   }[];
-  /** How many submits may be sent again: their fate is unknown after the crash, and the carrier's policy is to resend. */
+  /** How many submits may be repeated: the crash leaves their fate unknown, and the carrier's policy is to resend. */
   readonly resent?: number;
 }
 
-/** Recipients that belong to one case. */
+/** Recipients of this case only. */
 export type Numbers = (count: number, ending?: string) => readonly string[];
 
-/** Some time longer than the maintenance leaves a young pending change of an account alone (workers/maintenance/finish-pending.ts). */
+/** Longer than the maintenance leaves a young pending change alone (workers/maintenance/finish-pending.ts). */
 export const SETTLED_MS = 120_000;
 const BULK = 300;
 const STOPPED = 50;
 /** Some of their receipts are settled together. */
 const GROUPED = 40;
-/** The ending of numbers of whose events the receiver does not acknowledge the first post. */
+/** The receiver does not acknowledge the first post about numbers with this ending. */
 export const FIRST_POST_FAILS = '777';
 const DELIVERED = 'delivered';
 
-/** For each crash point: what makes a process reach it, and what must be true in the end. `product` is called inside a case. */
+/** How a process reaches each crash point, and what must be true at the end. */
 export function crashCases(product: () => Product): readonly Case[] {
   let due = new Date(0);
 
-  /** Repeats a request, with one Idempotency-Key, until its answer is final, as the API's documentation asks of clients. */
+  /** Repeats a request with one Idempotency-Key until its answer is final, as the API's documentation asks. */
   async function persistently(ask: () => Promise<Answer>): Promise<Answer['body']> {
     return eventually(
       async () => {
@@ -121,7 +121,7 @@ export function crashCases(product: () => Product): readonly Case[] {
     },
     ends: [end],
   });
-  /** It fails, and the SMS goes in its place. */
+  /** It fails, and the SMS is sent in its place. */
   const fallsBack: Pick<Case, 'act' | 'ends'> = {
     act: async (numbers) => {
       const fallback = { channel: 'sms', after_seconds: 3_600, message: words.message, sender: words.sender };
@@ -144,7 +144,7 @@ export function crashCases(product: () => Product): readonly Case[] {
         fallback: { channel: 'chatapp', after_seconds: 3_000, ...template },
       });
       expect(status, JSON.stringify(body)).equal(200);
-      const _id = body.verification_id as VerificationId; // as it was answered
+      const _id = body.verification_id as VerificationId; // as in the answer
       await verificationsOf(db).updateOne({ _id }, { $set: { 'second.due': new Date() } });
     },
     ends: [
@@ -156,7 +156,7 @@ export function crashCases(product: () => Product): readonly Case[] {
     act: async (numbers) => provider().says(numbers(1)[0] ?? '', 'Where is my order?'),
     ends: [{ count: 1, state: 'received', price: 0 }],
   };
-  /** Registers a webhook. Whatever became of the first try, the audit must have an entry for the webhook that exists then. */
+  /** Registers a webhook. The audit must have an entry for it, whatever happened to the first try. */
   const registers = (name: string): Pick<Case, 'act' | 'ends'> => ({
     async act() {
       const body = { url: `${product().receiver.url}/${name}`, events: ['message.expired'] };
@@ -198,7 +198,7 @@ export function crashCases(product: () => Product): readonly Case[] {
     },
     ends: [{ count: STOPPED, state: 'rejected', refunded: true }],
   };
-  /** The same one, while its lines are written out. */
+  /** The same, while its lines are written out. */
   const writtenOut: Pick<Case, 'act' | 'ends'> = {
     async act(numbers) {
       await stops.prepare?.(numbers);
@@ -206,13 +206,13 @@ export function crashCases(product: () => Product): readonly Case[] {
     },
     ends: stops.ends,
   };
-  // A message of an earlier case would reach the point too, perhaps before this one.
+  // A message of an earlier case could reach the point first.
   const othersFinal = async (): Promise<void> => {
     const open = { channel: 'sms', state: { $in: ['queued', 'waiting', 'submitting', 'sent'] } };
     const none = async () => (await product().db.collection('messages').countDocuments(open)) === 0;
     await eventually(none, 'the messages of earlier cases are final', SETTLED_MS);
   };
-  // What a gateway had only paid for when it died is inserted by the maintenance.
+  // The maintenance inserts what a dead gateway had only paid for.
   const othersInserted = () => {
     const pending = () =>
       product()
@@ -220,7 +220,7 @@ export function crashCases(product: () => Product): readonly Case[] {
         .countDocuments({ pendingAt: { $exists: true } });
     return eventually(async () => (await pending()) === 0, 'nothing is pending', SETTLED_MS);
   };
-  /** What a worker has claimed is nowhere but in the queue when the next one comes: nobody writes it out. */
+  /** Claimed lines are only in the queue when the next worker comes: nobody writes them out. */
   const claimedOnly: Pick<Case, 'prepare' | 'act' | 'ends'> = {
     prepare: othersFinal,
     async act(numbers) {
@@ -238,7 +238,7 @@ export function crashCases(product: () => Product): readonly Case[] {
     },
     ends: sendsFive.ends,
   };
-  /** Lines of several accounts in one document wait until they are written out: no worker of the carrier takes them. */
+  /** Mixed lines in one document wait until they are written out, because no worker of the carrier takes them. */
   const splits: Pick<Case, 'prepare' | 'act' | 'ends'> = {
     prepare: othersFinal,
     async act(numbers) {
@@ -253,7 +253,7 @@ export function crashCases(product: () => Product): readonly Case[] {
       assert(worker !== undefined && background !== undefined, 'they run');
       process.kill(worker, 'SIGSTOP');
       try {
-        // The debit of the first that comes keeps the others waiting: those are made together.
+        // The first one's debit keeps the others waiting, which are then paid together.
         for (const to of numbers(4)) {
           const others = keys.map((key) => ask(`${url}/v2/send`, key, { to: '919000000001', ...words }));
           for (const { status } of await Promise.all([postOne('/v2/send', { to, ...words }), ...others])) {
@@ -267,7 +267,7 @@ export function crashCases(product: () => Product): readonly Case[] {
     },
     ends: [{ count: 4, state: DELIVERED }],
   };
-  /** Refused by the carrier at submit: rejected and given back. */
+  /** Refused by the carrier at submit: rejected and refunded. */
   const refused: Pick<Case, 'prepare' | 'act' | 'ends'> = {
     prepare: othersFinal,
     act: async (numbers) => send(numbers(1, '108')[0]),
@@ -298,8 +298,8 @@ export function crashCases(product: () => Product): readonly Case[] {
     { point: 'settle:intended', app: 'smpp', ...sendsOne(), prepare: othersFinal, resent: 1 },
     { point: 'settle:updated', app: 'smpp', ...refused },
     { point: 'settle:announced', app: 'smpp', ...refused },
-    { point: 'settle:updated', app: 'smpp', pass: 2, ...sendsOne(), prepare: othersFinal }, // the receipt's
-    { point: 'settle:announced', app: 'smpp', pass: 2, ...sendsOne(), prepare: othersFinal }, // the receipt's
+    { point: 'settle:updated', app: 'smpp', pass: 2, ...sendsOne(), prepare: othersFinal }, // at the receipt
+    { point: 'settle:announced', app: 'smpp', pass: 2, ...sendsOne(), prepare: othersFinal }, // at the receipt
     { point: 'receipt:stored', app: 'smpp', ...sendsOne() },
     { point: 'webhook:posted', app: 'webhooks', ...sendsOne() },
     {
@@ -346,7 +346,7 @@ export function crashCases(product: () => Product): readonly Case[] {
     { point: 'fallback:paid', app: 'chatapp', ...fallsBack },
     { point: 'second_try:decided', app: 'chatapp', ...triesAgain },
     { point: 'second_try:paid', app: 'chatapp', ...triesAgain },
-    // The provider took the message, but the worker died before it stored that: the status settles it.
+    // The provider accepted the message, but the worker died before storing that: the status settles it.
     { point: 'chat:answered', app: 'chatapp', ...sendsTemplate() },
     { point: 'callback:heard', app: 'gateway', ...customerWrites },
     { point: 'inbox:linked', app: 'chatapp', ...customerWrites },

@@ -1,10 +1,9 @@
-/** What a printed curl line asks for. */
 export interface CurlAnswer {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** The lines of a printed text that ask for this path, in their order, with the text's HARKARA_KEY. Throws when there is none. */
+/** The text's curl lines for this path, in order, with its HARKARA_KEY. Throws if there is none. */
 export function curlLines(text: string, path: string): string[] {
   const key = /HARKARA_KEY=(\S+)/.exec(text)?.[1] ?? '$HARKARA_KEY';
   const lines = text.split('\n').filter((line) => line.includes('curl -s http') && line.includes(path));
@@ -12,7 +11,7 @@ export function curlLines(text: string, path: string): string[] {
   return lines.map((line) => line.replace('$HARKARA_KEY', key));
 }
 
-/** Sends the request of a printed curl line, with its words split as by a shell. A bare machine may have no curl. */
+/** Sends a printed curl line's request, split into words as by a shell, because a machine may have no curl. */
 export async function doCurlLine(line: string): Promise<CurlAnswer> {
   const words = [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
     ([, single, double, plain]) => single ?? double ?? plain ?? '',

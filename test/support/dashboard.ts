@@ -3,7 +3,7 @@ import { ROOT } from './sources.ts';
 
 let built: Promise<void> | undefined;
 
-/** Builds the dashboard's client from the sources as they are now, where every gateway of this checkout finds it. */
+/** Builds the dashboard's client from the current sources, where every gateway of this checkout finds it. */
 export function builtDashboard(): Promise<void> {
   built ??= buildDashboard(ROOT);
   return built;

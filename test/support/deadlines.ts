@@ -1,14 +1,14 @@
 import mocha from 'mocha';
 
-/** How many times slower than the embedded store the server of this run is, as `test/engines` measured it. */
+/** How many times slower than the embedded store this run's server is, as measured by `test/engines`. */
 const FACTOR = Math.max(1, Number(process.env.HARKARA_TEST_SLOW ?? 1));
 
-/** A deadline, lengthened for the server of this run. Only deadlines scale, never a value that a test asserts. */
+/** Lengthens a deadline for this run's server. Never use it for an asserted value. */
 export function deadlineMs(ms: number): number {
   return ms * FACTOR;
 }
 
-/** The same for mocha's own deadlines, wherever they are set: mocha asks each test and hook for its timeout when it begins. */
+/** The same for mocha's own deadlines: mocha asks each test and hook for its timeout when it begins. */
 export function scaleTimeouts(): void {
   const own: (...ms: never[]) => unknown = mocha.Runnable.prototype.timeout;
   const scaled = function (this: mocha.Runnable, ...ms: readonly unknown[]): unknown {

@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 
-/** Where Debian puts programs; /usr/sbin is not on everybody's PATH. */
+/** Debian's program folders; /usr/sbin is not on everybody's PATH. */
 const FOLDERS = ['/usr/bin', '/usr/sbin', '/usr/local/bin'];
 
 /**
- * The path of a program that comes from a Debian package. A missing one fails the test with what to install: the peers
- * suite never skips, because a suite that skips proves nothing.
+ * The path of a Debian package's program. If it is missing, the test fails with what to install: the peers suite never
+ * skips, because a skipped suite proves nothing.
  */
 export async function debianProgram(name: string, debianPackage: string): Promise<string> {
   for (const folder of FOLDERS) {
@@ -31,7 +31,7 @@ export async function perlModule(module: string, debianPackage: string): Promise
   });
 }
 
-/** Fails like {@link debianProgram} unless a file of a package is there. */
+/** Fails like {@link debianProgram} unless a file of a package exists. */
 export async function debianFile(path: string, debianPackage: string): Promise<void> {
   await access(path).catch((cause: unknown) => {
     throw new Error(missing(path, debianPackage), { cause });

@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
 
-/** Thrown to a process that was killed: it must do nothing more. */
+/** Thrown to a killed process, which must do nothing more. */
 export class Died extends Error {}
 
-/** Methods of a collection that ask the store for something, when they are called or when their cursor is read. */
+/** Methods of a collection that send a command when they are called or when their cursor is read. */
 const ASKING = new Set([
   'aggregate',
   'bulkWrite',
@@ -22,12 +22,11 @@ const ASKING = new Set([
 const WRITING = /^(bulkWrite|delete|findOneAnd|insert|replace|update)/;
 
 /**
- * The connection of a process that is killed at its `last` command (counted from 1): `before` the store got the command, or
- * `after` the store did it but before the answer came. Every later command fails too.
+ * The connection of a process that is killed at its `last` command (from 1): `before` the store got it, or `after` the
+ * store did it but before the answer. Every later command fails too.
  */
 export function dyingDb(db: Db, last: number, when: 'before' | 'after'): Db {
   let commands = 0;
-  /** One command: before the death, at it, or after it. */
   const ask = (writes: boolean, put: () => unknown): unknown => {
     commands += 1;
     if (commands > last || (commands === last && !(when === 'after' && writes))) throw new Died();

@@ -1,6 +1,5 @@
 import { get, type IncomingMessage } from 'node:http';
 
-/** An event of a stream, its data parsed. */
 export interface StreamEvent {
   readonly name: string;
   readonly data: unknown;
@@ -10,15 +9,14 @@ export interface StreamEvent {
 export interface EventStream {
   readonly response: IncomingMessage;
   readonly events: readonly StreamEvent[];
-  /** Lines that are comments. */
+  /** Comment lines. */
   readonly beats: number;
-  /** All bytes that came. */
   readonly text: string;
   readonly ended: boolean;
   close(): void;
 }
 
-/** Opens a stream with a key, or with the headers of a browser. Rejects when the answer is no stream. */
+/** Opens a stream with a key, or with a browser's headers. Rejects if the answer is no stream. */
 export function openStream(url: string, as: string | Readonly<Record<string, string>>): Promise<EventStream> {
   const headers = typeof as === 'string' ? { Authorization: `Bearer ${as}` } : as;
   return new Promise((resolve, reject) => {

@@ -1,14 +1,14 @@
 import { inspect } from 'node:util';
 import { deadlineMs } from './deadlines.ts';
 
-/** The most that is shown of each side of a difference. */
+/** Characters shown of each side of a difference. */
 const CHARACTERS_MAX = 3_000;
 const PAUSE_MS = 10;
 const PAUSE_MS_MAX = 100;
 
 /**
- * Waits until `check` returns something truthy and gives it back; fails with the last error or value when `forMs`
- * are over. The only way a test waits for another process: a condition with a deadline, never a sleep.
+ * Waits until `check` returns something truthy and returns it; fails with the last error or value after `forMs`. Tests
+ * wait for other processes only in this way, never by a sleep.
  */
 export async function eventually<T>(check: () => T | Promise<T>, what: string, forMs = 60_000): Promise<T> {
   const timeoutMs = deadlineMs(forMs);
@@ -16,7 +16,7 @@ export async function eventually<T>(check: () => T | Promise<T>, what: string, f
   let waitedMs = 0;
   let last: unknown;
   for (;;) {
-    // Looks once more when the time is over: a process that stood still may have got there meanwhile.
+    // Checks once more at the end: a process that stood still may have got there.
     const isLast = waitedMs >= timeoutMs;
     try {
       const value = await check();
@@ -26,7 +26,7 @@ export async function eventually<T>(check: () => T | Promise<T>, what: string, f
       last = error;
     }
     if (isLast) break;
-    // The pause grows with the wait, because what is looked at is often a store that others are busy with.
+    // The pause grows with the wait, to spare a store that others use.
     const pauseMs = Math.min(PAUSE_MS_MAX, Math.max(PAUSE_MS, waitedMs / 10));
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     waitedMs = performance.now() - began;
@@ -34,7 +34,7 @@ export async function eventually<T>(check: () => T | Promise<T>, what: string, f
   throw new Error(`not within ${timeoutMs} ms: ${what}${differenceOf(last)}`, { cause: last });
 }
 
-/** The difference that mocha shows for a failed assertion. It shows none when that error is only the cause of another. */
+/** The difference that mocha shows for an assertion, but not for an assertion that is another error's cause. */
 function differenceOf(error: unknown): string {
   if (!(error instanceof Error && 'actual' in error && 'expected' in error)) return '';
   const [actual, expected] = [error.actual, error.expected].map((value) =>

@@ -3,7 +3,7 @@ import type { Collection, Db } from 'mongodb';
 import { AllOrders, type Step } from './orders.ts';
 import type { Prng } from './prng.ts';
 
-/** One of several pieces of work on one store at the same time. Each of its commands waits for its turn. */
+/** One of several concurrent works on a store. Each of its commands waits for its turn. */
 export type Actor = (db: Db) => Promise<unknown>;
 
 interface Waiting extends Step {
@@ -15,14 +15,13 @@ const WRITING = /^(delete|findOneAnd|insert|update|bulkWrite)/;
 const CHANGES_NOTHING = { $unset: { nothing: '' } };
 const ASKING = /^(delete|findOneAnd|insert|update|bulkWrite|countDocuments|findOne$)/;
 
-/** Makes the actors of one run, on new data. `check` fails if what they came to is wrong. */
+/** Makes a run's actors on new data. `check` fails if the result is wrong. */
 type World = () => Promise<{ readonly actors: readonly Actor[]; check(): Promise<void> }>;
 
 /**
- * Lets actors run against one store in every order of their commands on `collections` (other commands do not wait). Orders that
- * differ only where it does not matter (which of two reads comes first, or of commands on two collections) are run once. What
- * an actor asks of one collection at once goes one after the other; else it must give one command at a time. Returns how many
- * orders there were.
+ * Runs actors against one store in every order of their commands on `collections` (others do not wait). Orders that
+ * differ only where it does not matter (two reads, or commands on two collections) run once. An actor's simultaneous
+ * commands on one collection are queued; otherwise it must send one at a time. Returns the number of orders.
  */
 export async function everyOrder(db: Db, collections: readonly string[], world: World): Promise<number> {
   const all = new AllOrders();
@@ -34,7 +33,7 @@ export async function everyOrder(db: Db, collections: readonly string[], world: 
   return orders;
 }
 
-/** The same in `count` orders drawn by `prng`, where all would be too many. */
+/** The same in `count` random orders, where all would be too many. */
 export async function someOrders(
   db: Db,
   collections: readonly string[],
@@ -47,7 +46,7 @@ export async function someOrders(
   }
 }
 
-/** Runs one order. `whole` is false if `choose` found on the way that it equals an earlier one: then `check` was not called. */
+/** Runs one order. `whole` is false if `choose` found it equal to an earlier one; then `check` was not called. */
 async function runOnce(
   db: Db,
   collections: readonly string[],
@@ -138,7 +137,7 @@ function collectionInTurns(collection: Collection, name: string, turn: Turn): ob
   });
 }
 
-/** Runs works one after the other, in the order in which they are given. */
+/** Runs works in sequence. */
 function queue(): (work: () => Promise<unknown>) => Promise<unknown> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { Prng } from './prng.ts';
 
-/** One input per seed: a range that every run takes, and those that failed once. */
+/** One input per seed: a range for every run, and seeds that once failed. */
 interface Seeds {
   readonly from: number;
   readonly count: number;
   readonly kept: readonly number[];
 }
 
-/** For a longer run by hand: FUZZ_TIMES=50 takes fifty times as many seeds. */
+/** For longer runs by hand: FUZZ_TIMES=50 takes fifty times as many seeds. */
 const TIMES = Number(process.env.FUZZ_TIMES ?? 1);
 
 const FILE = new URL('../fixtures/fuzz-seeds.json', import.meta.url);
 
 /**
- * Runs a property with one generator for every seed of its name in test/fixtures/fuzz-seeds.json. What it throws names the
- * seed: added to `kept` there, it stays a test for ever. Returns how many inputs there were.
+ * Runs a property for every seed of its name in test/fixtures/fuzz-seeds.json. Its error names the seed: add it to
+ * `kept` there to test it for ever. Returns the number of inputs.
  */
 export async function fuzz(name: string, property: (random: Prng) => void | Promise<void>): Promise<number> {
   const all: Readonly<Record<string, Seeds>> = JSON.parse(readFileSync(FILE, 'utf8')); // our own file, of this form
@@ -33,7 +33,7 @@ export async function fuzz(name: string, property: (random: Prng) => void | Prom
   return seeds.length;
 }
 
-/** Octets that stand at edges: of signs, of lengths, of text. */
+/** Boundary octets of signs, lengths and text. */
 const EDGES = [0x00, 0x01, 0x04, 0x0f, 0x10, 0x20, 0x7f, 0x80, 0xfe, 0xff] as const;
 const MUTATIONS_MAX = 4;
 

@@ -22,7 +22,7 @@ import { watchAnswers } from './openapi.ts';
 import { silentLog } from './silent-log.ts';
 import { use } from './use.ts';
 
-/** A gateway on a free port of 127.0.0.1, in this process. Every answer of it is held against the API's document. */
+/** A gateway in this process on a free port of 127.0.0.1. Every answer is checked against the API's document. */
 export interface TestGateway {
   readonly url: string;
   readonly port: number;
@@ -30,17 +30,17 @@ export interface TestGateway {
   readonly app: Express;
   /** Abort it to stop as by a signal: from then on, answers close their connections. */
   readonly stopping: AbortController;
-  /** Rejects when an answer did not follow the contract. */
+  /** Rejects if an answer did not follow the contract. */
   close(): Promise<void>;
 }
 
-/** A gateway that the suite closes by itself. */
+/** Closed by the suite. */
 export type UsedGateway = Omit<TestGateway, 'close'>;
 
 /** The address of every host name in a test. Nothing connects to it. */
 const PUBLIC_ADDRESS = '93.184.215.14';
 
-/** The limit on failed keys is out of reach: tests send them all from one address, and the limit has tests of its own. */
+/** Failed keys are practically unlimited, because all tests share one address; the limit has its own tests. */
 export const TEST_CONFIG: GatewayDeps['config'] = {
   auditDays: 730,
   authFailuresPerMinute: 1_000_000,
@@ -73,7 +73,7 @@ export const TEST_CONFIG: GatewayDeps['config'] = {
 };
 
 let threads: Promise<Threads> | undefined;
-/** Threads start from the build, which is made when a test needs one. */
+/** Threads start from the build, made when a test needs one. */
 const TEST_THREADS: GatewayDeps['threads'] = {
   async readTemplates(job) {
     threads ??= builtProduct().then(
@@ -122,12 +122,12 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
   };
 }
 
-/** For the body of a `describe`: a gateway for its tests, on what `useStore` gave, as `use` opens and closes it. */
+/** For the body of a `describe`: a gateway on the store of `useStore`, opened and closed by `use`. */
 export function useGateway(store: { readonly db: Db }, overrides: Partial<GatewayDeps> = {}): UsedGateway {
   return use(() => openGateway(store.db, overrides));
 }
 
-/** Answers only when the messages are written out, because tests look into the store then. The product answers earlier. */
+/** Answers when the messages are written out, because tests look into the store. The product answers earlier. */
 function answersWhenStored(deps: ConstructorParameters<typeof GroupAccepter>[0]): GroupAccepter {
   const waiting = new Map<string, () => void>();
   const db: Db = new Proxy(deps.db, {
@@ -160,7 +160,6 @@ function answersWhenStored(deps: ConstructorParameters<typeof GroupAccepter>[0])
   return new Waiting({ ...deps, db });
 }
 
-/** A new key's text. */
 export async function makeKey(
   db: Db,
   account: AccountId | undefined,

@@ -19,7 +19,7 @@ export const CUSTOMER = '919876543210';
 export const LEASE = 'chatapp:0';
 export const SILENT: Announcer = { announce: async () => {} };
 
-/** A store for the tests of one `describe`, and before each an account whose conversations are settled. */
+/** A `describe`'s store, and before each test an account whose conversations are settled. */
 export function giveBackWorld() {
   const store = useStore();
   let account: AccountId;
@@ -58,7 +58,7 @@ export function giveBackWorld() {
     if (opener === undefined) throw new Error('a message was sent');
     return opener;
   };
-  /** Sends two messages: the first is the opener of the conversation. */
+  /** The first opens the conversation, the second is included. */
   const sendTwo = async (): Promise<readonly [ChatMessageDocument, ChatMessageDocument]> => {
     await accepter().accept(account, makeTemplateDraft());
     await accepter().accept(account, makeTemplateDraft());

@@ -4,13 +4,13 @@ export interface HeldDb {
   readonly db: Db;
   /** Updates that have not reached the store yet. */
   readonly waiting: number;
-  /** From now on they wait. */
+  /** Updates wait from now on. */
   hold(): void;
-  /** Lets them go; resolves when each has been answered and whoever asked has gone on. */
+  /** Lets them go; resolves when each is answered and its caller has gone on. */
   release(): Promise<void>;
 }
 
-/** A connection of which `updateMany` of one collection can be held up on its way to the store. */
+/** A connection that can hold up `updateMany` of one collection. */
 export function holdUpdates(db: Db, collection: string): HeldDb {
   let gate: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
   const asked = new Set<Promise<unknown>>();
@@ -55,7 +55,7 @@ export function holdUpdates(db: Db, collection: string): HeldDb {
       gate?.open();
       gate = undefined;
       await Promise.all(waited);
-      // The caller gets its answer in this turn of the event loop, and goes on in it up to its next command.
+      // The caller gets its answer in this turn of the event loop, and goes on up to its next command.
       await new Promise((resolve) => setImmediate(resolve));
     },
   };

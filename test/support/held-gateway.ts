@@ -15,8 +15,8 @@ import { TEST_BOX } from './chatapp.ts';
 import { silentLog } from './silent-log.ts';
 
 /**
- * A gateway process for tests that kill it in the middle of a request: it says "held" when it has come as far as its
- * argument names, `claimed` (before it pays) or `paid` (before it stores the message or marks the batch), and goes no further.
+ * A gateway process to be killed in the middle of a request: at the point of its argument, `claimed` (before it pays)
+ * or `paid` (before it stores the message or marks the batch), it says "held" and stops.
  */
 const [, , until] = process.argv;
 const config = loadConfig(process.env);

@@ -1,9 +1,8 @@
 import type { Db } from 'mongodb';
 
-/** A store whose inserts into one collection wait until they are let through. */
 export interface HeldInserts {
   readonly db: Db;
-  /** Lets the waiting inserts through, and all later ones. */
+  /** Releases the waiting inserts and all later ones. */
   release(): void;
 }
 

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 
-/** The codec of this file was written for these tests alone: it shares no line with the product's or the simulator's. */
+/** This codec shares no line with the product's or the simulator's. */
 
 const BIND = new Set([0x01, 0x02, 0x09]);
 const SUBMIT = 0x04;
@@ -8,7 +8,7 @@ const UNBIND = 0x06;
 const ENQUIRE_LINK = 0x15;
 const RESPONSE = 0x80000000;
 
-/** A PDU with its true length: command, status, sequence number, and the body in hexadecimal or as a buffer. */
+/** A PDU with its correct length. `body` is hexadecimal or a buffer. */
 export function pdu(command: number, status: number, sequence: number, body: string | Buffer = ''): Buffer {
   const content = typeof body === 'string' ? Buffer.from(body.replaceAll(' ', ''), 'hex') : body;
   const frame = Buffer.alloc(16 + content.length);
@@ -20,10 +20,10 @@ export function pdu(command: number, status: number, sequence: number, body: str
   return frame;
 }
 
-/** deliver_sm with everything empty but esm_class and the text; `tlvs` in hexadecimal. */
+/** An empty deliver_sm but for esm_class and text; `tlvs` in hexadecimal. */
 export function receiptPdu(sequence: number, text: string | Buffer, tlvs = ''): Buffer {
   const words = Buffer.isBuffer(text) ? text : Buffer.from(text, 'latin1');
-  // service_type, source, destination, esm_class, and the eight fields of one octet before sm_length.
+  // service_type, source, destination, esm_class, and the eight one-octet fields before sm_length.
   const head = Buffer.from('00 000000 000000 04 0000000000000000'.replaceAll(' ', ''), 'hex');
   const length = Buffer.from([words.length]);
   const optional = Buffer.from(tlvs.replaceAll(' ', ''), 'hex');
@@ -31,30 +31,27 @@ export function receiptPdu(sequence: number, text: string | Buffer, tlvs = ''): 
 }
 
 export interface HostileScript {
-  /** Written before the answer to the bind. */
   beforeBind?(): Buffer;
-  /** Written in one go with the answer to the bind. */
+  /** Written together with the answer to the bind. */
   withBind?(): Buffer;
-  /** In place of a good submit_sm_resp; empty for none. */
+  /** Replaces a good submit_sm_resp; empty for none. */
   answer?(sequence: number): Buffer;
 }
 
 export interface HostileCarrier {
   readonly port: number;
-  /** Binds that were answered. */
   binds(): number;
-  /** Command ids of what the client sent on all connections, binds included. */
+  /** Command ids from the client on all connections, binds included. */
   heard(): readonly number[];
   /** On every open connection. */
   send(bytes: Buffer): void;
-  /** Ends every connection. */
   hangUp(): void;
-  /** Stops reading, so that what the client sends piles up on the client's side. */
+  /** Stops reading, so that the client's data piles up on its side. */
   setDeaf(deaf: boolean): void;
   close(): Promise<void>;
 }
 
-/** A carrier on a socket of 127.0.0.1 that answers binds, submits and enquire_link, and sends whatever a test wants besides. */
+/** A carrier on 127.0.0.1 that answers binds, submits and enquire_link, and also sends whatever a test wants. */
 export async function startHostileCarrier(script: HostileScript = {}): Promise<HostileCarrier> {
   const sockets = new Set<Socket>();
   const heard: number[] = [];
@@ -86,7 +83,7 @@ export async function startHostileCarrier(script: HostileScript = {}): Promise<H
         rest = rest.subarray(length);
       }
     });
-    socket.on('error', () => {}); // The client may cut it in the middle of what it sends.
+    socket.on('error', () => {}); // The client may cut it off while it sends.
     socket.on('close', () => sockets.delete(socket));
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

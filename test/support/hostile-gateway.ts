@@ -8,30 +8,30 @@ import { makeKey, openGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
-/** A gateway to send nonsense to, with an account that nothing may change. */
+/** A gateway to send nonsense to, and an account that this must not change. */
 export interface HostileGateway {
   readonly url: string;
   readonly port: number;
   readonly key: string;
   readonly store: TestStore;
   readonly app: Express;
-  /** Sends a well-formed message of another account meanwhile, and expects it to be accepted. */
+  /** Expects a well-formed message of another account to be accepted meanwhile. */
   servesOthers(): Promise<void>;
-  /** Credits and messages of the account: nothing may change them. */
+  /** The account's credits and messages, which nothing may change. */
   totals(): Promise<{ readonly balance: number; readonly seq: number; readonly messages: number }>;
-  /** Fails when the ledger is not whole, or an answer was not what the contract says. */
+  /** Fails if the ledger is not whole, or an answer broke the contract. */
   close(): Promise<void>;
 }
 
 const CREDITS = 100;
-/** The longest that a test waits for any connection. */
+/** The longest wait for a connection. */
 const PATIENCE_MS = 60_000;
 
 export async function openHostileGateway(): Promise<HostileGateway> {
   const store = await openTestStore();
   const gateway = await openGateway(store.db);
   const account: AccountId = await makeAccount(store.db, CREDITS);
-  // Bodies of ten megabytes count as hundreds of requests.
+  // A body of ten megabytes counts as hundreds of requests.
   const key = await makeKey(store.db, account, ['send', 'read'], undefined, 100_000);
   const otherKey = await makeKey(store.db, await makeAccount(store.db, 100_000), ['send'], undefined, 100_000);
   return {
@@ -61,11 +61,11 @@ export async function openHostileGateway(): Promise<HostileGateway> {
   };
 }
 
-/** One connection with everything that came on it. A reset counts as `closed`. */
+/** A connection and all that it received. A reset counts as `closed`. */
 export interface Wire {
   readonly socket: Socket;
   received(): string;
-  /** Resolves when the server has closed; rejects when it has not within the patience of these tests. */
+  /** Rejects if the server does not close it within `PATIENCE_MS`. */
   readonly closed: Promise<void>;
 }
 
@@ -89,7 +89,7 @@ export function openWire(port: number): Wire {
   return { socket, received: () => received, closed };
 }
 
-/** Sends bytes and reads until the server closes: the statuses of all answers, in order. */
+/** Sends bytes and returns the statuses of all answers until the server closes. */
 export async function statusesOf(port: number, bytes: string | Buffer): Promise<number[]> {
   const wire = openWire(port);
   wire.socket.write(bytes);

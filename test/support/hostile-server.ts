@@ -1,11 +1,10 @@
 import { createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP server on 127.0.0.1 that answers every connection's first bytes as the test says, in HTTP or not. */
+/** A TCP server on 127.0.0.1 that answers a connection's first bytes as the test says, in HTTP or not. */
 export interface HostileServer {
-  /** `http://127.0.0.1:<port>`. */
   readonly url: string;
   readonly port: number;
-  /** Connections that brought something, were answered, and have been closed since. */
+  /** Connections that sent something, were answered, and have closed. */
   readonly closed: readonly Socket[];
   close(): Promise<void>;
 }
@@ -15,7 +14,7 @@ export async function openHostileServer(answer: (socket: Socket) => void): Promi
   const closed: Socket[] = [];
   const server = createServer((socket) => {
     sockets.add(socket);
-    socket.on('error', () => {}); // The tests are about clients that cut the connection off.
+    socket.on('error', () => {}); // The tested clients cut the connection off.
     socket.once('data', () => {
       socket.on('close', () => closed.push(socket));
       answer(socket);
@@ -35,8 +34,8 @@ export async function openHostileServer(answer: (socket: Socket) => void): Promi
 }
 
 /**
- * Writes `head`, and then `unit` over and over until the connection is gone. It writes about a kilobyte in each turn of the event
- * loop, so that little waits in the system's buffers: in the end not much more was written than was read.
+ * Writes `head`, then `unit` until the connection is gone, about a kilobyte in each turn of the event loop: so little
+ * waits in the system's buffers that not much more is written than read.
  */
 export function flood(socket: Socket, head: string, unit: string): void {
   const piece = unit.repeat(Math.ceil(1_024 / unit.length));

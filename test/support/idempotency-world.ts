@@ -8,7 +8,6 @@ import { makeAccount } from './make.ts';
 import { writeOutAll } from './queue.ts';
 import { useStore } from './store.ts';
 
-/** A request that is accepted. */
 export const GOOD = { to: '919876543210', message: 'Your code is 1234', sender: 'HARKRA' };
 
 export interface Customer {
@@ -16,7 +15,7 @@ export interface Customer {
   readonly key: string;
 }
 
-/** Two gateways on one store, for the tests of one `describe`: it opens before them and closes after them. */
+/** Two gateways on one store, open during the tests of one `describe`. */
 export function idempotencyWorld() {
   const store = useStore();
   const world = { store, gateway: useGateway(store), other: useGateway(store) };
@@ -39,13 +38,12 @@ export function idempotencyWorld() {
     return post(customer, idempotencyKey, '/v2/send', body, to);
   }
 
-  /** Also those that were lines of the queue only. */
+  /** Includes those that are only lines of the queue. */
   async function messagesOf({ account }: Customer): Promise<MessageDocument[]> {
     await writeOutAll(world.store.db);
     return world.store.db.collection<MessageDocument>('messages').find({ account }).toArray();
   }
 
-  /** The only claim of a customer. */
   async function claimOf({ account }: Customer): Promise<KeyClaimDocument | undefined> {
     const found = (await claims().find({}).toArray()).filter(({ _id }) => _id.startsWith(account));
     expect(found.length).to.be.at.most(1);
@@ -57,7 +55,6 @@ export function idempotencyWorld() {
     await claims().updateOne({ _id: claim?._id ?? `${customer.account}:` }, { $set: set });
   }
 
-  /** Changes the claim as if its time to pay had passed. */
   function agePayBy(customer: Customer): Promise<void> {
     return changeClaim(customer, { payBy: new Date(Date.now() - 1) });
   }

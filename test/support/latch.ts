@@ -1,4 +1,3 @@
-/** Something that others wait for until a test opens it. */
 export interface Latch {
   readonly opened: Promise<void>;
   open(): void;

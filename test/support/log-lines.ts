@@ -6,7 +6,6 @@ export interface LogLine {
   readonly fields: LogFields;
 }
 
-/** A log that keeps its lines for the test to look at. */
 export function keepLines(): { readonly log: Log; readonly lines: readonly LogLine[] } {
   const lines: LogLine[] = [];
   const write =

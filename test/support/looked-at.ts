@@ -1,6 +1,6 @@
 import type { AbstractCursor, Db } from 'mongodb';
 
-/** What a read has found, and the keys of indexes and documents that the server looked at for it. */
+/** A read's results, and the index keys and documents that the server looked at. */
 export interface LookedAt {
   readonly found: number;
   readonly keys: number;
@@ -8,8 +8,8 @@ export interface LookedAt {
 }
 
 /**
- * Reads all of a cursor. The server's own counters tell what it looked at, so nobody else may use it meanwhile. One that counts nothing
- * is taken to look at what it finds.
+ * Reads all of a cursor. The server's own counters tell what it looked at, so nobody else may use it meanwhile. A
+ * server without counters is assumed to look only at what it finds.
  */
 export async function lookedAt(db: Db, cursor: AbstractCursor): Promise<LookedAt> {
   const counted = async () => (await db.command({ serverStatus: 1 })).metrics?.queryExecutor;

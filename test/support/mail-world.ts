@@ -45,12 +45,11 @@ export class MailWorld {
     this.#worker.start();
   }
 
-  /** The stored mails, oldest first. */
+  /** Oldest first. */
   stored(): Promise<MailDocument[]> {
     return this.#db.collection<MailDocument>('mails').find().sort({ at: 1, _id: 1 }).toArray();
   }
 
-  /** The first stored mail, when it has this state. */
   ended(state: MailDocument['state']): Promise<MailDocument> {
     return eventually(async () => {
       const [mail] = await this.stored();

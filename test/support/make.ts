@@ -5,7 +5,7 @@ import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { topUp } from '../../shared/money/ledger/change.ts';
 import { type AccountId, idDay, idTime, newId } from '../../shared/platform/runtime/ids.ts';
 
-/** An account with credits that came in by a top-up, so that its ledger is whole from the first line. */
+/** An account with credits from a top-up, so that its ledger is whole from the start. */
 export async function makeAccount(
   db: Db,
   credits: number,
@@ -45,13 +45,11 @@ export function makeDraft(overrides: Partial<MessageDraft> = {}): MessageDraft {
   };
 }
 
-/** A message document as accept stores it, with whatever a test says otherwise. */
 export function makeMessage(overrides: Partial<MessageDocument> = {}): MessageDocument {
   const made = { ...queuedMessage(newId('acc'), newId('grp'), makeDraft()), ...overrides };
   return { ...made, day: idDay(made._id), ...overrides };
 }
 
-/** An SMS that a handset wrote, with whatever a test says otherwise. */
 export function makeInboundSms(overrides: Partial<InboundSmsDocument> = {}): InboundSmsDocument {
   const { _id = newId('msg') } = overrides;
   return {

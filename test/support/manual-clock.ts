@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 
-/** A clock that a test turns by hand: wall and monotonic time move together, unless the machine is suspended. */
+/** A clock turned by the test: wall and monotonic time move together, unless the machine is suspended. */
 export class ManualClock implements Clock {
   #ms: number;
   #suspendedMs = 0;

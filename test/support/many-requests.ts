@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 
-/** The parts of a JSON answer that tests of many requests look at. */
+/** The parts of a JSON answer that these tests check. */
 export interface ManyAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -15,8 +15,8 @@ export interface ManyRequest {
 }
 
 /**
- * Hundreds of requests at a time over few connections, by `node:http`: a third of the CPU of `fetch`, so that a busy
- * machine tests the gateway and not the client. Close it, or its connections delay the end of the server.
+ * Hundreds of requests over few connections by `node:http`, for a third of `fetch`'s CPU, so that a busy machine tests
+ * the gateway and not the client. Close it, or its connections delay the server's end.
  */
 export class ManyRequests {
   readonly #agent: Agent;

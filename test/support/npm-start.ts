@@ -10,7 +10,6 @@ import { ROOT } from './sources.ts';
 export const START_MS = 100_000;
 export const STOP_MS = 40_000;
 
-/** The ports of what `npm start` starts. */
 const PORTS = [
   'HARKARA_PORT',
   'HARKARA_SIMULATOR_SMSC_PORT',
@@ -20,14 +19,14 @@ const PORTS = [
   'HARKARA_SIMULATOR_MAIL_PORT',
 ] as const;
 
-/** `npm start` as a newcomer runs it, in a process group of its own as in a terminal. */
+/** `npm start` in its own process group, as in a newcomer's terminal. */
 export class NpmStart {
   readonly dataDir: string;
   readonly npm: ChildProcess;
   out = '';
   readonly exited: Promise<number | null>;
 
-  /** Its ports are its own for as long as this process lives: PM2 listens on them only seconds later. */
+  /** Reserves its ports while this process lives, because PM2 listens on them only seconds later. */
   static async begin(dataDir: string, env: Record<string, string> = {}): Promise<NpmStart> {
     const ports = await Promise.all(PORTS.map(async (name) => [name, String(await freePort())] as const));
     return new NpmStart(dataDir, { ...Object.fromEntries(ports), ...env });
@@ -55,7 +54,7 @@ export class NpmStart {
     this.exited = new Promise((resolve) => this.npm.once('close', resolve));
   }
 
-  /** Waits for the greeting. If npm ends before, it fails with what was printed. */
+  /** Waits for the greeting. Fails with the output if npm ends before. */
   async ready(): Promise<this> {
     await eventually(
       () => this.out.includes('Ctrl-C stops everything') || this.npm.exitCode !== null,
@@ -66,12 +65,12 @@ export class NpmStart {
     return this;
   }
 
-  /** What the terminal does at Ctrl-C: the signal goes to every process of the group. */
+  /** Signals every process of the group, as a terminal does at Ctrl-C. */
   ctrlC(): void {
     try {
       process.kill(-(this.npm.pid ?? 0), 'SIGINT');
     } catch (error) {
-      // The whole group has ended by now.
+      // The whole group has ended.
       if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
     }
   }
@@ -87,7 +86,7 @@ export class NpmStart {
     return pids.map(processIdentity);
   }
 
-  /** For `after` hooks: whatever happened, nothing stays. */
+  /** For `after` hooks: leaves nothing behind, whatever happened. */
   async end(): Promise<void> {
     if (this.npm.exitCode === null && this.npm.signalCode === null) this.ctrlC();
     await this.exited;

@@ -12,7 +12,7 @@ import { operations } from './openapi.ts';
 /** Paths about an account's own things. */
 const OWN = /^\/v2\/(?!admin\/)/;
 
-/** Makes what the document's examples take for granted: the templates that they name, a provider, a customer who wrote. */
+/** Makes what the document's examples assume: their templates, a provider, a customer who wrote. */
 export async function furnish(db: Db, account: AccountId): Promise<void> {
   await createTemplate(db, systemClock, account, makeTemplate({ dltId: '1107160000000000001', senders: ['HARKRA'] }));
   await makeProvider(db, account);
@@ -20,12 +20,12 @@ export async function furnish(db: Db, account: AccountId): Promise<void> {
   await recordInbound(db, [{ account, customer: CUSTOMER, number: NUMBER, at: new Date() }]);
 }
 
-/** The ids in the answers to an account, by the member that held them, as `message_id`. */
+/** The ids in answers to an account, by their member, such as `message_id`. */
 export type Ids = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Sends every example of the document that makes something, as the owner with these headers. Gives the ids of everything that the
- * account has then. An example of a new endpoint is included without a change here.
+ * Sends every example that makes something, as the owner with these headers. Returns the ids of everything that the
+ * account then has. New endpoints' examples need no change here.
  */
 export async function oneOfEach(url: string, headers: Readonly<Record<string, string>>): Promise<Ids> {
   const ids = new Map<string, Set<string>>();
@@ -49,7 +49,7 @@ function noteIds(text: string, ids: Map<string, Set<string>>): void {
   }
 }
 
-/** Asks, and gives the answer without the ids of requests in it. A stream has no end, so its text is empty. */
+/** An answer without request ids. An endless stream gives an empty text. */
 export async function askAs(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -70,12 +70,12 @@ export async function askAs(
   return { status: answer.status, text };
 }
 
-/** True for requests that need no right: signing in, and requests that would end the caller's own session. */
+/** Requests that need no right: signing in, and ending the caller's own session. */
 function isForNobody(scope: string | undefined): boolean {
   return scope === undefined || scope.startsWith('none: ');
 }
 
-/** The body with its schedule time moved to tomorrow, because the time in the example passes some day. */
+/** Moves the schedule time to tomorrow, because the example's passes some day. */
 export function moved(body: unknown): object {
   const { schedule_time: time, ...rest } = Object(body);
   return time === undefined ? rest : { ...rest, schedule_time: new Date(Date.now() + 86_400_000).toISOString() };

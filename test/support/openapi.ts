@@ -8,7 +8,7 @@ import { ENDPOINTS } from '../../gateway/endpoints/list.ts';
 export const contractText = JSON.stringify(openapiOf(ENDPOINTS), null, 2);
 export const contract: Contract = JSON.parse(contractText);
 
-/** Strict, so that a misspelt keyword of the contract is an error and not a rule that nobody checks. */
+/** Strict, so that a misspelled keyword of the contract is an error. */
 const ajv = new Ajv2020({
   allErrors: true,
   strict: true,
@@ -20,7 +20,7 @@ ajv.addVocabulary(Object.keys(contract));
 ajv.addSchema({ $id: 'contract', ...contract });
 const compiled = new Map<string, ValidateFunction>();
 
-/** What is wrong with a value by the schema at this place of the contract (`#/components/schemas/Problem`). Undefined: nothing. */
+/** The value's fault by the schema at this place of the contract (`#/components/schemas/Problem`), if any. */
 export function schemaFault(place: string, value: unknown): string | undefined {
   let validate = compiled.get(place);
   if (validate === undefined) {
@@ -35,7 +35,6 @@ export function pointer(...parts: readonly string[]): string {
   return `#${parts.map((part) => `/${encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')}`;
 }
 
-/** Every operation of the contract, with a pattern that its paths match. */
 export const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]: [string, Operation]) => ({
     method,
@@ -45,7 +44,7 @@ export const operations = Object.entries(contract.paths).flatMap(([path, methods
   })),
 );
 
-/** The path with the document's examples of its parameters: ids that nobody has. */
+/** The path with the document's example parameters: ids of nothing. */
 export function examplePath(path: string, { parameters = [] }: Operation): string {
   const known = parameters.map((one) =>
     '$ref' in one ? contract.components.parameters[one.$ref.split('/').at(-1) ?? ''] : one,
@@ -61,17 +60,17 @@ interface Answer {
   readonly text: string;
 }
 
-/** Paths that the contract leaves out: pages for browsers. */
+/** Paths outside the contract: pages for browsers. */
 export const FOR_BROWSERS = /^\/$|^\/dashboard([/{]|$)|^\/docs\/|^\/errors\//;
 
-/** What an answer has that the contract does not allow; undefined when nothing. */
+/** What the contract does not allow in an answer, if anything. */
 export function answerFault({ method, url, status, contentType, text }: Answer): string | undefined {
   const path = url.split('?')[0] ?? '';
   const asked = method === 'HEAD' ? 'get' : method.toLowerCase();
   const found = operations.find((one) => one.method === asked && one.pattern.test(path));
   const mediaType = contentType.split(';')[0] ?? '';
   const place = `${method} ${found?.path ?? path} ${status}`;
-  // Files for browsers, which no client of the API asks for.
+  // Files for browsers, which no client of the API requests.
   if (status < 400 && FOR_BROWSERS.test(path)) return undefined;
   if (status === 200) {
     if (found === undefined) return `${place}: the contract has no such operation`;
@@ -87,7 +86,7 @@ export function answerFault({ method, url, status, contentType, text }: Answer):
   return documented.includes(problem.code ?? '') ? undefined : `${place}: ${problem.code} is not documented`;
 }
 
-/** What an accepted body has that the contract does not allow: the contract must list everything that may be sent. */
+/** What the contract does not allow in an accepted body, if anything: it must list all that may be sent. */
 export function acceptedFault({ method, url }: Pick<Answer, 'method' | 'url'>, body: unknown): string | undefined {
   const path = url.split('?')[0];
   const found = operations.find((one) => one.method === method.toLowerCase() && one.path === path);
@@ -97,7 +96,7 @@ export function acceptedFault({ method, url }: Pick<Answer, 'method' | 'url'>, b
   return fault === undefined ? undefined : `${method} ${path} accepted a body: ${fault}`;
 }
 
-/** Compares every answer of an app, and every body that it accepts, with the contract; what does not fit is in `faults`. */
+/** Checks every answer of an app, and every accepted body, against the contract and collects `faults`. */
 export function watchAnswers(app: RequestListener, faults: string[]): RequestListener {
   return (req, res) => {
     const { method = '', url = '' } = req;
@@ -111,7 +110,7 @@ export function watchAnswers(app: RequestListener, faults: string[]): RequestLis
         if (fault !== undefined) faults.push(fault);
       }
     };
-    // All answers are written by gateway/http/answer.ts: a flat list of headers, then one text.
+    // gateway/http/answer.ts writes all answers: a flat list of headers, then one text.
     Object.assign(res, {
       writeHead(status: number, headers: readonly string[]): ServerResponse {
         sent.status = status;

@@ -12,7 +12,6 @@ import { useStore } from './store.ts';
 export const CUSTOMER = '919876543210';
 export const HOUR_MS = 3_600_000;
 
-/** A store for the tests of one `describe` that open conversations. */
 export function openingWorld() {
   const store = useStore();
 

@@ -5,14 +5,13 @@ import { runOps } from '../../scripts/ops/run.ts';
 import { loadConfig } from '../../shared/platform/config/settings.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
-/** What one command answered. */
 export interface Ran {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** An operator at a store and a data directory of its own. */
+/** An operator with a store and a data directory. */
 export class OpsWorld {
   readonly store: TestStore;
   readonly dir: string;
@@ -34,7 +33,7 @@ export class OpsWorld {
     };
   }
 
-  /** `command`: its words, or one text of words between single spaces. */
+  /** `command`: a list of words, or a text of words between single spaces. */
   async run(command: string | readonly string[], more: Record<string, string> = {}): Promise<Ran> {
     const said = { out: '', err: '' };
     const terminal = {
@@ -50,7 +49,7 @@ export class OpsWorld {
     return { code, ...said };
   }
 
-  /** What a command answers with `--json`; it has to succeed. */
+  /** A successful command's `--json` answer. */
   // biome-ignore lint/suspicious/noExplicitAny: each test knows the shape that it asks for.
   async json(command: string | readonly string[], more?: Record<string, string>): Promise<any> {
     const words = typeof command === 'string' ? command.split(' ') : command;

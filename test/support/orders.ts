@@ -1,20 +1,20 @@
-/** A command that an actor wants to give, or gave. */
+/** A command that an actor wants to send, or has sent. */
 export interface Step {
   readonly actor: number;
   readonly collection: string;
   readonly writes: boolean;
 }
 
-/** Whether it matters which of the two comes first. */
+/** Whether the order of the two matters. */
 function matters(one: Step, other: Step): boolean {
   if (one.actor === other.actor) return true;
   return one.collection === other.collection && (one.writes || other.writes);
 }
 
-/** A moment at which one of several commands is chosen to go next. */
+/** A choice between several commands. */
 interface Fork {
   readonly open: readonly Step[];
-  /** Orders that go on with one of these are equal to orders that were run ("sleep set"). */
+  /** Orders that go on with one of these equal orders that were run ("sleep set"). */
   readonly asleep: Step[];
   /** Actors that must each go first here in some order ("source set"). */
   readonly wanted: Set<number>;
@@ -22,15 +22,16 @@ interface Fork {
 }
 
 /**
- * Goes through all orders of several actors' commands; of orders that differ only where it does not matter, it takes one. This is
- * partial order reduction with source sets and sleep sets (Abdulla, Aronis, Jonsson, Sagonas: "Optimal dynamic partial order
- * reduction", POPL 2014, algorithm 1). An order is run by asking `choose` until no command is left; `next` then prepares another.
+ * Goes through all orders of several actors' commands, but only one of those that differ where it does not matter:
+ * partial order reduction with source sets and sleep sets (Abdulla, Aronis, Jonsson, Sagonas: "Optimal dynamic partial
+ * order reduction", POPL 2014, algorithm 1). To run an order, ask `choose` until no command is left; `next` then
+ * prepares another.
  */
 export class AllOrders {
   readonly #path: Fork[] = [];
   #depth = 0;
 
-  /** Which of the open commands goes next; undefined when every continuation was run before. */
+  /** Which of the open commands goes next; undefined if every continuation was run before. */
   choose(open: readonly Step[]): Step | undefined {
     const known = this.#path[this.#depth];
     if (known !== undefined) {
@@ -46,7 +47,7 @@ export class AllOrders {
     return chosen;
   }
 
-  /** To be called after a run. False: there is no other order. */
+  /** Call it after a run. False: there is no other order. */
   next(): boolean {
     this.#wantRaces();
     this.#depth = 0;
@@ -64,8 +65,8 @@ export class AllOrders {
   }
 
   /**
-   * Looks for pairs of commands that could have come the other way round. For each, some order must begin differently at the fork
-   * of the earlier command: with an actor that lets the later command come before it.
+   * For each pair of commands that could be reversed, plans an order that begins differently at the earlier one's fork:
+   * with an actor that lets the later command come first.
    */
   #wantRaces(): void {
     const steps = this.#path.map(({ chosen }) => chosen);

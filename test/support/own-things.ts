@@ -11,7 +11,7 @@ import { signedIn } from './signed-in.ts';
 
 const EVERYTHING: readonly KeyScope[] = ['send', 'read', 'otp', 'manage'];
 
-/** A key that may do everything, and one thing of the account for each id that a documented path can have. */
+/** An all-scopes key, and one thing of the account for each id in documented paths. */
 export async function makeOwnThings(db: Db, account: AccountId) {
   const caller = await createKey(db, systemClock, { account, name: 'caller', scopes: EVERYTHING });
   const key = await createKey(db, systemClock, { account, name: 'thing', scopes: ['send'] });
@@ -36,7 +36,6 @@ export async function makeOwnThings(db: Db, account: AccountId) {
   return { key: caller.key, ids };
 }
 
-/** The documented path with these ids in it. */
 export function pathOf(path: string, ids: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (place, name: string) => ids[name] ?? place);
 }

@@ -4,24 +4,24 @@ import { writeFile } from 'node:fs/promises';
 export interface CapturedFrame {
   readonly direction: 'in' | 'out';
   readonly bytes: Buffer;
-  /** Frames of one connection have the same number, from 0 to 20,000. */
+  /** The same for all frames of a connection, from 0 to 20,000. */
   readonly sessionId: number;
-  /** Milliseconds since 1970; the position in the list otherwise. */
+  /** Milliseconds since 1970. Default: the position in the list. */
   readonly at?: number;
 }
 
 /** LINKTYPE_RAW: packets begin with the IPv4 header. */
 const RAW_IP = 101;
 
-/** Octets of payload per packet: fewer than the 65,535 of an IPv4 packet, so that long PDUs span packets as on a real link. */
+/** Octets of payload per packet, below an IPv4 packet's 65,535, so that long PDUs span packets as on a real link. */
 const MAX_PAYLOAD = 16_000;
 
 const FIRST_CLIENT_PORT = 40_000;
 const LOOPBACK = Buffer.of(127, 0, 0, 1);
 
 /**
- * Writes frames as a packet capture that tshark and Wireshark can open, so that no rights to capture are needed. Each connection
- * has its own client port. There are no handshakes, and checksums are zero.
+ * Writes frames as a capture for tshark and Wireshark, which needs no rights to capture. Each connection has its own
+ * client port; there are no handshakes, and checksums are zero.
  */
 export async function writePcap(frames: readonly CapturedFrame[], file: string, smppPort: number): Promise<void> {
   const nextSequence = new Map<string, number>();

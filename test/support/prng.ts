@@ -1,23 +1,19 @@
 import { type Random, seededRandom } from '../../scripts/chaos/faults.ts';
 
-/**
- * Random numbers that a seed decides, so that a failing run can be repeated from the number it prints. For fuzzing where a
- * library's own generator would take most of the time.
- */
+/** Seeded, so that a failing run can be repeated. Faster than the generators of fuzzing libraries. */
 export class Prng {
   readonly #random: Random;
 
-  /** Any whole number; its lower 32 bits count. */
+  /** Only the lower 32 bits count. */
   constructor(seed: number) {
     this.#random = seededRandom(seed);
   }
 
-  /** 0 to 2^32 - 1. */
   uint32(): number {
     return this.#random.uint32();
   }
 
-  /** From 0 (included) to 1. */
+  /** From 0 (included) to 1 (excluded). */
   fraction(): number {
     return this.#random.next();
   }

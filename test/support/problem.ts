@@ -1,6 +1,6 @@
 import { PROBLEMS, type ProblemSlug } from '../../gateway/http/problem.ts';
 
-/** Fails unless an answer has the form that every answer without success must have, whichever code wrote it. */
+/** Fails unless an answer has the form of every error answer. */
 export function expectProblem(
   answer: { readonly status: number; readonly headers: unknown; readonly body: unknown },
   slug: ProblemSlug,
@@ -24,7 +24,7 @@ export function expectProblem(
   expect(answer.body).to.have.property('request_id', Reflect.get(Object(answer.headers), 'x-request-id'));
 }
 
-/** Fails unless an answer is this refusal, and names the one field that is the reason. */
+/** Fails unless an answer is this refusal and names exactly this field. */
 export function expectFieldRefusal(
   answer: { readonly status: number; readonly headers: unknown; readonly body: unknown },
   slug: ProblemSlug,

@@ -29,39 +29,38 @@ import { eventually } from './eventually.ts';
 import { startRouter } from './mongo-wire/router.ts';
 import { use } from './use.ts';
 
-/** The whole product as real processes, with a carrier and a webhook receiver inside the test that it can script. */
+/** The whole product as real processes, with a scriptable carrier and webhook receiver inside the test. */
 export interface Product {
   readonly url: string;
-  /** An API key of an account that has `credits`, and an endpoint at the receiver for all events. */
+  /** Of an account with `credits`, and an endpoint at the receiver for all events. */
   readonly key: string;
   readonly account: AccountId;
   readonly credits: number;
   /** The test's own connection to the product's database. */
   readonly db: Db;
   readonly smsc: Smsc;
-  /** The provider of the chat-app channel, if `chatapp` was asked for. */
+  /** The chat-app provider, if `chatapp` was requested. */
   readonly provider: Provider | undefined;
-  /** What its mails go to, if `mail` was asked for. */
+  /** Receives its mails, if `mail` was requested. */
   readonly mailbox: Mailbox | undefined;
   readonly receiver: Receiver;
-  /** `POST /v2/send` of a transactional text; rejects when there was no HTTP answer. */
+  /** `POST /v2/send` of a transactional text; rejects without an HTTP answer. */
   send(to: string, message: string): Promise<Answer>;
-  /** Any POST with a JSON body; rejects when there was no HTTP answer. */
+  /** A POST with a JSON body; rejects without an HTTP answer. */
   post(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   get(path: string): Promise<Answer>;
   delete(path: string): Promise<Answer>;
-  /** Runs `npm run ops` with words between spaces, or as a list. Resolves with its output; rejects when the command failed. */
+  /** Runs `npm run ops` and resolves with its output; rejects if the command failed. */
   ops(line: string | readonly string[]): Promise<string>;
-  /** Ends one process of an app (the first unless `pid` names one) and starts another, as PM2 would. Resolves when it is ready. */
+  /** By default the app's first process. Resolves when its successor is ready, as under PM2. */
   kill(app: AppName, signal?: NodeJS.Signals, pid?: number): Promise<void>;
-  /** The living processes of an app. */
   pids(app: AppName): readonly number[];
   /**
-   * Gives one process of an app a crash point to die at (`accept:debited`, `settle:updated#3`), and each of its successors one of
-   * the other points. Resolves with a function that waits until all have died there and the successor of the last is ready.
+   * Gives one process of an app a crash point to die at (`accept:debited`, `settle:updated#3`), and its successors the
+   * other points, one each. The returned function waits until all have died and the last one's successor is ready.
    */
   arm(app: AppName, ...points: readonly string[]): Promise<() => Promise<Exit>>;
-  /** Stops everything as PM2 does. Fails when a process crashed before, or does not end by itself with 0. */
+  /** Stops everything as PM2 does. Fails if a process crashed before, or does not exit with 0 by itself. */
   stop(): Promise<void>;
 }
 
@@ -78,30 +77,30 @@ export interface ProductOptions {
   /** Processes of batches, schedules and maintenance. */
   readonly otherWorkers?: number;
   readonly credits?: number;
-  /** Also the chat-app channel: workers, a provider of the account whose templates are copied, an endpoint for its events. */
+  /** The chat-app channel too: workers, the account's provider with copied templates, an endpoint for its events. */
   readonly chatapp?: {
     readonly workers?: number;
     readonly provider?: Partial<ProviderOptions>;
-    /** What becomes of unanswered sends; as by default when left out. */
+    /** The policy for unanswered sends, if not the default. */
     readonly unknowns?: Pick<ProviderDocument, 'unknownPolicy' | 'unknownWaitMs'>;
   };
   readonly smsc?: Partial<SmscOptions>;
   readonly receiver?: ReceiverOptions;
-  /** Mails go to a mailbox; none is sent when left out. */
+  /** Sends mails to a mailbox; absent: sends none. */
   readonly mail?: true;
-  /** Where the gateways show metrics; nowhere when left out. */
+  /** The gateways' metrics port; absent: no metrics. */
   readonly metricsPort?: number;
-  /** The collector of traces; no traces when left out. */
+  /** The collector of traces; absent: no traces. */
   readonly otlpUrl?: string;
   readonly carrier?: Partial<CarrierDocument>;
-  /** The processes reach their store through a proxy that, like the router of a sharded cluster, refuses what no cluster takes. */
+  /** The store is behind a proxy that refuses what a sharded cluster's router refuses. */
   readonly sharded?: true;
 }
 
-/** Enough for a worker to hear of a provider, which takes seconds, and to copy its templates. */
+/** A worker needs seconds to notice a provider, and then copies its templates. */
 const TEMPLATES_MS = 60_000;
 
-/** For the body of a `describe`: the product for its tests, as `use` opens and closes it. */
+/** For the body of a `describe`: the product for its tests, opened and closed by `use`. */
 export function useProduct(options: ProductOptions = {}): Product {
   return use(
     () => startProduct(options),
@@ -110,8 +109,9 @@ export function useProduct(options: ProductOptions = {}): Product {
 }
 
 /**
- * Builds the product once per test run and starts it in an empty data directory: on the server that `HARKARA_MONGODB_URI` names,
- * else on the embedded store. Whoever starts it stops it in an `after` hook, as `useProduct` does; nothing outlives the test process.
+ * Builds the product once per test run and starts it in an empty data directory, on the server of `HARKARA_MONGODB_URI`
+ * or else on the embedded store. The caller stops it in an `after` hook, as `useProduct` does; nothing outlives the
+ * test process.
  */
 export async function startProduct(options: ProductOptions = {}): Promise<Product> {
   const dataDir = mkdtempSync(join(tmpdir(), 'harkara-'));
@@ -245,10 +245,10 @@ function mailSettings({ port }: Mailbox) {
   };
 }
 
-/** Nobody answers a connection that node:cluster was about to hand to a process when that was killed. */
+/** A connection being handed to a process that is killed is never answered. */
 const ANSWER_MS = 60_000;
 
-/** One request of the API with any key; rejects when there was no HTTP answer. */
+/** One API request with any key; rejects without an HTTP answer. */
 export async function ask(
   url: string,
   key: string,

@@ -2,29 +2,26 @@ import { execFileSync } from 'node:child_process';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
 /**
- * A judge of what goes to and comes from the chat-app provider: the provider's own OpenAPI description. It is not ours to copy, so a
- * path leads to it. Its schemas cannot be used as they stand, so that not even its own samples pass: each part of an `allOf` forbids
- * the members of the others, and a `discriminator` chooses nothing in JSON Schema. Here the parts of an `allOf` are one, and the
- * discriminator chooses.
+ * Judges the traffic with the chat-app provider by its own OpenAPI description, which we may not copy, so a path leads
+ * to it. Even its own samples fail its schemas: each part of an `allOf` forbids the others' members, and JSON Schema
+ * ignores `discriminator`. Here the parts of an `allOf` are merged, and the discriminator chooses.
  */
 export interface ProviderDescription {
-  /** What the description says of a request of this path, one line for each fault: `/interactive/type must be equal to …`. */
+  /** The description's faults of a request to this path, a line each: `/interactive/type must be equal to …`. */
   requestFaults(path: string, body: unknown): readonly string[];
-  /** The same of a callback. */
   callbackFaults(body: unknown): readonly string[];
-  /** The samples of a path. */
   samples(path: string): readonly (readonly [name: string, body: unknown])[];
 }
 
 type Json = Readonly<Record<string, unknown>>;
 
 export const MESSAGES = '/{Version}/{Phone-Number-ID}/messages';
-/** The first of the schemas of callbacks: all that follow it are theirs. */
+/** The first schema of callbacks; all later ones belong to callbacks too. */
 const CALLBACKS = 'WebhookPayload';
-/** Nothing is nested deeper, but for schemas that contain themselves. */
+/** Only schemas that contain themselves are nested deeper. */
 const DEPTH_MAX = 24;
 
-/** Reads the description by Python's YAML reader, which CI machines have (`python3-yaml`). */
+/** Uses Python's YAML reader, which CI machines have (`python3-yaml`). */
 export function readProviderDescription(file: string): ProviderDescription {
   const program = 'import json, sys, yaml; json.dump(yaml.safe_load(open(sys.argv[1])), sys.stdout, default=str)';
   const text = execFileSync('python3', ['-c', program, file], { encoding: 'utf8', maxBuffer: 64 * 1_048_576 });
@@ -50,7 +47,7 @@ export function readProviderDescription(file: string): ProviderDescription {
     }
     if (validate(body)) return [];
     const told = (validate.errors ?? [])
-      // An `if` that fails is told by what is in it.
+      // Faults inside a failing `if` describe it.
       .filter(({ keyword }) => keyword !== 'if')
       .map(({ instancePath, message, params }) => {
         const named = params.additionalProperty ?? params.allowedValues?.join(', ') ?? '';
@@ -73,13 +70,12 @@ export function readProviderDescription(file: string): ProviderDescription {
   };
 }
 
-/** The schema of the value of a change of the field `messages`. Of other fields the description has groups alone. */
+/** The schema for a change of the field `messages`. For other fields the description only has groups. */
 function schemaOfValue({ statuses, messages }: Json): string {
   if (statuses !== undefined) return 'StatusMessageValue';
   return list(messages)[0]?.type === 'system' ? 'IncomingMessageValueSystem' : 'IncomingMessageValueGeneral';
 }
 
-/** The schema with this name. */
 type Resolve = (name: string) => Json;
 
 /** A schema with its references filled in, as JSON Schema means it. */
@@ -117,7 +113,7 @@ interface Choice {
   readonly kinds: ReadonlyMap<string, Json>;
 }
 
-/** By the listed schemas where there are some: for callbacks the mapping names those of sends. */
+/** Prefers the listed schemas: the mapping of callbacks names those of sends. */
 function discriminatorOf(schema: Json, resolve: Resolve): Choice {
   const { propertyName, mapping } = object(schema.discriminator);
   const property = String(propertyName);
@@ -139,7 +135,7 @@ function chosen(own: Json, { property, kinds }: Choice): Json {
   return { ...own, allOf: [{ properties: { [property]: { enum: [...kinds.keys()] } } }, ...branches] };
 }
 
-/** Two parts of an `allOf` as one. Members of both must satisfy both. */
+/** Merges two parts of an `allOf`. Members of both must satisfy both. */
 function merged(one: Json, other: Json): Json {
   const properties: Record<string, unknown> = { ...object(one.properties) };
   for (const [name, value] of Object.entries(object(other.properties))) {

@@ -12,16 +12,16 @@ import { eventually } from './eventually.ts';
 const CONFIGURATIONS = join(import.meta.dirname, '../../docs/proxy');
 const START_MS = 60_000;
 
-/** A proxy of docs/proxy with its shipped configuration, before a gateway of the test. */
+/** A proxy of docs/proxy with its shipped configuration, before a test's gateway. */
 export interface ProxyProcess {
   readonly port: number;
   close(): Promise<void>;
 }
 
 /**
- * nginx or HAProxy as docs/proxy configures it, except for what a test must change: ports, the places of files, no change of user,
- * and for nginx a tenth of the rate, so that a flood exceeds it on a slow machine too. Fails when the configuration lacks something
- * that is to be replaced.
+ * nginx or HAProxy as docs/proxy configures it, except for ports, file places, no change of user, and a tenth of
+ * nginx's rate, so that a flood exceeds it on a slow machine too. Fails if the configuration lacks something to
+ * replace.
  */
 export async function startProxy(kind: 'nginx' | 'haproxy', gatewayPort: number): Promise<ProxyProcess> {
   const folder = mkdtempSync(join(tmpdir(), `${kind}-`));
@@ -106,14 +106,14 @@ async function accepts(port: number, child: ChildProcess, said: () => string): P
   return stands;
 }
 
-/** A connection to the proxy from an address of this machine; all of 127.0.0.0/8 are. */
+/** Connects to the proxy from a local address; all of 127.0.0.0/8 are local. */
 export function openTls(port: number, from: string): TLSSocket {
   const options = { host: '127.0.0.1', port, localAddress: from, ALPNProtocols: ['http/1.1'] };
   // The certificate was made for this test, so no authority is asked.
   return connectTls({ ...options, rejectUnauthorized: false }).on('error', () => {}); // a reset shows as `close`
 }
 
-/** Sends bytes and gives everything that came until the proxy closed the connection, or until `patienceMs` were over. */
+/** Sends bytes and returns everything received until the proxy closed or `patienceMs` passed. */
 export async function exchange(port: number, from: string, bytes: string, patienceMs = 60_000): Promise<string> {
   const socket = openTls(port, from);
   let received = '';

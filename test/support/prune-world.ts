@@ -12,7 +12,7 @@ import { useStore } from './store.ts';
 export const DAYS = { messages: 90, texts: 90, deliveries: 30, batches: 60, closedAccounts: 365 };
 export const LEASE = 'carrier:c';
 
-/** A store that is empty before each test of one `describe`, a clock, and makers of things that ended long ago by that clock. */
+/** A `describe`'s store, emptied before each test, a clock, and makers of things that ended long ago by that clock. */
 export function pruneWorld() {
   const clock = new ManualClock();
   const store = useStore();
@@ -35,7 +35,6 @@ export function pruneWorld() {
   });
   const idsIn = async (collection: string): Promise<string[]> =>
     (await store.db.collection<{ _id: string }>(collection).find().sort({ _id: 1 }).toArray()).map(({ _id }) => _id);
-  /** Accepted `days` ago, delivered a day later. */
   const delivered = (days: number, overrides: Partial<MessageDocument> = {}): MessageDocument => {
     const { due: _, ...message } = makeMessage({
       _id: newId('msg', daysAgo(days).getTime()),

@@ -15,7 +15,7 @@ import { type AccountId, debitQueueId, type GroupId, queueId } from '../../share
 import { Claimer } from '../../workers/smpp/claim/claim.ts';
 import { openGates } from './gates.ts';
 
-/** Messages that wait as lines and are not in `messages`, as the gateway's follow-up leaves them. Returns the queue documents. */
+/** Messages that wait as lines only, as the gateway's follow-up leaves them. Returns the queue documents. */
 export async function enqueue(
   db: Db,
   messages: readonly MessageDocument[],
@@ -26,18 +26,18 @@ export async function enqueue(
   return documents;
 }
 
-/** Queue documents of what a debit has paid for, each of one account, however few lines it has. */
+/** Queue documents of a debit's messages, one account each, however few lines it has. */
 export function ownDocuments(group: GroupId, messages: readonly MessageDocument[], now: Date): QueueDocument[] {
   return queueable(messages).map((piece, i) => queueDocument(debitQueueId(group, String(i)), piece, now));
 }
 
-/** Messages that wait in `messages` and have lines, as they are when they were written out or came back from a carrier. */
+/** Messages in `messages` with lines, as after writing out or coming back from a carrier. */
 export async function enqueueWritten(db: Db, messages: readonly MessageDocument[]): Promise<void> {
   await insertNew(db, 'messages', messages);
   await requeue(db, messages);
 }
 
-/** What waits of an account, also what is written, by id: every line of every queue document. */
+/** All waiting messages of an account by id, written out or not: every line of every queue document. */
 export async function linesOf(db: Db, account: AccountId): Promise<readonly MessageDocument[]> {
   const documents = await queueOf(db).find(mayHave(account)).toArray();
   return documents
@@ -45,17 +45,16 @@ export async function linesOf(db: Db, account: AccountId): Promise<readonly Mess
     .sort((a, b) => (a._id < b._id ? -1 : 1));
 }
 
-/** Which documents may have lines of the account. */
 function mayHave(account: AccountId) {
   return { account: { $in: [account, MIXED] } } satisfies Filter<QueueDocument>;
 }
 
-/** Writes out everything that waits as lines only, so that `messages` has all messages. */
+/** Writes out all waiting lines, so that `messages` is complete. */
 export async function writeOutAll(db: Db, now = new Date()): Promise<void> {
   await writeAllOut(db, now, {});
 }
 
-/** Claims everything that waits of an account, as a carrier with room for all of it would. A message may come twice: that is a fault. */
+/** Claims all waiting messages of an account, as a carrier with room for them would. A message twice is a fault. */
 export async function claimAll(db: Db, account: AccountId): Promise<readonly MessageDocument[]> {
   const clock = systemClock;
   const gates = openGates(db, clock);

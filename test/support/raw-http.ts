@@ -5,11 +5,11 @@ export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Everything that came on the connection. */
+  /** Everything received on the connection. */
   readonly bytes: string;
 }
 
-/** Sends bytes that no HTTP client would send, waits until the server closes, and reads the first answer. */
+/** Sends bytes that no HTTP client would, waits until the server closes, and reads the first answer. */
 export async function rawRequest(port: number, pieces: readonly (string | Buffer)[]): Promise<RawAnswer> {
   const bytes = await new Promise<string>((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
@@ -17,7 +17,7 @@ export async function rawRequest(port: number, pieces: readonly (string | Buffer
     socket.on('data', (chunk) => received.push(chunk));
     socket.on('close', () => resolve(Buffer.concat(received).toString('utf8')));
     socket.on('error', (error) => {
-      // A reset after the answer is the server's right; without an answer the test must know.
+      // The server may reset after its answer; a reset without an answer is an error.
       if (received.length === 0) reject(error);
     });
     for (const piece of pieces) socket.write(piece);

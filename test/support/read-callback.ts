@@ -1,7 +1,7 @@
 import { type CallbackPost, readCallback } from '../../gateway/endpoints/chatapp-callbacks/read-callback.ts';
 import type { ProviderDocument } from '../../shared/carriers/providers/provider.ts';
 
-/** Reads a callback post as if `provider` were the only number at its app, so that all of the post is for it. */
+/** Reads a callback post as if `provider` were its app's only number. */
 export function readAlone(
   body: object,
   provider: Pick<ProviderDocument, '_id' | 'account' | 'phoneNumberId' | 'businessId'>,
@@ -11,7 +11,7 @@ export function readAlone(
   return readCallback({ ...body }, async (by, id) => (provider[by] === id ? [owner] : []), now);
 }
 
-/** The parts of all accounts joined. */
+/** Joins the parts of all accounts. */
 export function mergeParts({ parts, ignored }: CallbackPost) {
   return {
     items: parts.flatMap(({ items }) => items),

@@ -1,6 +1,6 @@
 import type { Deliver } from '../../shared/carriers/smpp/deliver-sm.ts';
 
-/** A deliver_sm that is a receipt with this text, in octets that keep every character. `more` overrules. */
+/** A receipt's deliver_sm with this text, in octets that keep every character. `more` overrides. */
 export function receiptDeliver(text: string, more: Partial<Deliver> = {}): Deliver {
   const body = Buffer.from(`\ufeff${text}`, 'utf16le');
   return { from: '', to: '', esmClass: RECEIPT, dataCoding: 0, body, ...more };

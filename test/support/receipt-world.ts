@@ -18,24 +18,23 @@ import { openTestStore, type TestStore } from './store.ts';
 export const TO = '919876543210';
 export const SENDER = 'HARKRA';
 
-/** No answer waits to be stored. */
 export const noAnswers: AnswersInFlight = { join: async () => false, settled: async () => {} };
 
 /** The code of a receipt that cannot be stored. */
 export const POISON = 'poison';
 
-/** A store with messages that carrier `c` has, and what settles their receipts. */
+/** A store with messages at carrier `c`, and the settlers of their receipts. */
 export class ReceiptWorld {
   readonly clock = new ManualClock();
   readonly store: TestStore;
   #events: string[] = [];
   #streams: Settler[] = [];
-  /** Messages that the carrier may have, and that are not stored yet. */
+  /** Messages that the carrier may have and that are not stored yet. */
   unborn: readonly MessageDocument[] = [];
-  /** Which receipts decide about a message of several segments. A change takes effect with the next settler. */
+  /** Which receipts decide about a message of several segments. Changes apply to the next settler. */
   parts: ReceiptParts = 'perPart';
   receipts: ReceiptSettler;
-  /** Set: events cannot be stored. */
+  /** If set, events cannot be stored. */
   eventsFailure: Error | undefined;
 
   private constructor(store: TestStore) {
@@ -63,7 +62,7 @@ export class ReceiptWorld {
     return this.store.db.collection<OrphanDocument>('orphans');
   }
 
-  /** An empty store and a settler that remembers nothing. */
+  /** Empties the store and forgets the settler. */
   async begin(): Promise<void> {
     this.#events = [];
     this.#streams = [];
@@ -93,7 +92,7 @@ export class ReceiptWorld {
     });
   }
 
-  /** What settles the carrier's answers. */
+  /** Settles the carrier's answers. */
   outcomes(onAnswer: (message: MessageDocument) => void, db = this.store.db): OutcomeSettler {
     return new OutcomeSettler({
       settler: this.#stream('outcomes', db),
@@ -107,7 +106,7 @@ export class ReceiptWorld {
   }
 
   #stream(stream: 'receipts' | 'outcomes', db: Db): Settler {
-    // What a test before this one still tells is not told here.
+    // Late announcements of an earlier test do not count here.
     const events = this.#events;
     const announce = async (changes: Parameters<Announcer['announce']>[0]): Promise<void> => {
       if (this.eventsFailure !== undefined) throw this.eventsFailure;
@@ -118,7 +117,7 @@ export class ReceiptWorld {
     return settler;
   }
 
-  /** The states that were announced, when no more will be. */
+  /** The announced states, once no more will follow. */
   async told(): Promise<readonly string[]> {
     for (const settler of this.#streams) await settler.finishFollowUps();
     return this.#events;
@@ -143,7 +142,6 @@ export class ReceiptWorld {
     return message;
   }
 
-  /** A message whose submit was never answered. */
   unknown(overrides: Partial<MessageDocument> = {}): Promise<MessageDocument> {
     const never = { state: 'submitting', outcome: 'unknown', parts: [{ state: 'unknown' }], history: [] } as const;
     return this.put({ ...never, ...overrides });

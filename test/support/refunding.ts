@@ -13,7 +13,7 @@ import type { AccountId, BatchId, MessageId, ScheduleId } from '../../shared/pla
 import { stopBatch } from '../../workers/batches/stop.ts';
 import { DueMessages } from '../../workers/maintenance/settle-due.ts';
 
-/** What is to end without having left. Each process that gets it ends all of it. */
+/** What is to end unsent. Each process that gets it ends all of it. */
 export interface Refunding {
   readonly account: AccountId;
   readonly refused: readonly MessageId[];
@@ -22,15 +22,15 @@ export interface Refunding {
 }
 
 /**
- * A process that refunds in every way there is, for tests that let several do it at the same instant. It sends `ready`, receives a
- * `Refunding`, and sends `done`. Its argument is its name. It ends when its channel does.
+ * A process that refunds in every possible way, for tests in which several do it at once. Sends `ready`, receives a
+ * `Refunding`, sends `done`. Its argument is its name. It ends with its channel.
  */
 const [, , name = ''] = process.argv;
 const { db } = await connectStore(loadConfig(process.env));
 const announcer = createAnnouncer({ db, clock });
 
 process.on('message', (told) => {
-  // Only the test that started it speaks on this channel.
+  // Only the starting test speaks on this channel.
   untilAnswered(told as Refunding).then(
     () => process.send?.('done'),
     (error: unknown) => process.send?.(String(error)),
@@ -39,7 +39,7 @@ process.on('message', (told) => {
 process.on('disconnect', () => process.exit());
 process.send?.('ready');
 
-/** Repeats the work when the store does not answer in time, as the processes of the product do. */
+/** Repeats the work when the store does not answer in time, as the product does. */
 async function untilAnswered(told: Refunding): Promise<void> {
   for (;;) {
     try {
@@ -60,7 +60,7 @@ async function work({ account, refused, schedules, batch }: Refunding): Promise<
     Promise.all(schedules.map((id) => cancelSchedule(db, clock, account, id))),
     stopBatch(deps, paid),
   ]);
-  // Each process also finishes what the other one may have left.
+  // Each process also finishes what the other may have left.
   for (const other of ['one', 'two']) await redoIntents(db, announcer, leaseOf(other), 2);
 }
 

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { type DeliveryId, replayPage } from '../../shared/events/webhooks/delivery.ts';
 
-/** Posts again everything that was lost, page by page. Returns how many. */
+/** Posts again everything that was lost, page by page. Returns the number. */
 export async function replaySince(db: Db, lost: Parameters<typeof replayPage>[1], now: Date): Promise<number> {
   let replayed = 0;
   for (let before: DeliveryId | undefined; ; ) {

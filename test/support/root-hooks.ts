@@ -3,16 +3,13 @@ import { scaleTimeouts } from './deadlines.ts';
 
 scaleTimeouts();
 
-/** Like mocha's `describe` and `it`, in every test without an import. */
+/** Mocha's globals, in every test without an import. */
 declare global {
   const expect: Chai.ExpectStatic;
 }
 Object.assign(globalThis, { expect: chai.expect });
 
-/**
- * Root hooks of every mocha run: a rejected promise that nobody handles fails the run instead of vanishing; no process of a test reads
- * the `.env` of whoever runs it.
- */
+/** Root hooks of every mocha run: an unhandled rejection fails the run, and no test process reads the user's `.env`. */
 export const mochaHooks = {
   beforeAll(): void {
     process.env.HARKARA_ENV_FILE = '';

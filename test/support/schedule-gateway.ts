@@ -11,7 +11,7 @@ import { makeAccount } from './make.ts';
 import { useStore } from './store.ts';
 
 export const DAY_MS = 24 * 3_600_000;
-/** The time in so many days, as the specification writes it: with an offset, in whole seconds. */
+/** The time in that many days in the specification's form: with an offset, in whole seconds. */
 export function inDays(days: number, offset = '+05:30'): string {
   const minutes = Number(`${offset[0]}1`) * (Number(offset.slice(1, 3)) * 60 + Number(offset.slice(4)));
   const local = new Date(Math.floor(Date.now() / 1_000) * 1_000 + days * DAY_MS + minutes * 60_000);
@@ -24,7 +24,7 @@ export const good = () => ({
   schedule_time: inDays(1),
 });
 
-/** A gateway for the tests of one `describe` that book schedules. */
+/** For the body of a `describe`. */
 export function scheduleGateway() {
   const store = useStore();
   const gateway = useGateway(store);
@@ -49,7 +49,6 @@ export function scheduleGateway() {
     return { account, key: await makeKey(store.db, account, scopes) };
   }
 
-  /** How many schedules, batches, messages and debits the account has. */
   async function tracesOf(account: AccountId): Promise<number> {
     const stored = ['schedules', 'batches', 'messages'].map((name) =>
       store.db.collection(name).countDocuments({ account }),

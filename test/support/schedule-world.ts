@@ -15,7 +15,7 @@ import { useStore } from './store.ts';
 export const START = new Date('2026-11-21T10:00:00Z');
 export const at = (seconds: number): Date => new Date(START.getTime() + seconds * 1_000);
 
-/** A store and a clock for the tests of one `describe`; schedules are removed before each. */
+/** A `describe`'s store and clock; schedules are removed before each test. */
 export function scheduleWorld() {
   const store = useStore();
   let clock: ManualClock;

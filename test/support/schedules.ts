@@ -7,7 +7,6 @@ import { type AccountId, newId, type ScheduleId } from '../../shared/platform/ru
 
 const HOURS_48_MS = 48 * 3_600_000;
 
-/** A message that is booked for `at`. */
 export function makeBooking(
   at: Date,
   { validUntil, ...words }: Partial<Omit<MessageDraft, '_id' | 'batch'>> = {},
@@ -35,7 +34,7 @@ export function makeBooking(
   };
 }
 
-/** A schedule as a gateway leaves it that dies right after the debit: paid for, not stored. */
+/** As a gateway leaves it that dies right after the debit: paid for, not stored. */
 export async function paySchedule(db: Db, account: AccountId, at: Date): Promise<ScheduleId> {
   const group = newId('grp');
   const schedule = bookedSchedule(account, group, makeBooking(at));

@@ -1,10 +1,10 @@
 import { createServer, type Socket } from 'node:net';
 import { BSON, type Document } from 'mongodb';
 
-/** A server that speaks MongoDB's protocol and answers as a test tells it. It stores nothing. */
+/** A server with MongoDB's protocol that answers as a test says. It stores nothing. */
 export interface ScriptedMongo {
   readonly uri: string;
-  /** Commands that came, `hello` and the driver's own left out, with their `$db`. */
+  /** Received commands with their `$db`, without `hello` and the driver's own. */
   readonly commands: readonly Document[];
   close(): Promise<void>;
 }
@@ -23,8 +23,8 @@ const HELLO = { isWritablePrimary: true, maxWireVersion: 21, minWireVersion: 0, 
 const LIMITS = { maxBsonObjectSize: 16_777_216, maxMessageSizeBytes: 48_000_000, maxWriteBatchSize: 100_000 };
 
 /**
- * `hello` is added to the hello of a standalone server. `answer` is called for every other command; where it gives nothing, the
- * answer is `{ok: 1}`. Framing as in MongoDB's specifications, source/message/OP_MSG.md, without our own codec.
+ * `hello` extends a standalone server's hello. `answer` decides all other answers; by default `{ok: 1}`. Framing as in
+ * MongoDB's specifications, source/message/OP_MSG.md, without our own codec.
  */
 export async function openScriptedMongo({
   hello = () => ({}),

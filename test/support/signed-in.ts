@@ -12,7 +12,7 @@ import { takePlace } from '../../shared/platform/mongo/places.ts';
 import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
 import { TEST_BOX } from './chatapp.ts';
 
-/** A browser with a session of its own: the headers that it sends with every request. */
+/** A browser with its own session: the headers of every request. */
 export interface Browser {
   readonly headers: Readonly<Record<string, string>>;
   readonly user: UserDocument;
@@ -20,7 +20,7 @@ export interface Browser {
 }
 
 /**
- * A user of the account who has signed in, second factor included; without an account an operator:
+ * A user who has signed in, second factor included; without an account an operator:
  *
  *     const owner = await signedIn(db, 'owner', account);
  *     await request(gateway.url).get('/v2/messages').set(owner.headers);
@@ -57,7 +57,7 @@ export async function signedIn(
   return { user, ...(await newSession(db, user, { madeAt: now, seenAt: now, ...changed.session })) };
 }
 
-/** One more session of the user, as of a second browser. */
+/** Another session of the user, as of a second browser. */
 export async function newSession(
   db: Db,
   user: UserDocument,

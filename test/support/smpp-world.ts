@@ -40,21 +40,20 @@ export interface WorldOptions {
 export interface World {
   readonly db: Db;
   readonly smsc: Smsc;
-  /** The account that sends the messages. */
+  /** The sender of the messages. */
   readonly account: AccountId;
   readonly worker: SmppWorker;
   readonly metrics: Metrics;
   /** The proxy between the workers and the store. */
   readonly proxy: WireProxy;
-  /** Puts a paid message into the queue. It is in `messages` when something became of it, or a second later. */
+  /** Queues a paid message. It is in `messages` once something happened to it, or a second later. */
   send(draft: Partial<MessageDraft>): Promise<MessageId>;
   sendMany(drafts: readonly Partial<MessageDraft>[]): Promise<MessageId[]>;
   message(id: MessageId): Promise<MessageDocument>;
-  /** `withinMs`: when it takes longer than `eventually` waits for usual things. */
+  /** `withinMs`: for what takes longer than `eventually` usually waits. */
   reaches(id: MessageId, state: MessageState): Promise<MessageDocument>;
-  /** Waits for all of them with one query, so that waiting costs little. */
+  /** Waits for all of them with one query, which is cheap. */
   allReach(ids: readonly MessageId[], state: MessageState): Promise<void>;
-  /** One more carrier for the worker to bind to. */
   addCarrier(carrier: NewCarrier): Promise<void>;
   /** Another process at the same store. */
   anotherWorker(identity: ProcessIdentity): SmppWorker;
@@ -64,8 +63,8 @@ export interface World {
 const box = boxOf(randomBytes(32));
 
 /**
- * Short, so that a submit without an answer is soon unknown; but longer than the simulator ever takes, even if the machine stops
- * this process for some seconds. enquire_link stays rare: an answer to it that came so late would end the link.
+ * Short, so that an unanswered submit is soon unknown, but longer than the simulator takes even on a stalled machine.
+ * enquire_link stays rare: such a late answer to it would end the link.
  */
 export const QUICK: Partial<CarrierDocument> = { responseTimeoutMs: 6_000 };
 
@@ -167,7 +166,7 @@ export async function openWorld({
   };
 }
 
-/** For a `describe` whose tests open a world each: gives a function that opens one, and closes it after the test. */
+/** For a `describe` whose tests each open a world: returns a function that opens one, closed after the test. */
 export function worldPerTest(): (options?: WorldOptions) => Promise<World> {
   let world: World | undefined;
   afterEach(async () => {
@@ -180,12 +179,11 @@ export function worldPerTest(): (options?: WorldOptions) => Promise<World> {
   };
 }
 
-/** Drafts to so many different numbers. */
 export function numbered(count: number, more: Partial<MessageDraft> = {}): Partial<MessageDraft>[] {
   return Array.from({ length: count }, (_, i) => ({ to: `9198765${String(i * 1_000).padStart(5, '0')}`, ...more }));
 }
 
-/** Does something again and again until its end. Errors show at the end. */
+/** Repeats something until `end`, which throws its errors. */
 function repeat(pauseMs: number, work: () => Promise<void>): { end(): Promise<void> } {
   let ended = false;
   const running = (async () => {
@@ -203,7 +201,7 @@ function repeat(pauseMs: number, work: () => Promise<void>): { end(): Promise<vo
   };
 }
 
-/** A queued message, with encoding and segments as the gateway would have counted them. */
+/** A queued message, with the encoding and segments that the gateway would count. */
 function queued(account: AccountId, draft: Partial<MessageDraft>): MessageDocument {
   const text = draft.text ?? 'hello';
   const { encoding, segments } = planText(text);

@@ -7,18 +7,18 @@ import { debianFile, debianProgram } from './debian.ts';
 
 const execute = promisify(execFile);
 
-/** What libsmpp34, a strict codec that others wrote, makes of one frame. */
+/** A frame's reading by libsmpp34, a strict foreign codec. */
 export interface Unpacked {
   readonly ok: boolean;
-  /** When ok, its dump of the PDU, one field a line (empty above 500 octets); otherwise its reason. */
+  /** If ok, its dump of the PDU, one field a line (empty above 500 octets); otherwise its reason. */
   readonly text: string;
 }
 
 const SOURCE = join(import.meta.dirname, 'smpp34-oracle.c');
 
 /**
- * Has libsmpp34 unpack every frame, in order. It knows no TLV above 1,024 octets. The program that does it is first compiled into a
- * temporary folder, which takes a tenth of a second: so give it all frames at once.
+ * Unpacks every frame by libsmpp34, in order. It knows no TLV above 1,024 octets. Pass all frames at once, because the
+ * program is compiled first (a tenth of a second).
  */
 export async function unpackAll(frames: readonly Buffer[]): Promise<Unpacked[]> {
   const gcc = await debianProgram('gcc', 'gcc libc6-dev');
@@ -42,7 +42,7 @@ function ask(program: string, frames: readonly Buffer[]): Promise<string> {
     child.stdout.setEncoding('latin1').on('data', (text: string) => {
       output += text;
     });
-    child.stdin.on('error', () => {}); // The program died early: its exit says so below.
+    child.stdin.on('error', () => {}); // The program died early: its exit code is reported below.
     child.on('error', reject);
     child.on('close', (code, signal) => {
       if (code === 0) resolve(output);

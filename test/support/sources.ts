@@ -3,17 +3,16 @@ import { dirname, join, relative } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 
-/** A file of the product, as `tidy.test.ts` looks at it. */
+/** A file of the product, for `tidy.test.ts`. */
 interface Source {
   readonly path: string;
   readonly text: string;
   /** Modules imported for their values; relative ones as paths from the root. */
   readonly imports: readonly string[];
-  /** Files of ours that it names in an import, for values or types. */
+  /** Our files that it imports, for values or types. */
   readonly names: readonly string[];
 }
 
-/** All sources of a folder. */
 export function readSources(folder: string): Source[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(tsx?|mjs|js)$/.test(entry.name) && !entry.name.endsWith('.d.ts'))
@@ -41,7 +40,7 @@ export function ecosystem(): Source {
   return { path: relative(ROOT, file), text, imports: importsOf(file, text), names: namesOf(file, text) };
 }
 
-/** The names that a file imports or re-exports, each as `<file> <name>`; `*` stands for all names of a file. */
+/** Imported and re-exported names, as `<file> <name>`; `*` stands for all names of a file. */
 export function importedNames(path: string, text: string): string[] {
   const statements = text.matchAll(/^(?:import|export)\s+(?:type\s+)?([^;'"]*?)\s+from\s+'(\.{1,2}\/[^']+)'/gm);
   const dynamic = text.matchAll(/()\bimport\('(\.{1,2}\/[^']+)'\)/g);
@@ -59,7 +58,7 @@ export function importedNames(path: string, text: string): string[] {
   });
 }
 
-/** Exported functions, classes and constants. Types are left out: they cost nothing, and often belong to one of these. */
+/** Without types, which cost nothing and often belong to one of these. */
 export function exportedValues(text: string): string[] {
   const declared = text.matchAll(/^export (?:abstract )?(?:async )?(?:function\*?|class|const|let) (\w+)/gm);
   return [...declared].map(([, name = '']) => name);
@@ -77,7 +76,7 @@ export function reaches(arrows: ReadonlyMap<string, ReadonlySet<string>>, from: 
   return found;
 }
 
-/** The files that `path` imports, and what these import in turn if they are in shared/. */
+/** The files that `path` imports, and recursively those that files in shared/ import. */
 export function filesReachedFrom(path: string, byName: ReadonlyMap<string, Source>): Set<string> {
   const found = new Set<string>();
   const next = [...(byName.get(path)?.names ?? [])];

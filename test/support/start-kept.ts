@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Script } from 'node:vm';
 
 /**
- * Starts the bundle beside it (`main.cjs`) with the code that V8 compiled of it in an earlier process, instead of compiling it again.
- * The first process that ends by itself after a build keeps the code. V8 takes it only in the same version and with the same flags.
+ * Starts the bundle beside it (`main.cjs`) with V8's compiled code from an earlier process. The first process that ends
+ * by itself after a build keeps the code. V8 accepts it only in the same version with the same flags.
  */
 const bundle = join(import.meta.dirname, 'main.cjs');
 const kept = join(import.meta.dirname, `main.${[process.version, ...process.execArgv].join('')}.code`);
@@ -13,7 +13,7 @@ const changedMs = (file: string): number => statSync(file, { throwIfNoEntry: fal
 
 const builtMs = changedMs(bundle);
 const isKept = changedMs(kept) > builtMs;
-// What node:module puts around a file, with the name of this one for `import.meta.url`.
+// node:module's wrapper around a file, with this one's name for `import.meta.url`.
 const source = `(function (require, module, exports, __filename, __dirname, __url) {${readFileSync(bundle, 'utf8')}\n})`;
 const script = new Script(source, { filename: bundle, ...(isKept && { cachedData: readFileSync(kept) }) });
 const own = { exports: {} };
@@ -21,7 +21,7 @@ script.runInThisContext()(createRequire(bundle), own, own.exports, bundle, impor
 
 if (!isKept) {
   process.once('exit', () => {
-    // Of a bundle that was built anew meanwhile it would be the wrong code.
+    // If the bundle was rebuilt meanwhile, this code would be wrong.
     if (changedMs(kept) > builtMs || changedMs(bundle) !== builtMs) return;
     const fresh = `${kept}.${process.pid}`;
     writeFileSync(fresh, script.createCachedData());

@@ -11,16 +11,16 @@ import { use } from './use.ts';
 /** A fresh database with all indexes, for one test file. */
 export interface TestStore {
   readonly db: Db;
-  /** Where the server is, for processes that a test starts. */
+  /** The server's address, for processes that a test starts. */
   readonly uri: string;
   /** Drops the database and closes everything. */
   close(): Promise<void>;
 }
 
-/** A store that the suite closes by itself. */
+/** Closed by the suite. */
 export type UsedStore = Pick<TestStore, 'db' | 'uri'>;
 
-/** On the MongoDB that `HARKARA_MONGODB_URI` names, else on an embedded store of its own inside this process. */
+/** On the MongoDB of `HARKARA_MONGODB_URI`, else on a new embedded store inside this process. */
 export async function openTestStore(): Promise<TestStore> {
   const server = await startServer(process.env.HARKARA_MONGODB_URI ?? '');
   const store = await connectStore({ mongodbUri: server.uri, dataDir: '', mongodbDatabase: newId('test') });
@@ -36,7 +36,7 @@ export async function openTestStore(): Promise<TestStore> {
   };
 }
 
-/** For the body of a `describe`: a store of its own, as `use` opens and closes it. */
+/** For the body of a `describe`: a store, opened and closed by `use`. */
 export function useStore(): UsedStore {
   return use(openTestStore);
 }

@@ -4,7 +4,7 @@ import type { TroubleAnswer, TroubleWorld } from './trouble-world.ts';
 
 const PATIENCE_MS = 60_000;
 
-/** Fails unless each answer was a 200, or a 503 that says what is known and, if nothing was done, when to try again. */
+/** Fails unless each answer was a 200, or a 503 that says what is known and, if nothing was done, when to retry. */
 export function expectClear(answers: readonly TroubleAnswer[]): void {
   for (const { status, code, retryAfter } of answers) {
     if (status === 200) continue;
@@ -18,7 +18,7 @@ export const acceptedIds = (answers: readonly TroubleAnswer[]): string[] =>
   answers.flatMap(({ status, messageId }) => (status === 200 && messageId !== undefined ? [messageId] : []));
 
 /**
- * Fails unless all messages are delivered, everything that was accepted is stored, and exactly what is stored was paid for. `db`
+ * Fails unless all messages are delivered, everything accepted is stored, and exactly what is stored was paid for. `db`
  * is a connection without trouble.
  */
 export async function expectWhole(world: TroubleWorld, db: Db, answers: readonly TroubleAnswer[]): Promise<void> {

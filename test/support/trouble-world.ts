@@ -24,16 +24,15 @@ export interface TroubleAnswer {
   readonly messageId: string | undefined;
 }
 
-/** A gateway, an SMPP worker and a carrier. Their only connection to the store may be disturbed by a test. */
+/** A gateway, an SMPP worker and a carrier, whose only connection to the store may be disturbed by a test. */
 export interface TroubleWorld {
   readonly smsc: Smsc;
-  /** Sends a message, each to a new number. */
   send(): Promise<TroubleAnswer>;
-  /** HTTP status of a path without a key. */
+  /** The HTTP status of a path without a key. */
   statusOf(path: string): Promise<number>;
   /** deliver_sm that the worker refused because it could not store them. */
   refusedReceipts(): number;
-  /** After the maintenance: what is stored, also as lines of the queue only, what the account was charged, and the ledger's problems. */
+  /** After the maintenance: stored messages (also lines of the queue), the charge, and the ledger's problems. */
   audit(
     db: Db,
   ): Promise<{ readonly messages: MessageDocument[]; readonly charged: number; readonly problems: unknown }>;
@@ -44,10 +43,10 @@ const CREDITS = 100_000;
 const FINISH_AFTER_MS = 120_000;
 const DELIVER_RESP = 0x80000005;
 const QUEUE_FULL = 0x14;
-/** A request may wait for several answers of a slow store. After this time it counts as never answered. */
+/** A request may wait for several answers of a slow store. Later it counts as unanswered. */
 const ANSWER_MS = 60_000;
 
-/** Receipts wait until the test releases them. `uri`: the store's address for the connection that may be disturbed. */
+/** Receipts wait until the test releases them. `uri`: the store's address for the disturbed connection. */
 export async function openTroubleWorld(uri: string, database: string): Promise<TroubleWorld> {
   const store = await connectStore({ mongodbUri: uri, dataDir: '', mongodbDatabase: database });
   const { db } = store;
@@ -75,7 +74,7 @@ export async function openTroubleWorld(uri: string, database: string): Promise<T
   const key = await makeKey(db, account, ['send', 'read'], undefined, 1_000_000);
   const worker = new SmppWorker({ db, clock, log: silentLog, metrics: new Metrics(), box, pollMs: 50 });
   worker.start();
-  // As in the product, an answer waits for nothing after the debit: the trouble may hold that up for as long as it lasts.
+  // As in the product, an answer waits for nothing after the debit, which trouble may delay for as long as it lasts.
   const accepter = new GroupAccepter({ db, clock, log: silentLog });
   const gateway = await openGateway(db, { accepter });
   return {

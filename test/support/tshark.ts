@@ -4,15 +4,14 @@ import { debianProgram } from './debian.ts';
 
 const execute = promisify(execFile);
 
-/** What tshark prints for the captures of a test. */
 const MAX_OUTPUT = 200_000_000;
 
-/** One packet that carries SMPP, in Wireshark's field names; a field that occurs more than once has all its values. */
+/** A packet with SMPP, in Wireshark's field names; repeated fields have all values. */
 export interface DissectedPacket {
   readonly frame: number;
-  /** The column that a person reads: `Submit_sm`. */
+  /** The column for people: `Submit_sm`. */
   readonly info: string;
-  /** `smpp.*` and others that were asked for; empty when absent. */
+  /** `smpp.*` and other requested fields; empty if absent. */
   readonly fields: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -25,11 +24,11 @@ export interface MalformedPacket {
 
 export interface Dissection {
   readonly pdus: DissectedPacket[];
-  /** What tshark calls malformed, warns of, or cannot read as SMPP at all (an unknown command, a length below 16). */
+  /** What tshark calls malformed, warns of, or cannot read as SMPP (an unknown command, a length below 16). */
   readonly malformed: MalformedPacket[];
 }
 
-/** Fields that are always read, besides those that a test asks for. */
+/** Fields that are always read. */
 const FIELDS = ['smpp.command_id', 'smpp.command_status', 'smpp.sequence_number', 'smpp.command_length'];
 
 const FACTS = [
@@ -44,12 +43,12 @@ const FACTS = [
 /** Expert severities from warning upwards (Wireshark's epan/proto.h). */
 const WARNING = 0x00600000;
 
-/** Separates the values of one field. It occurs in no number, and in no text that these tests send. */
+/** Separates a field's values. It occurs in no number and no text of these tests. */
 const SEPARATOR = '\u001f';
 
 /**
- * Has tshark, an SMPP implementation that others wrote, read a capture. `fields` are more of Wireshark's field names,
- * as `smpp.destination_addr`. Packets that merely continue a long PDU are part of the packet that ends it.
+ * Has tshark, a foreign implementation of SMPP, read a capture. `fields` are more of Wireshark's field names, such as
+ * `smpp.destination_addr`. A packet that continues a long PDU belongs to the packet that ends it.
  */
 export async function dissect(pcapFile: string, port: number, fields: readonly string[] = []): Promise<Dissection> {
   const tshark = await debianProgram('tshark', 'tshark');

@@ -1,15 +1,14 @@
-/** What a suite has opened, in its order. */
 const closers = new WeakMap<object, (() => unknown)[]>();
 
-/** A part of a world, which a hook opens. Throws when it is read earlier, while the tests are only described. */
+/** A part that a hook opens. Throws if it is read earlier, while the tests are only described. */
 export function opened<T>(part: T | undefined): T {
   if (part === undefined) throw new Error('a hook opens it: read it in hooks and tests only');
   return part;
 }
 
 /**
- * For the body of a `describe`: opens a part before its tests and the hooks below, and closes it behind every other hook of the suite,
- * the last one opened first. What it returns stands for the part and may be read in hooks and tests only.
+ * For the body of a `describe`: opens a part before its tests and later hooks, and closes it after all other hooks,
+ * last opened first. The result stands for the part and may be read in hooks and tests only.
  */
 export function use<T extends { close(): unknown }>(open: () => Promise<T>): T;
 export function use<T extends object>(open: () => Promise<T>, close: (part: T) => unknown): T;
@@ -27,12 +26,12 @@ export function use<T extends { close?(): unknown }>(
     toClose.push(() => close(made));
     if (closers.has(suite)) return;
     closers.set(suite, toClose);
-    // Added now, it comes behind the hooks that the suite's body has added: what they close may still use these parts.
+    // Added now, it follows the hooks that the suite's body has added: these may still use the parts.
     suite.afterAll(async () => {
       for (const closePart of toClose.splice(0).reverse()) await closePart();
     });
   });
-  // It stands for the part, whose methods run on the part itself: a proxy has none of its private members.
+  // Methods run on the part itself, because a proxy lacks its private members.
   return new Proxy({} as T, {
     get(_, name) {
       const whole = opened(part);

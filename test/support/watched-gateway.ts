@@ -1,8 +1,8 @@
 import '../../gateway/main.ts';
 
 /**
- * A gateway process that tells, whenever it is sent a message, how many milliseconds its event loop was held at most since the
- * message before. What counts is the time in which the process worked: on a busy machine it waits for the processor, too.
+ * A gateway process that answers each message with the longest hold of its event loop since the last one, in
+ * milliseconds. Only time in which it worked counts, not waits for the processor.
  */
 let heldMs = 0;
 let beforeMs = performance.now();
@@ -16,7 +16,7 @@ setInterval(() => {
   before = now;
 }, 1);
 process.on('message', () => {
-  // The hold that is being measured is known when the loop comes round.
+  // The current hold is known when the loop comes round.
   setTimeout(() => {
     process.send?.(heldMs);
     heldMs = 0;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { builtProduct } from './built.ts';
 import type { UsedStore } from './store.ts';
 
-/** Real processes of a worker, on a test's store, to be killed. */
+/** Real worker processes on a test's store, to be killed. */
 export class WorkerProcesses {
   readonly #worker: string;
   readonly #children = new Set<ChildProcess>();
@@ -12,7 +12,6 @@ export class WorkerProcesses {
     this.#worker = worker;
   }
 
-  /** Resolves when it is ready. */
   async start(store: UsedStore, settings: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
     const own = {
       HARKARA_MONGODB_URI: store.uri,

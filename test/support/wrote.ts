@@ -7,14 +7,14 @@ import { NUMBER } from './chatapp.ts';
 interface Wrote {
   readonly customer: string;
   readonly body: string;
-  /** Members of a message that is no text, as the provider posts them. */
+  /** Members of a message that is not text, as the provider posts them. */
   readonly message?: Readonly<Record<string, unknown>>;
   readonly minutesAgo?: number;
 }
 
 const MINUTE_MS = 60_000;
 
-/** Stores a chat-app message that a customer wrote, with the session that it opens. Gives its id. */
+/** Stores a customer's chat-app message with the session that it opens. Returns its id. */
 export async function wrote(
   db: Db,
   account: AccountId,

@@ -2,7 +2,6 @@ import type { RequestRecord, ResultRecord } from './fields.ts';
 
 export type Scope = 'send' | 'read' | 'manage';
 
-/** A row of "Endpoints". */
 export interface EndpointRow {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
@@ -10,8 +9,8 @@ export interface EndpointRow {
   readonly response: ResultRecord;
   /** Members that decisions.md adds to the response, or allows. */
   readonly extras: readonly string[];
-  /** What a key needs (decisions.md, Keys and limits): all scopes of one of these lists. */
+  /** The scopes that a key needs (decisions.md, Keys and limits): all of one of these lists. */
   readonly scopes: readonly (readonly Scope[])[];
-  /** It costs credits: an account without any is refused with 403. */
+  /** Costs credits: an account without any is refused with 403. */
   readonly charged: boolean;
 }

@@ -1,6 +1,5 @@
 import type { EndpointRow } from './endpoint.ts';
 
-/** "Endpoints", SMS channel. */
 export const SMS_ENDPOINTS: readonly EndpointRow[] = [
   {
     method: 'POST',
@@ -67,7 +66,7 @@ export const SMS_ENDPOINTS: readonly EndpointRow[] = [
   },
 ];
 
-/** What decisions.md adds at a path of the table. */
+/** Methods that decisions.md adds to paths of the table. */
 export const EXTENSIONS: readonly { readonly method: string; readonly path: string }[] = [
   { method: 'GET', path: '/v2/schedule/{schedule_id}' },
 ];

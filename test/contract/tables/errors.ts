@@ -1,8 +1,8 @@
-/** "Errors": a status and the conditions that cause it. Which `code` belongs to which condition: decisions.md, Errors. */
+/** "Errors": a status and its conditions. decisions.md (Errors) gives each condition's `code`. */
 export interface ErrorRow {
   readonly status: number;
   readonly meaning: string;
-  /** Conditions that the walk can cause, and the `code` of the answer. Empty for a success, and for 429 and 500. */
+  /** Conditions that the walk can cause, with the answer's `code`. Empty for a success, and for 429 and 500. */
   readonly conditions: readonly { readonly when: Condition; readonly code: string }[];
 }
 

@@ -1,15 +1,15 @@
 import type { Field } from './fields.ts';
 
-/** A row of "Event kinds", and the payload's members in their order. */
+/** A row of "Event kinds" with the payload's members in order. */
 export interface EventRow {
   readonly event: string;
   readonly channel: 'sms' | 'chatapp';
-  /** What causes it: a message to a number with these last digits, to `any` other number, or that the customer `writes`. */
+  /** The cause: a message to a number with these last digits, to `any` other one, or a customer who `writes`. */
   readonly cause: string;
   readonly payload: readonly Field[];
 }
 
-/** The shape of the events that the specification does not show (decisions.md, Webhooks). */
+/** The shape of events that the specification does not show (decisions.md, Webhooks). */
 function common(event: string, more: readonly Field[] = []): readonly Field[] {
   return [
     { name: 'event', type: 'string', values: [event] },
@@ -38,7 +38,6 @@ const DELIVERED: readonly Field[] = [
   { name: 'timestamp', type: 'timestamp' },
 ];
 
-/** "Payload of message.received". */
 const RECEIVED: readonly Field[] = [
   { name: 'event', type: 'string', values: ['message.received'] },
   { name: 'from', type: 'phone' },
@@ -63,12 +62,12 @@ export const EVENT_KINDS: readonly EventRow[] = [
   },
 ];
 
-/** What a customer may send: `message.received` has the type's own members below its name (decisions.md, Webhooks). */
+/** Types of customers' messages: `message.received` has the type's members below its name (decisions.md, Webhooks). */
 export const INBOUND_TYPES: readonly {
   readonly type: string;
   readonly message: Readonly<Record<string, unknown>>;
   readonly body: string;
-  /** The member that this type has beside the usual six. */
+  /** The type's own member beside the usual six. */
   readonly own?: string;
 }[] = [
   { type: 'text', message: { type: 'text', text: { body: 'Where is it?' } }, body: 'Where is it?' },

@@ -1,19 +1,18 @@
 /**
- * "Resources and their fields", a record each, members in the specification's order. What the request tables do not show (which
- * fields are required, what a phone number is) is decisions.md, Requests and Chat-app.
+ * "Resources and their fields", members in the specification's order. Required fields and the form of phone numbers are
+ * in decisions.md, Requests and Chat-app.
  */
 export type FieldType = 'string' | 'phone' | 'url' | 'integer' | 'timestamp' | 'date' | 'array';
 
 export interface Field {
   readonly name: string;
   readonly type: FieldType;
-  /** The only values it may have. */
   readonly values?: readonly string[];
   /** What an array holds: strings, phone numbers, or records. */
   readonly of?: 'string' | 'phone' | readonly Field[];
-  /** Of requests: may be left out. Of results: null while it is not known yet. */
+  /** In requests: may be left out. In results: null while unknown. */
   readonly optional?: true;
-  /** Of requests: what another field names decides whether it is required (`params`: the template). */
+  /** In requests: whether it is required depends on another field (`params`: on the template). */
   readonly dependent?: true;
 }
 
@@ -140,7 +139,7 @@ export const RESULTS = {
 export type RequestRecord = keyof typeof REQUESTS;
 export type ResultRecord = keyof typeof RESULTS;
 
-/** Every answer that is no success (decisions.md, Errors). */
+/** Every error answer (decisions.md, Errors). */
 export const PROBLEM: readonly Field[] = [
   { name: 'type', type: 'string' },
   { name: 'title', type: 'string' },

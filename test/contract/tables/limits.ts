@@ -1,7 +1,4 @@
-/**
- * "Limits": the values of the specification. "Template review time" is the provider's and takes no part in the API: a template
- * under review is refused (errors.ts).
- */
+/** "Limits", except "Template review time", which is the provider's (errors.ts: a template under review). */
 export const LIMITS = {
   requestRate: { value: 1_000, unit: 'requests a minute and API key', exceeding: 429 },
   bulkRecipients: { value: 10_000, unit: 'recipients of POST /v2/send-bulk', exceeding: 400 },

@@ -1,4 +1,4 @@
-/** "Supported media types (chat-app)", and the `type` each goes under; stickers are WebP at the provider. */
+/** "Supported media types (chat-app)" with their `type`; stickers are WebP at the provider. */
 export const MEDIA_TYPES: readonly { readonly type: string; readonly formats: readonly string[] }[] = [
   { type: 'image', formats: ['jpg', 'jpeg', 'png'] },
   { type: 'video', formats: ['mp4'] },

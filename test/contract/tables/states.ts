@@ -3,9 +3,9 @@ export interface StateRow {
   readonly channel: 'sms' | 'chatapp';
   /** Last digits of the recipient (docs/magic-numbers.md). */
   readonly ending: string;
-  /** The states that it goes through; it stays in the last one. */
+  /** Its states in order; it stays in the last one. */
   readonly path: readonly string[];
-  /** No carrier took any part: the credit comes back. */
+  /** No carrier accepted any part, so the credit comes back. */
   readonly refunded?: true;
 }
 
@@ -23,5 +23,4 @@ export const MESSAGE_STATES: readonly StateRow[] = [
   { channel: 'chatapp', ending: '302', path: ['queued', 'rejected'] },
 ];
 
-/** States of a scheduled message. */
 export const SCHEDULE_STATES = ['scheduled', 'sending', 'sent', 'cancelled'] as const;

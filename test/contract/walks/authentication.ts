@@ -3,7 +3,7 @@ import { CHATAPP_ENDPOINTS } from '../tables/endpoints-chatapp.ts';
 import { SMS_ENDPOINTS } from '../tables/endpoints-sms.ts';
 import type { World } from '../world.ts';
 
-/** The rules of "Authentication" that are not about one row. What a row answers without a key or to a wrong key: endpoints.ts. */
+/** Rules of "Authentication" beyond single rows. endpoints.ts tests each row without a key and with a wrong one. */
 export function walkAuthentication(world: () => World): void {
   it('the same key opens all endpoints of both channels', async () => {
     for (const row of [...SMS_ENDPOINTS, ...CHATAPP_ENDPOINTS]) {

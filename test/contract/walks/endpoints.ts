@@ -10,7 +10,7 @@ const ROWS: readonly EndpointRow[] = [...SMS_ENDPOINTS, ...CHATAPP_ENDPOINTS];
 const SCOPES: readonly Scope[] = ['send', 'read', 'manage'];
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-/** Every row of both "Endpoints" tables: its path and method, its answer, its fields, and the refusal of anything else. */
+/** Every row of both "Endpoints" tables: path, method, answer, fields, and the refusal of anything else. */
 export function walkEndpoints(world: () => World): void {
   for (const row of ROWS) {
     describe(`${row.method} ${row.path}`, () => {
@@ -162,7 +162,6 @@ function walkFields(row: EndpointRow, fields: readonly Field[], world: () => Wor
   });
 }
 
-/** Values that must be refused in place of a good value. */
 function wrongValues({ type, values, of }: Field): readonly unknown[] {
   const noString = [null, 7, true, [], {}, { $gt: '' }, '', '\ud800'];
   switch (type) {

@@ -3,7 +3,7 @@ import { expectProblem } from '../shape.ts';
 import { type Condition, ERRORS } from '../tables/errors.ts';
 import type { World } from '../world.ts';
 
-/** Every row of "Errors", by each condition that a caller can bring about. */
+/** Every row of "Errors", by each condition that a caller can cause. */
 export function walkErrors(world: () => World): void {
   for (const { status, meaning, conditions } of ERRORS) {
     for (const { when, code } of conditions) {
@@ -58,7 +58,7 @@ function get({ client, key }: World, path: string, asKey = key): Promise<Answer>
   return client.call({ method: 'GET', path, key: asKey });
 }
 
-/** An id of the same shape that nobody has. */
+/** An unused id of the same form. */
 function unlike(id: string): string {
   return id.slice(0, -4) + (id.endsWith('0000') ? '1111' : '0000');
 }

@@ -6,10 +6,10 @@ import { SETTLE_MS, type World } from '../world.ts';
 
 const RECEIVED = EVENT_KINDS.find(({ event }) => event === 'message.received')?.payload ?? [];
 
-/** Beside what the specification has: which of the account's numbers, and who the customer is. */
+/** Members beyond the specification: the account's number, and who the customer is. */
 const BESIDE = ['from', 'to', 'customer'];
 
-/** Every row of "Event kinds": it is caused, arrives at the channel's endpoint, signed, with its members in their order. */
+/** Every row of "Event kinds": caused, then received at the channel's endpoint, signed, with members in order. */
 export function walkEvents(world: () => World): void {
   for (const row of EVENT_KINDS) {
     it(`${row.event} (${row.channel}): signed, exactly the members ${row.payload.map(({ name }) => name).join(', ')}`, async () => {
@@ -65,7 +65,7 @@ export function walkEvents(world: () => World): void {
         key,
         body: { url: `${receiver.url}/registered`, events: ['message.received'] },
       });
-    // After this first event the processes remember the account's endpoints as they were before the registration.
+    // After this event the processes have cached the account's endpoints as they were before the registration.
     provider?.says('919876500962', 'Is it open?');
     await posted(world(), '/chatapp', 'message.received', '919876500962');
     const first = await register();
@@ -101,7 +101,7 @@ export function walkEvents(world: () => World): void {
   });
 }
 
-/** Causes the event. Returns what identifies it among others: the message's id, or the number of the customer who wrote. */
+/** Returns what identifies the event: the message's id, or the number of the customer who wrote. */
 async function cause({ channel, cause, event }: EventRow, { client, key, product }: World): Promise<string> {
   if (cause === 'writes') {
     product.provider?.says('919876500971', 'Hello?');
@@ -139,7 +139,7 @@ function posted({ product }: World, path: string, event: string, subject: string
   });
 }
 
-/** Expects a signature by Standard Webhooks. The receiver has verified it with the package of that name. */
+/** Expects a signature by Standard Webhooks, which the receiver has verified with the package of that name. */
 function expectSigned({ headers, id, signature, at }: ReceivedWebhook): void {
   expect(signature).to.equal('valid');
   expect(id).to.match(/^evt_/);

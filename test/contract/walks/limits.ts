@@ -76,7 +76,7 @@ export function walkLimits(world: () => World): void {
       const headers = { Authorization: `Bearer ${key}` };
       return many.send({ url: `${product.url}/v2/balance`, method: 'GET', headers });
     };
-    // The first request begins the window; all others come within its minute.
+    // The first request begins the window; all others fall into its minute.
     const first = await ask();
 
     const others = await Promise.all(Array.from({ length: requestRate.value + 49 }, ask));
@@ -95,7 +95,7 @@ export function walkLimits(world: () => World): void {
   });
 }
 
-/** The limit of a key is one for all endpoints, so a send is refused too. The account's other keys are not refused anything. */
+/** All endpoints share a key's limit, so a send is refused too. The account's other keys are not refused. */
 async function expectOnlyThisKey(world: World, key: string): Promise<void> {
   const { client } = world;
   const body = { to: '919876500996', message: 'Too many', sender: 'HARKRA' };
@@ -108,7 +108,7 @@ async function expectOnlyThisKey(world: World, key: string): Promise<void> {
   expect(other.status).to.equal(200);
 }
 
-/** Has a customer write so long ago, then sends the customer a free-form text. */
+/** Has a customer write that long ago, then sends the customer a free-form text. */
 async function writesAndIsAnswered({ client, key, product }: World, customer: string, agoMs: number): Promise<Answer> {
   const timestamp = String(Math.floor((Date.now() - agoMs) / 1000));
   product.provider?.sends(customer, { type: 'text', text: { body: 'Hello?' }, timestamp });

@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually.ts';
 import { printedWalk } from '../../support/printed-walk.ts';
 import { SETTLE_MS, type World } from '../world.ts';
 
-/** What `npm start` prints for a newcomer to paste, line by line. */
+/** The commands that `npm start` prints, line by line. */
 export function walkPrinted(world: () => World): void {
   it('an SMS and its status', async () => {
     const text = await printedWalk(world().product);

@@ -6,7 +6,7 @@ import { SCHEDULE_STATES } from '../tables/states.ts';
 import { SETTLE_MS, type World } from '../world.ts';
 import { balance } from './states.ts';
 
-/** "Scheduled message" and its DELETE, from the booking to either end. */
+/** "Scheduled message" and its DELETE, from the booking to its release or cancellation. */
 export function walkSchedules(world: () => World): void {
   // Nobody else spends the credits of this account.
   const call = (method: string, path: string, body?: object): Promise<Answer> =>

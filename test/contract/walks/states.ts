@@ -4,7 +4,7 @@ import { TIMESTAMP } from '../shape.ts';
 import { MESSAGE_STATES } from '../tables/states.ts';
 import { SETTLE_MS, type World } from '../world.ts';
 
-/** Every way through the states, as the status endpoint tells it. */
+/** Every path through the states, seen through the status endpoint. */
 export function walkStates(world: () => World): void {
   for (const { channel, ending, path, refunded } of MESSAGE_STATES) {
     it(`${channel}: ${path.join(' → ')}${refunded ? ', and the credit comes back' : ''}`, async () => {
@@ -55,7 +55,6 @@ function statusesOf({ timeline }: Answer['body']): string[] {
   });
 }
 
-/** Of the key's account. */
 export async function balance({ client }: World, key: string): Promise<number> {
   return Number((await client.call({ method: 'GET', path: '/v2/balance', key })).body.balance);
 }

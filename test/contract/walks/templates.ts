@@ -2,7 +2,7 @@ import { expectRecord } from '../shape.ts';
 import { RESULTS } from '../tables/fields.ts';
 import type { World } from '../world.ts';
 
-/** "DLT template" and "Chat-app template": their lists, which are not empty, and a text that fits a DLT template. */
+/** "DLT template" and "Chat-app template": their lists, and a text that fits a DLT template. */
 export function walkTemplates(world: () => World): void {
   it('GET /v2/templates has the approved DLT templates, slots as {#var#}', async () => {
     const { client, dlt } = world();

@@ -5,9 +5,8 @@ import { SENDING } from './sending.ts';
 import { WORK } from './work.ts';
 
 /**
- * Faults that a MongoDB deployment can have, at every command of the work that changes money, messages and leases. Some come
- * before the store has the command; the others leave the driver without an answer that says whether it was done
- * (docs/decisions/0030).
+ * Faults of a MongoDB deployment at every command of work that changes money, messages and leases. Some come before the
+ * store has the command; the others leave open whether it was done (docs/decisions/0030).
  */
 describe('a fault of the store at each command', function () {
   this.timeout(180_000);

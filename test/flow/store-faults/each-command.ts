@@ -21,21 +21,20 @@ import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.t
 import { doneLate, rolledBack } from '../../support/mongo-wire/undo.ts';
 import type { UsedStore } from '../../support/store.ts';
 
-/** A piece of work of the product, on data of its own. */
+/** Work of the product on its own data. */
 export interface Scenario {
   readonly name: string;
-  /** `faulty` is the connection of the process that does the work; `db` is one without faults. */
+  /** The process that does the work uses `faulty`; `db` has no faults. */
   open(db: Db, faulty: Db): Promise<Work>;
 }
 
 export interface Work {
-  /** Does the work as the product does: what the product repeats is repeated. */
+  /** Does the work with the product's own repeats. */
   act(): Promise<void>;
-  /** Fails if after the work, whatever went wrong in it, something is lost or there twice, or a credit is not accounted for. */
+  /** Fails if something is lost or doubled, or a credit is not accounted for, whatever went wrong in the work. */
   expectWhole(): Promise<void>;
 }
 
-/** One command of a piece of work: the nth (from 0) of its name for that collection. */
 interface Place {
   readonly command: string;
   readonly collection: string;
@@ -43,22 +42,22 @@ interface Place {
   readonly statements: number;
 }
 
-/** What can become of a command, by the name of the fault. */
+/** Handlers by the fault's name. */
 type Fates = Readonly<Record<string, (tools: Tools) => Handler>>;
 
 interface Tools {
-  /** A way to the command's database without faults. */
+  /** The same database without faults. */
   readonly db: Db;
-  /** Puts off something until the work is over. */
+  /** Postpones something until the work is over. */
   readonly late: (work: () => Promise<unknown>) => void;
 }
 
-/** Faults after which the driver does not repeat a read by itself. */
+/** Faults after which the driver does not repeat a read. */
 const READ: Fates = {
   'refused: overloaded': () => refused('IngressRequestRateLimitExceeded'),
   'cut off before': () => cutBefore,
 };
-/** One of each kind: surely not done; done without an answer; done but perhaps not for good; rolled back; still on its way. */
+/** One of each kind: not done; done without an answer; perhaps not durable; rolled back; in progress. */
 const WRITTEN: Fates = {
   'refused: not primary': () => refused('NotWritablePrimary'),
   'done and cut off': () => cutAfter,
@@ -67,7 +66,7 @@ const WRITTEN: Fates = {
   'rolled back and cut off': ({ db }) => rolledBack(db, 'cut'),
   'cut off, and done after all else': ({ db, late }) => doneLate(db, late),
 };
-/** Faults that differ from those above only in their code. */
+/** The same faults with other codes. */
 const MORE: Fates = {
   ...READ,
   'refused: interrupted': () => refused('InterruptedDueToReplStateChange'),
@@ -79,7 +78,7 @@ const HALF: Fates = {
   'half done and interrupted': () => halfDone('all'),
 };
 
-/** Answers of a server in trouble that nobody has in a list, to a read and to a write. */
+/** Unlisted answers of a server in trouble, to a read and to a write. */
 const FOREIGN_READ: Fates = {
   'answered with 50463173': () => answered(foreign(50_463_173)),
   'answered without a code': () => answered(foreign(undefined)),
@@ -93,14 +92,11 @@ const FOREIGN_WRITTEN: Fates = {
 };
 type Faults = 'some' | 'all' | 'foreign';
 
-/** Pieces of work at a time. Most of the time they wait for a driver that looks for its server again. */
+/** Parallel work, which mostly waits for a driver that looks for its server again. */
 const LANES = 4;
 const PATIENCE_MS = 60_000;
 
-/**
- * Does the work once for each pair of one of its commands and a fault, which happens at that command. Resolves with the number of
- * such cases; rejects with all that went wrong.
- */
+/** Each fault at each command. Resolves with the number of cases; rejects with all that went wrong. */
 export async function faultAtEachCommand(
   store: UsedStore,
   scenario: Scenario,
@@ -133,13 +129,12 @@ export async function faultAtEachCommand(
 }
 
 function fatesOf({ command, nth, statements }: Place, codes: Faults) {
-  // Of equal reads only the first is tried: after a fault all of the work that it belongs to is repeated.
+  // Only the first of equal reads: a fault repeats all of its work.
   if (!WRITES.has(command)) return nth === 0 ? Object.entries(codes === 'foreign' ? FOREIGN_READ : READ) : [];
   if (codes === 'foreign') return Object.entries(FOREIGN_WRITTEN);
   return Object.entries({ ...WRITTEN, ...(codes === 'all' ? MORE : {}), ...(statements > 1 ? HALF : {}) });
 }
 
-/** A way to the store with faults. */
 interface Lane {
   readonly proxy: WireProxy;
   readonly db: Db;
@@ -148,7 +143,7 @@ interface Lane {
   close(): Promise<void>;
 }
 
-/** Each lane has a database of its own: the maintenance of one must not finish what another is working on. */
+/** Each lane has its own database: its maintenance must not finish another lane's work. */
 async function openLane({ uri, db: { databaseName } }: UsedStore, lane: number): Promise<Lane> {
   const proxy = await startWireProxy(uri);
   const to = { dataDir: '', mongodbDatabase: `${databaseName}_${lane}` };
@@ -168,7 +163,7 @@ async function openLane({ uri, db: { databaseName } }: UsedStore, lane: number):
   };
 }
 
-/** The commands of the work when all goes well. */
+/** The commands of the work without faults. */
 async function placesOf(scenario: Scenario, { proxy, db, faulty }: Lane): Promise<readonly Place[]> {
   const places: Place[] = [];
   const { act, expectWhole } = await scenario.open(db, faulty);
@@ -198,7 +193,7 @@ async function tryOne(
   late: readonly (() => Promise<unknown>)[],
 ): Promise<string | undefined> {
   try {
-    // After the case before, this lane's driver may still be looking for its server.
+    // The driver may still be looking for its server after the previous case.
     await untilDone(() => faulty.command({ ping: 1 }));
     const { act, expectWhole } = await scenario.open(db, faulty);
     const played: Promise<void>[] = [];
@@ -211,7 +206,7 @@ async function tryOne(
     await act();
     injected.end();
     if (injected.met === 0) return 'the command did not come';
-    // The work may have read a write that is still being rolled back. On a replica set, later writes would not stay either.
+    // The work may have read a write that is being rolled back. On a replica set later writes would be lost too.
     await Promise.all(played);
     for (const work of late) await work();
     await expectWhole();
@@ -221,7 +216,7 @@ async function tryOne(
   return undefined;
 }
 
-/** Repeats the work until the store takes it, as a worker does with work that may be repeated. */
+/** Repeats the work until the store accepts it, as a worker repeats idempotent work. */
 export async function untilDone<T>(work: () => Promise<T>): Promise<T> {
   const done = await eventually(async () => ({ value: await work() }), 'it is done', PATIENCE_MS);
   return done.value;

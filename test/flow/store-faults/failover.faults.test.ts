@@ -7,7 +7,7 @@ import { openTroubleWorld, type TroubleAnswer, type TroubleWorld } from '../../s
 const CALLERS = 6;
 const PATIENCE_MS = 120_000;
 
-/** The gateway, the SMPP worker and a carrier on a replica set whose primary changes while requests come. */
+/** Gateway, SMPP worker and carrier on a replica set whose primary changes under requests. */
 describe('when the primary of a replica set changes', function () {
   this.timeout(PATIENCE_MS * 3);
   let store: TestStore;
@@ -34,7 +34,7 @@ describe('when the primary of a replica set changes', function () {
     const wanted = count() + by;
     return eventually(() => count() >= wanted, what, PATIENCE_MS);
   };
-  /** Requests one after the other from each caller, while the primary changes. */
+  /** Each caller sends one request after the other while the primary changes. */
   async function underLoad(change: () => Promise<unknown>): Promise<void> {
     world.smsc.release();
     const callers = Array.from({ length: CALLERS }, async () => {
@@ -82,7 +82,7 @@ describe('when the primary of a replica set changes', function () {
     await underLoad(async () => {
       set.isolate();
       set.elect();
-      // All requests may be waiting for the old primary. But the worker asks for messages, and so it hears of the new one.
+      // All requests may wait for the old primary, but the worker's queries find the new one.
       await more(() => set.taken[1] ?? 0, 'the new primary is asked');
       set.heal();
     });

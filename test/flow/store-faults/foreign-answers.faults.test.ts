@@ -34,7 +34,6 @@ interface Call {
   body?(): string;
 }
 
-/** A gateway whose store answers single commands with codes that are in no list. */
 describe('a request, when the store answers with a code that nobody knows', function () {
   this.timeout(300_000);
   const store = useStore();
@@ -102,7 +101,7 @@ describe('a request, when the store answers with a code that nobody knows', func
     return { status: answer.status, text, id };
   };
 
-  /** The commands of a call when all is well, by name and collection. */
+  /** The commands of a call without faults, by name and collection. */
   async function placesOf(call: Call) {
     const places = new Map<string, { readonly command: string; readonly collection: string }>();
     const watched = proxy.inject({

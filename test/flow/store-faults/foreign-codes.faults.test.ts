@@ -4,10 +4,7 @@ import { ACCEPTING, MONEY } from './money.ts';
 import { SENDING } from './sending.ts';
 import { WORK } from './work.ts';
 
-/**
- * Answers of a store in trouble with codes that are in no list, or without any, at every command of the work that changes money,
- * messages and leases (docs/decisions/0003).
- */
+/** Unlisted codes, or none, at every command that changes money, messages and leases (docs/decisions/0003). */
 describe('an answer that nobody knows at each command', function () {
   this.timeout(180_000);
   const store = useStore();

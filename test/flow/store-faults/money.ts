@@ -24,7 +24,7 @@ const CREDITS = 100;
 const clock = systemClock;
 const log = silentLog;
 
-/** `nothing`: it threw an error of the store, which means that nothing happened. */
+/** `nothing`: it threw a store error that means no effect. */
 type Answer = 'accepted' | 'unknown' | 'nothing';
 
 async function answerOf(outcome: Promise<{ readonly kind: string }>): Promise<Answer> {
@@ -38,7 +38,7 @@ async function answerOf(outcome: Promise<{ readonly kind: string }>): Promise<An
   }
 }
 
-/** Finishes what is still pending, by a clock that is so far ahead that no process can be working on it any more. */
+/** Finishes pending work by a clock so far ahead that no process can still be working on it. */
 const recover = (db: Db) => finishPending(db, new ManualClock(new Date(Date.now() + 120_000)));
 
 /** The ledger is whole, nothing is pending, and the account was charged this. */
@@ -49,7 +49,7 @@ async function expectCharged(db: Db, account: AccountId, charged: number): Promi
   expect(stored?.pending ?? {}, 'nothing is pending').to.deep.equal({});
 }
 
-/** Fails if the answer was not true, or if the work is not wholly paid for and stored, or neither. */
+/** Fails if the answer was wrong, or if the work is only partly paid for and stored. */
 async function expectAnswered(
   db: Db,
   account: AccountId,
@@ -85,7 +85,7 @@ export const ACCEPTING: Scenario = {
   },
 };
 
-/** The ledger entry follows the answer. Its process repeats it for some seconds, and then leaves it to the maintenance. */
+/** The ledger entry follows the answer. Its process retries for some seconds, then leaves it to the maintenance. */
 const untilEntered = (db: Db, account: AccountId): Promise<unknown> =>
   untilDone(async () => expect(await db.collection('ledger').countDocuments({ account, reason: 'send' })).to.equal(1));
 
@@ -193,7 +193,7 @@ const finishingSent: Scenario = {
     const account = await makeAccount(db, CREDITS);
     await new GroupAccepter({ db, clock, log }).accept(account, [makeDraft(), makeDraft()]);
     await untilEntered(db, account);
-    // As if the process had died between the lines and the ledger, and both were sent before the maintenance.
+    // As if the process had died between lines and ledger, and both were sent before the maintenance ran.
     await db.collection('ledger').deleteMany({ account, reason: 'send' });
     const sent = (await claimAll(db, account)).map((message) => ({ ...message, state: 'sent' as const, v: 2 }));
     await insertNew(db, 'messages', sent);

@@ -37,14 +37,14 @@ export async function expectBalance(db: Db, account: AccountId, balance: number)
 export const messagesOf = (db: Db, filter: { readonly account: AccountId }): Promise<MessageDocument[]> =>
   db.collection<MessageDocument>('messages').find(filter).sort({ _id: 1 }).toArray();
 
-/** For the lines of one case, so that its claimer takes nothing of other cases. */
+/** A path for one case, so that its claimer takes nothing of other cases. */
 const newPath = (): string => `path ${newId('req')}`;
 
 function makeLines(account: AccountId, path: string): MessageDocument[] {
   return Array.from({ length: 4 }, () => makeMessage({ account, path, _id: newId('msg') }));
 }
 
-/** A claimer of a holder of the lease of carrier `c`, and a claim of it. */
+/** A claimer that holds the lease of carrier `c`, and a claim of it. */
 function claimerOf(db: Db, epoch: number, path: string) {
   const claimer = new Claimer({ db, clock, carrier: 'c', epoch, gates: openGates(db, clock), held: () => true });
   return { claimer, claim: () => claimer.claim({ messages: 100, segments: 100 }, { paths: [path], fromLane: 0 }) };
@@ -135,7 +135,6 @@ const written: Scenario = {
   },
 };
 
-/** What two accounts have paid for by one command. */
 function makePaid(path: string) {
   const group = newId('grp');
   return [newId('acc'), newId('acc')].map((account) => ({ group, messages: makeLines(account, path) }));
@@ -211,7 +210,7 @@ const takeOver: Scenario = {
     await enqueue(db, lines);
     await enqueueWritten(db, stored);
     const heads = await queueOf(db).find({ path }).toArray();
-    // It dies before it has stamped the messages that are stored.
+    // It dies before it has stamped the stored messages.
     const old = { id: newId('clm'), carrier: 'c', epoch: 1, at: clock.now() };
     await claimLines(
       db,
@@ -310,7 +309,7 @@ const settleUnborn: Scenario = {
         const again = claimerOf(db, 1, path);
         expect(idsOf(await again.claim()), 'what came back is claimed once').to.deep.equal(idsOf(claimed.slice(3)));
         expect(await again.claim()).to.deep.equal([]);
-        // A removal that was rolled back leaves a document with nothing to claim. The next holder removes it.
+        // A rolled-back removal leaves a document with nothing to claim. The next holder removes it.
         expect(await takeOverClaims(db, 'c', 2, clock.now())).to.equal(0);
         expect(await queueOf(db).countDocuments({ account, written: { $exists: false } })).to.equal(0);
       },

@@ -58,7 +58,7 @@ async function openBatch(db: Db): Promise<{ readonly account: AccountId; readonl
   return { account, id: batch._id };
 }
 
-/** Repeats a step, each time from what is stored, as the worker's rounds do. True when the batch has left these states. */
+/** Repeats a step from the stored state, as the worker's rounds do. True when the batch has left these states. */
 const rounds = (db: Db, id: BatchId, states: readonly string[], step: (batch: BatchDocument) => Promise<unknown>) =>
   untilDone(async () => {
     for (;;) {
@@ -123,7 +123,7 @@ const release: Scenario = {
       async act() {
         const later = new ManualClock(new Date());
         const turns = new DueTurns(faulty);
-        // A release that was claimed and not done is repeated some minutes later.
+        // A claimed but unfinished release is repeated some minutes later.
         await untilDone(async () => {
           later.turn(REDO_MS + 1);
           await releaseDue({ db: faulty, clock: later, turns }, later.now());

@@ -28,7 +28,7 @@ describe('every operation with `x-confirmed`', () => {
     return act === 'delete' ? sent : sent.send(body);
   };
 
-  /** Somebody whose session began long ago, with the things that paths name. */
+  /** A user whose session began long ago, with the things that paths name. */
   async function longSignedIn(role: Role) {
     const account = await makeAccount(store.db, 10);
     const { ids } = await makeOwnThings(store.db, account);
@@ -112,7 +112,7 @@ describe('every operation with `x-confirmed`', () => {
     expectProblem(await call('post', '/v2/session/confirm', bearer, { password: PASSWORD }), 'session_missing');
   });
 
-  /** All that is stored but what every request writes. */
+  /** Everything stored, except what each request writes. */
   async function contents(): Promise<object> {
     const skipped = new Set(['rate', 'sessions', 'key_uses', 'sign_in_failures', 'processes']);
     const names = (await store.db.listCollections().toArray())
@@ -125,12 +125,12 @@ describe('every operation with `x-confirmed`', () => {
   }
 });
 
-/** The routes that have `requireConfirmed` among their handlers. */
+/** Routes with `requireConfirmed` among their handlers. */
 function flaggedRoutes({ app }: UsedGateway): string[] {
   return app.router.stack.flatMap(({ route }) => {
     const path = route?.path.replaceAll(/:(\w+)/g, '{$1}');
     return (route?.stack ?? []).flatMap(
-      ({ handle, method }) => ((handle as unknown) === requireConfirmed ? [`${method} ${path}`] : []), // Express's type knows no context of ours
+      ({ handle, method }) => ((handle as unknown) === requireConfirmed ? [`${method} ${path}`] : []), // Express's types do not know our context
     );
   });
 }

@@ -9,7 +9,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { useStore } from '../../support/store.ts';
 
 const PLENTY = 1_000_000;
-/** A limit so low that no allowance is given: each event is counted by itself. */
+/** Too low for allowances: each event is counted by itself. */
 const FEW = 70;
 
 describe('rate counter', () => {
@@ -73,7 +73,7 @@ describe('rate counter', () => {
       await moveStart(key, ms);
       const counter = newCounter();
 
-      // Together with other keys it is counted by the grouped command, alone by an update of its own.
+      // With other keys it is counted by the grouped command, alone by its own update.
       const grouped = await Promise.all([key, ...others].map((one) => counter.count(one, FEW)));
       const alone = await counter.count(key, FEW);
 
@@ -86,7 +86,7 @@ describe('rate counter', () => {
     const counter = newCounter(clock);
     const key = newId('req');
     for (const rank of upTo(3)) expect((await counter.count(key, 3)).rank).to.equal(rank);
-    // Were the store asked, it would know nothing of the key and count from 1.
+    // The store would know nothing of the key and count from 1.
     await rate().deleteOne({ _id: key });
 
     clock.turn(WINDOW_MS / 2);
@@ -183,7 +183,7 @@ describe('rate counter', () => {
       await newCounter().count(key, PLENTY);
       const found = await rate().findOne({ _id: key });
       const [name = ''] = Object.keys(found?.window.by ?? {});
-      // In the new window this counter got 4 events, but the answer that said so was lost.
+      // This counter got 4 events in the new window, but that answer was lost.
       const by = { [name]: { granted: 1, allowance: 4, held: 4, count: 3_000 } };
       await rate().updateOne({ _id: key }, { $set: { window: { start: new Date(), count: 3_000, by, recall: true } } });
 
@@ -209,7 +209,7 @@ describe('rate counter', () => {
   });
 
   it('rejects when the store cannot be asked', async () => {
-    // Port 1 of this machine: nothing listens there.
+    // Nothing listens on port 1.
     const away = new MongoClient('mongodb://127.0.0.1:1/', { serverSelectionTimeoutMS: 50 });
     const counter = new RateCounter({ db: away.db('none'), clock: systemClock });
 
@@ -219,7 +219,6 @@ describe('rate counter', () => {
     await away.close();
   });
 
-  /** Changes the window as if it had begun `ms` later (negative: earlier). */
   async function moveStart(key: string, ms: number): Promise<void> {
     const { matchedCount } = await rate().updateOne({ _id: key }, [
       { $set: { 'window.start': msAfter('$window.start', ms) } },

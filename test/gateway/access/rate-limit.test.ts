@@ -171,7 +171,7 @@ describe('the rate limit', () => {
       .collection<RateDocument>('rate')
       .updateOne({ _id: id }, [{ $set: { 'window.start': msAfter('$window.start', -60_000) } }]);
 
-    // A third gateway: the other two know only the window before it was moved, and remember that the key has nothing left in it.
+    // A third gateway: the others remember the window before the shift, with nothing left for the key.
     const three = await openGateway(store.db);
     expect((await balance(three, key)).status).to.equal(200);
     await three.close();
@@ -200,10 +200,10 @@ describe('the rate limit', () => {
     const own = await openTestStore();
     const gateway = await openGateway(own.db, { config: { ...TEST_CONFIG, keyCacheMs: 60_000 } });
     const account = await makeAccount(own.db, 5);
-    // A limit so low that no allowance is given. Events of an allowance are counted already and would pass without the store.
+    // Too low for allowances, whose events are counted already and would pass without the store.
     const few = { account, name: 'few', scopes: ['send' as const], perMinute: 50 };
     const { key } = await createKey(own.db, systemClock, few);
-    // Refused for its body, so that nothing but the key and the count is asked of the store.
+    // Has an invalid body, so that only the key and the count need the store.
     const send = () => request(gateway.url).post('/v2/send').set('Authorization', `Bearer ${key}`).send({});
     expectProblem(await send(), 'invalid_request');
 

@@ -2,7 +2,7 @@ import { ReadQueue } from '../../../gateway/access/costly-reads.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-/** Reads that the test ends one by one. Remembers the order in which they began. */
+/** Reads that the test ends one by one, in the order in which they began. */
 class Reads {
   readonly begun: string[] = [];
   readonly #ends = new Map<string, () => void>();
@@ -20,7 +20,6 @@ class Reads {
     expect(this.begun).to.deep.equal(names);
   }
 
-  /** Ends a read that has begun. */
   end(name: string): void {
     this.#ends.get(name)?.();
   }

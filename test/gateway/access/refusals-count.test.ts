@@ -13,7 +13,7 @@ import { use } from '../../support/use.ts';
 const JSON_TYPE = 'Content-Type: application/json';
 const LONG = 'x'.repeat(70_000);
 
-/** Every way in which a request with a good key is refused: the request line, the headers beside the key, and the body. */
+/** Every way to refuse a request with a good key: by request line, other headers, or body. */
 const REFUSALS: readonly [why: string, code: string, line: string, headers: readonly string[], body?: string][] = [
   ['an unknown path', 'not_found', 'GET /v2/nowhere', []],
   ['an unknown path elsewhere', 'not_found', 'GET /v3/send', []],
@@ -70,7 +70,7 @@ describe('what is refused to a good key', () => {
     });
   }
 
-  /** Sends an invalid body as soon as the request has been counted for the key, which "100 Continue" shows. */
+  /** Sends an invalid body once the key has been counted, which "100 Continue" shows. */
   async function askBroken(line: string, key: string, headers: readonly string[]): Promise<RawAnswer> {
     const all = ['Host: x', `Authorization: Bearer ${key}`, ...headers, 'Expect: 100-continue'];
     const socket = connect(gateway.port, '127.0.0.1');

@@ -6,10 +6,7 @@ import { examplePath, operations } from '../../support/openapi.ts';
 import { signedIn } from '../../support/signed-in.ts';
 import { useStore } from '../../support/store.ts';
 
-/**
- * Asks for every operation of the API's document as every role. Who may use it is what its `x-scope` says; which buttons the
- * dashboard hides makes no difference.
- */
+/** Every operation as every role: its `x-scope` decides, not the buttons that the dashboard hides. */
 describe('8.2.1 (ASVS): every route asks for the permission that the document names', () => {
   const store = useStore();
   const gateway = useGateway(store);
@@ -32,7 +29,7 @@ describe('8.2.1 (ASVS): every route asks for the permission that the document na
     });
   }
 
-  /** Whether the role is refused. Sends a body that every endpoint refuses, so that nothing is done. */
+  /** Whether the role is refused. The body is invalid for every endpoint, so nothing is done. */
   async function isRefused(method: string, path: string, headers: Readonly<Record<string, string>>): Promise<boolean> {
     const ended = new AbortController();
     const answer = await fetch(gateway.url + path, {
@@ -42,12 +39,12 @@ describe('8.2.1 (ASVS): every route asks for the permission that the document na
       signal: ended.signal,
     });
     const code = answer.status === 403 ? Reflect.get(Object(await answer.json()), 'code') : undefined;
-    ended.abort(); // A stream has no end of its own.
+    ended.abort(); // A stream does not end by itself.
     return code === 'scope_missing';
   }
 });
 
-/** `scope` lists alternatives, such as `send and read, or manage`: the role needs all permissions of one of them. */
+/** `scope` lists alternatives, such as `send and read, or manage`: the role needs all permissions of one. */
 function mayUse(role: Role, scope: string): boolean {
   const has: readonly string[] = ROLE_PERMISSIONS[role];
   return scope.split(', or ').some((set) => set.split(' and ').every((one) => has.includes(one)));

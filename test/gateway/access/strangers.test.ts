@@ -23,7 +23,7 @@ describe('8.2.2, 8.4.1 (ASVS): an account learns nothing of another, whatever id
       for (const name of names) {
         const nobodys = examplePath(`{${name}}`, operation);
         for (const id of foreign(name)) {
-          // All other ids in the path are the stranger's own, where the stranger has such a thing.
+          // All other ids in the path are the stranger's own, if the stranger has such a thing.
           const answers = [id, nobodys].map(async (one) => {
             const filled = path.replaceAll(/\{(\w+)\}/g, (place, other) =>
               encodeURIComponent(
@@ -59,7 +59,8 @@ describe('8.2.2, 8.4.1 (ASVS): an account learns nothing of another, whatever id
 });
 
 /**
- * Path parameters that are not tried here; their routes have tests of their own. Events and replays need a worker. Operators' ids
- * of DLT templates, names and languages of chat-app templates, and numbers of customers, months and prefixes may be the same in both accounts.
+ * Path parameters that are not tried here; their routes have their own tests. Events and replays need a worker.
+ * Operators' ids of DLT templates, names and languages of chat-app templates, customers' numbers, months and prefixes
+ * may be the same in both accounts.
  */
 const UNMADE = ['event_id', 'replay_id', 'template_id', 'name', 'language', 'customer', 'month', 'prefix'];

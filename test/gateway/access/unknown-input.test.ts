@@ -33,7 +33,7 @@ describe('what a request says beyond what the document names is refused, on ever
     }
   }
 
-  /** With ids of things that are there, as some routes look for the thing first. */
+  /** Uses existing ids, because some routes look for the thing first. */
   function filled(path: string, operation: (typeof OF_V2)[number]['operation']): string {
     const named = path.replaceAll(/\{(\w+)\}/g, (place, name) => [...(ids.get(name) ?? [])][0] ?? place);
     return examplePath(named, operation);
@@ -51,7 +51,7 @@ describe('what a request says beyond what the document names is refused, on ever
     });
     const told: { readonly errors?: readonly { readonly field: string; readonly code: string }[] } =
       answer.status === 200 ? {} : Object(await answer.json());
-    ended.abort(); // A stream has no end of its own.
+    ended.abort(); // A stream does not end by itself.
     return (
       told.errors?.find(({ code }) => code === 'unknown_field')?.field ?? `${answer.status} ${JSON.stringify(told)}`
     );

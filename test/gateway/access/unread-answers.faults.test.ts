@@ -7,7 +7,7 @@ import { use } from '../../support/use.ts';
 import { wrote } from '../../support/wrote.ts';
 
 const CUSTOMER = '919876543210';
-/** An answer of them has 6 MB. */
+/** They make an answer of 6 MB. */
 const MESSAGES = 500;
 
 describe('large answers that nobody reads', function () {
@@ -30,7 +30,7 @@ describe('large answers that nobody reads', function () {
     for (let i = 0; i < 6; i++) {
       const socket = connect(gateway.port, '127.0.0.1');
       unread.push(socket);
-      // Each asks for another page, and reads no more than that the answer has begun.
+      // Each asks for another page and stops reading at the answer's start.
       const path = `/v2/account/inbox/${CUSTOMER}?limit=${MESSAGES - i}`;
       socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`);
     }
@@ -42,7 +42,7 @@ describe('large answers that nobody reads', function () {
       answered[who] += answer.status === 200 ? 1 : 0;
     };
     const mine = ask('greedy', key);
-    // Longer than an account ever pauses between two reads.
+    // Longer than an account's longest pause between reads.
     for (const beganMs = performance.now(); performance.now() - beganMs < 1_000; ) await ask('other', otherKey);
     expect(answered.other).to.be.above(1);
     expect(answered.greedy).to.equal(0);

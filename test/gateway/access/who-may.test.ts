@@ -10,11 +10,11 @@ import { operations } from '../../support/openapi.ts';
 import { signedIn } from '../../support/signed-in.ts';
 import { ROOT } from '../../support/sources.ts';
 
-/** The operations of the API's document below /v2/admin/; routes and document are made of the same list. */
+/** Operations below /v2/admin/; routes and document come from the same list. */
 const OPERATORS = operations.filter(({ path }) => path.startsWith('/v2/admin/'));
 const METHODS = ['get', 'delete', 'patch', 'post', 'put'] as const;
 
-/** The roles that a refusal names: those that have the scopes. */
+/** The roles with these scopes, as a refusal names them. */
 function rolesFor(scope = ''): string {
   if (scope === 'admin:read') return 'operator_viewer, operator_support or operator';
   if (scope === 'admin:look') return 'operator_desk, operator_support or operator';

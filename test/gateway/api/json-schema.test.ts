@@ -6,7 +6,6 @@ const Status = z.enum(['queued', 'sent']).meta({ id: 'Status', description: 'Whe
 const Attempt = z.strictObject({ at: time(undefined, '2026-11-22T14:02:00+00:00') }).meta({ id: 'Attempt' });
 const words = { send: z.literal('success'), dry: z.literal(0) };
 
-/** The schema of a shape as a field of an object with a name. */
 function schemaOf(shape: z.ZodType): unknown {
   return componentsOf([z.object({ field: shape }).meta({ id: 'Whole' })]).Whole?.properties?.field;
 }

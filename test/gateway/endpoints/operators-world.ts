@@ -5,7 +5,6 @@ import { type Browser, signedIn } from '../../support/signed-in.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** An operator who has signed in, at a gateway with one account. */
 export interface OperatorWorld extends AccountGateway {
   readonly operator: Browser;
   get(path: string): request.Test;
@@ -17,7 +16,7 @@ export interface OperatorWorld extends AccountGateway {
   lastAudit(): Promise<AuditDocument>;
 }
 
-/** For the body of a `describe`. What it returns may be used in hooks and tests only. Paths are those below /v2/admin. */
+/** For the body of a `describe`; use the result in hooks and tests only. Paths are below /v2/admin. */
 export function operatorAtGateway(credits: number): OperatorWorld {
   const inner = accountAtGateway(credits);
   let operator: Browser | undefined;

@@ -20,9 +20,9 @@ import { use } from '../../support/use.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Requests at the same moment, over both gateways. */
+/** Simultaneous requests, over both gateways. */
 const AT_ONCE = 24;
-/** Places that are free before them. */
+/** Free places before them. */
 const ROOM = 7;
 
 const ABOUT = { name: 'Order', senders: ['HARKRA'], routes: ['transactional'], content: 'Order {#var#}.' } as const;
@@ -36,10 +36,10 @@ describe('quotas of an account', () => {
     request(url)[method](`/v2/account/${path}`).set('Authorization', `Bearer ${site.key}`).send(body);
   const post = (path: string, body: Body) => ask(site.url, 'post', path, body);
 
-  /** How many of many simultaneous requests got 200. Every other one has to be told `quota_reached`, with what to do. */
+  /** The number of simultaneous requests that got 200. All others must get `quota_reached` with advice. */
   async function race(quota: Quota, path: string, bodyOf: (n: number) => Body): Promise<number> {
     const urls = [site.url, second.url];
-    // Several keys, so that no rate limit hides what is tried.
+    // Several keys, so that no rate limit interferes.
     const keys = await Promise.all(urls.map(() => makeKey(site.db, site.account, ['send', 'read', 'manage'])));
     const answers = await Promise.all(
       Array.from({ length: AT_ONCE }, (_, n) =>
@@ -170,7 +170,7 @@ describe('quotas of an account', () => {
     const given = await ask(site.url, 'patch', `templates/${third?._id}`, { dlt_id: dltId(5_001) });
     expectProblem(given, 'quota_reached');
     expect(given.body.quota).to.equal('templates');
-    // It still waits for its id, and an operator may give it.
+    // It still waits for its id, and an operator may assign it.
     expect((await all.clone().toArray()).map(({ _id }) => _id)).to.include(third?._id);
   });
 

@@ -10,7 +10,7 @@ import { signedIn } from '../../support/signed-in.ts';
 type Method = 'get' | 'post' | 'patch' | 'delete';
 type Headers = Readonly<Record<string, string>>;
 
-/** An account at a gateway, with the users and keys that change its settings. For the body of a `describe`. */
+/** An account at a gateway, with users and keys that change its settings. For the body of a `describe`. */
 export function settingsWorld(config: Partial<GatewayDeps['config']> = {}) {
   const site = accountAtGateway(10, config);
   let manager: Headers = {};
@@ -31,7 +31,7 @@ export function settingsWorld(config: Partial<GatewayDeps['config']> = {}) {
       const asked = client[method](path).set(headers);
       return body === undefined ? asked : asked.send(body);
     },
-    /** The account's audit as stored, newest first. */
+    /** The account's stored audit, newest first. */
     audit: () => site.db.collection<AuditDocument>('audit').find({ account: site.account }).sort({ _id: -1 }).toArray(),
   };
 }

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { callerNetwork, createCallerAddress } from '../../../gateway/http/caller-address.ts';
 
-/** A request from `remote` with the header as Node gives it. */
+/** A request from `remote` with the header in Node's form. */
 function requestFrom(remote: string | undefined, forwarded?: string): IncomingMessage {
   const socket = new Socket();
   Object.defineProperty(socket, 'remoteAddress', { value: remote });

@@ -7,7 +7,7 @@ const BULK = { to: ['919876543210'], message: 'x', sender: 'HARKRA' };
 const BOOKING = { ...GOOD, scheduled_for: '2099-01-01T00:00:00Z' };
 const PATHS = ['/v2/send', '/v2/send-bulk', '/v2/schedule'] as const;
 
-/** Values that would change the meaning of a careless query if they got into it in place of a good value. */
+/** Values that would change a careless query. */
 const OPERATORS: readonly unknown[] = [
   { $gt: '' },
   { $ne: null },
@@ -23,7 +23,7 @@ const OPERATORS: readonly unknown[] = [
   1e21,
 ];
 
-/** Bodies that are not valid JSON, or not one object. `JSON.stringify` could not write them. */
+/** Not valid JSON, or not one object: `JSON.stringify` could not write them. */
 const MALFORMED: readonly (readonly [what: string, body: string | Buffer])[] = [
   ['cut after a name', '{"to"'],
   ['cut after a colon', '{"to":'],
@@ -78,7 +78,7 @@ describe('hostile HTTP: bodies, paths and queries', () => {
       .post(path)
       .set({ Authorization: `Bearer ${gateway.key}`, 'Content-Type': 'application/json', ...headers })
       .serialize((sent) => sent)
-      .send(body as string); // superagent passes a Buffer through as it is
+      .send(body as string); // superagent sends a Buffer unchanged
   }
 
   /** The answer is 400, nothing was done, and other requests are served meanwhile. */

@@ -12,8 +12,8 @@ describe('hostile HTTP: what arrives over the wire', () => {
   const beginning = (): string =>
     `POST /v2/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\n`;
   /**
-   * Fills a row's placeholders. `<begin>`: the start of a good POST. `<auth>`: the headers of a good GET. `<whole>`: a whole POST
-   * that the server must not take for a request of its own.
+   * Fills placeholders. `<begin>`: the start of a good POST. `<auth>`: the headers of a good GET. `<whole>`: a whole
+   * POST that the server must not handle as a separate request.
    */
   const bytesOf = (row: string): string =>
     row
@@ -22,7 +22,7 @@ describe('hostile HTTP: what arrives over the wire', () => {
       .replace('<whole>', whole);
 
   const REFUSED: readonly (readonly [what: string, bytes: string, statuses: readonly number[]])[] = [
-    // It is ambiguous where the body ends (request smuggling): the second request must never be handled.
+    // The body's end is ambiguous (request smuggling): the second request must never be handled.
     [
       'length and chunks',
       `<begin>Content-Length: ${BODY.length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n<whole>`,
@@ -60,7 +60,6 @@ describe('hostile HTTP: what arrives over the wire', () => {
     ['a bare LF', `<begin>X: a\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`, [400]],
     ['bare LFs only', 'GET /healthz HTTP/1.1\nHost: x\n\n', [400]],
     ['a bare CR', `<begin>X: a\rContent-Length: ${BODY.length}\r\n\r\n${BODY}`, [400]],
-    // Chunks.
     ['a negative chunk', `<begin>Transfer-Encoding: chunked\r\n\r\n-1\r\n${BODY}\r\n0\r\n\r\n`, [400]],
     ['a chunk with 0x', `<begin>Transfer-Encoding: chunked\r\n\r\n0x${HEX}\r\n${BODY}\r\n0\r\n\r\n`, [400]],
     [
@@ -90,7 +89,6 @@ describe('hostile HTTP: what arrives over the wire', () => {
       `<begin>Transfer-Encoding: chunked\r\n\r\n${HEX}\r\n${BODY}\r\n0\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`,
       [431],
     ],
-    // Headers.
     ['a NUL in a header', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n', [400]],
     ['a blank in a name', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX Y: a\r\n\r\n', [400]],
     ['a name that is not ASCII', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX\xe9: a\r\n\r\n', [400]],
@@ -106,7 +104,6 @@ describe('hostile HTTP: what arrives over the wire', () => {
       'GET /v2/balance HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {"$gt":""}\r\nConnection: close\r\n\r\n',
       [401],
     ],
-    // Versions and targets.
     ['HTTP/0.9 with a version line', 'GET /healthz\r\n\r\n', [400]],
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400]],
     ['HTTP/1.2', 'GET /healthz HTTP/1.2\r\nHost: x\r\n\r\n', [400]],

@@ -24,7 +24,7 @@ describe('request bodies', () => {
     return (await store.db.collection('messages').find().toArray()).length;
   }
 
-  /** Sends bytes as they are; an undefined header is left out. */
+  /** Sends unchanged bytes; an undefined header is left out. */
   async function post(body: string | Buffer, headers: Record<string, string | undefined> = {}) {
     const all = {
       Host: 'x',

@@ -9,7 +9,7 @@ const BYTES = 4_000_000;
 describe('large bodies', () => {
   const site = accountAtGateway(10);
 
-  /** Announces a body with `Expect: 100-continue`. The answer says when the gateway wants to read it. */
+  /** Announces a body with `Expect: 100-continue`; the answer shows when the gateway wants to read it. */
   function announce(key: string): { readonly socket: Socket; said(): string } {
     const socket = connect(Number(new URL(site.url).port), '127.0.0.1');
     let said = '';

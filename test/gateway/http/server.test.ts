@@ -11,7 +11,6 @@ import { useStore } from '../../support/store.ts';
 
 const BODY = '{"to":"919876543210","message":"x","sender":"HARKRA"}';
 
-/** An open connection with everything that came on it. */
 async function open(port: number): Promise<{ socket: Socket; received: () => string; closed: () => boolean }> {
   const socket = connect(port, '127.0.0.1');
   let received = '';
@@ -158,7 +157,6 @@ describe('the HTTP server', () => {
   });
 });
 
-/** Whether two connections are open. */
 function connections(gateway: TestGateway): Promise<boolean> {
   return new Promise((resolve) => gateway.server.http.getConnections((_error, count) => resolve(count === 2)));
 }

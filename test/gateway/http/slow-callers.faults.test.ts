@@ -76,7 +76,7 @@ describe('callers who are slow', () => {
     });
     after(() => hasty.drain());
 
-    /** Sends `rest` byte by byte until the server closes: the connection is never idle, and the request is never complete. */
+    /** Sends `rest` byte by byte until the server closes: never idle, never complete. */
     async function trickle(head: string, rest: string): Promise<string> {
       const wire = openWire(port);
       wire.socket.write(head);

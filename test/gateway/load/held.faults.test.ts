@@ -12,9 +12,9 @@ import {
 } from './worst-requests.ts';
 import { openWorstWorld } from './worst-world.ts';
 
-/** Milliseconds. Nothing may hold the event loop for longer. */
+/** Milliseconds for which a request may hold the event loop. */
 const HELD_MAX = 50;
-/** A collection of garbage that was due, or code that is compiled for the first time, is not the request's. So the best of some tries counts. */
+/** The best of several tries counts, because garbage collection and first compilation are not the request's fault. */
 const TRIES = 6;
 
 describe('no request holds the event loop of a gateway', function () {

@@ -1,16 +1,16 @@
 import type { BatchId } from '../../../shared/platform/runtime/ids.ts';
 import { callbackPost, callbackSignature } from '../../support/chat-callback.ts';
 
-/** One request at the limit of its endpoint, of those that cost a gateway most. */
+/** One of the most expensive requests, at its endpoint's limit. */
 export interface Worst {
   readonly what: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whose key it has: of the account that has numbers checked (unless said otherwise), or of one with DLT. */
+  /** Whose key it uses. Default: the account that checks numbers. */
   readonly account?: 'checking' | 'dlt' | 'alike';
-  /** How many are sent at the same time. */
+  /** Simultaneous requests. */
   readonly together?: number;
   readonly status: 200 | 400 | 401 | 404;
 }
@@ -21,7 +21,7 @@ const CALLBACK_BYTES = 3_145_728;
 const FILE_BYTES = 1_048_576;
 export const RECIPIENTS = 10_000;
 export const SENDER = 'HARKRA';
-/** The template with the most slots: how many, and its id. */
+/** Slots and id of the template with the most slots. */
 export const SLOTS = 45;
 export const SLOTS_TEMPLATE = '1107160000000099999';
 
@@ -33,12 +33,11 @@ function times<T>(count: number, make: (i: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => make(i));
 }
 
-/** `head`, as many times `piece` as there is room for, `tail`. */
 function filled(bytes: number, head: string, piece: string, tail: string): string {
   return head + piece.repeat(Math.floor((bytes - head.length - tail.length) / piece.length)) + tail;
 }
 
-/** Large bodies, of 10,000 recipients or 10 MB. */
+/** Large bodies: 10,000 recipients or 10 MB. */
 export function worstBulks(): Worst[] {
   const sent = (status: 200 | 400, what: string, body: object | string, more: Partial<Worst> = {}): Worst => {
     const text = typeof body === 'string' ? body : JSON.stringify({ message: 'x', sender: SENDER, ...body });
@@ -93,7 +92,7 @@ export function worstBulks(): Worst[] {
   ];
 }
 
-/** Bodies of 64 KB, many at the same time. */
+/** Many simultaneous bodies of 64 KB. */
 export function worstMessages(): Worst[] {
   const sent = (path: string, status: 200 | 400, what: string, body: object | string): Worst => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -151,7 +150,7 @@ export function worstMessages(): Worst[] {
   ];
 }
 
-/** Texts of ten segments of an account with 5,000 templates that are hard to tell apart. */
+/** Ten-segment texts of an account with 5,000 nearly alike templates. */
 export function worstTexts(): Worst[] {
   const sent = (what: string, message: string): Worst => ({
     what: `10 × a text against 5,000 templates: ${what}`,
@@ -167,7 +166,7 @@ export function worstTexts(): Worst[] {
   ];
 }
 
-/** Files of templates of 1 MB: what is bad, what is new, and what says otherwise than 5,000 registered templates. */
+/** Template files of 1 MB: bad rows, new ones, and differences from 5,000 registered templates. */
 export function worstImports(): Worst[] {
   const sent = (what: string, text: string, more: Partial<Worst> = {}): Worst => {
     const file = text.slice(0, FILE_BYTES).match(/[\s\S]{1,24000}/g) ?? [];
@@ -189,7 +188,7 @@ export function worstImports(): Worst[] {
   ];
 }
 
-/** Files of links and numbers that an account registers, as long as they may be. */
+/** The longest files of links and numbers to register. */
 export function worstCtas(): Worst[] {
   const sent = (what: string, line: (i: number) => string, status: 200 | 400 = 200): Worst => {
     const lines = times(2_000, line);
@@ -207,7 +206,7 @@ export function worstCtas(): Worst[] {
 }
 const CTA_FILE_BYTES = 60_000;
 
-/** Addresses and headers of 15 KB, many at the same time. */
+/** Many simultaneous paths and headers of 15 KB. */
 export function worstAddresses(): Worst[] {
   const get = (status: Worst['status'], path: string, headers?: Readonly<Record<string, string>>): Worst => {
     const what = `20 × GET ${path.slice(0, 30)} ${Object.keys(headers ?? {})}`;
@@ -234,7 +233,7 @@ export function worstAddresses(): Worst[] {
   ];
 }
 
-/** The dearest lists and files, of much that is stored. */
+/** The most expensive lists and files, with much stored. */
 export function worstReads({ batch, customer }: { readonly batch: BatchId; readonly customer: string }): Worst[] {
   const get = (path: string, account: Worst['account'] = 'checking', together = 1): Worst => ({
     ...{ what: `${together} × GET ${path.replace(batch, '…')}`, method: 'GET', path, account, together, status: 200 },
@@ -265,7 +264,7 @@ export function worstReads({ batch, customer }: { readonly batch: BatchId; reado
   ];
 }
 
-/** Posts of 3 MB of a provider, and of somebody who says that he is one. */
+/** Provider posts of 3 MB, genuine and forged. */
 export function worstCallbacks({ callback }: { readonly callback: string }): Worst[] {
   const sent = (status: Worst['status'], what: string, body: string, signature = callbackSignature(body)): Worst => ({
     ...{ what: `a callback: ${what}`, method: 'POST', path: callback, body, status },

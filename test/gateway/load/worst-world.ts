@@ -23,22 +23,21 @@ import { ended } from '../../support/worker-processes.ts';
 import { wrote } from '../../support/wrote.ts';
 import { mobile, RECIPIENTS, SENDER, SLOTS, SLOTS_TEMPLATE, type Worst } from './worst-requests.ts';
 
-/** What a gateway process did between two looks. */
+/** A gateway's activity between two looks. */
 interface Held {
   /** The longest time for which its event loop was held. */
   readonly heldMs: number;
   readonly statuses: readonly number[];
 }
 
-/** A gateway process whose event loop is watched, and accounts that do their worst: one checks numbers, one has DLT, one has templates alike. */
+/** A gateway whose event loop is watched, and accounts that check numbers, have DLT, or have nearly alike templates. */
 export interface WorstWorld {
-  /** The path that a provider posts to. */
+  /** The provider's callback path. */
   readonly callback: string;
-  /** A batch of 10,000 messages that all failed. */
   readonly batch: BatchId;
-  /** A customer who wrote 500 times as much as may be kept of a message. */
+  /** A customer with 500 messages of the maximal stored size. */
   readonly customer: string;
-  /** Sends it, as often at the same time as it says, and resolves when all are answered. */
+  /** Sends it (`together` times at once) and resolves when all are answered. */
   send(request: Worst): Promise<Held>;
   close(): Promise<void>;
 }
@@ -97,7 +96,7 @@ export async function openWorstWorld(): Promise<WorstWorld> {
         method,
         ...(body === undefined ? {} : { body }),
       };
-      // Each request has an address of its own, or failures to authenticate would be refused for their number.
+      // Each request has its own address, or failed authentications would be limited.
       const own = () => ({
         'x-forwarded-for': `10.${(sent >> 16) & 255}.${(sent >> 8) & 255}.${sent++ & 255}`,
         Authorization: `Bearer ${keys[account]}`,
@@ -120,14 +119,14 @@ export async function openWorstWorld(): Promise<WorstWorld> {
   };
 }
 
-/** The longest hold since the look before. */
+/** The longest hold since the last look. */
 async function look(child: ChildProcess): Promise<number> {
   child.send('look');
   const [heldMs] = await once(child, 'message');
   return heldMs;
 }
 
-/** Contents that begin alike and end alike, of as many slots as there is room for: nothing tells them apart but reading them. */
+/** As many slots as fit between common beginnings and ends: only reading them tells them apart. */
 function nastyTemplates() {
   const nasty = Array.from({ length: TEMPLATES - 1 }, (_, i) => {
     const slots = '{#var#}a'.repeat(100 + (i % 120));

@@ -19,7 +19,7 @@ const execute = promisify(execFile);
 
 const PIP = ['hatchling==1.33.0', 'httpx==0.28.1', 'mypy==2.4.1'];
 
-/** What programs/program.ts and programs/program.py print, whose steps are told there. */
+/** The expected output of programs/program.ts and programs/program.py. */
 const TOLD = {
   retried: 4,
   paid: 1,
@@ -128,7 +128,7 @@ describe('the clients of scripts/clients, packed and installed', function () {
     expect(sample).to.match(/^msg_/);
   });
 
-  /** The program that /docs/clients shows below this line of installation. */
+  /** The program that /docs/clients shows below this installation line. */
   async function pageSample(install: string): Promise<string> {
     const html = await (await fetch(`${product.url}/docs/clients`)).text();
     const [, program = ''] = new RegExp(`aria-label="${install}[^"]*"><code>(.*?)</code>`, 's').exec(html) ?? [];
@@ -151,7 +151,7 @@ interface Post {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A post of the product: the event of a message that was delivered. */
+/** A post of the product: the event of a delivered message. */
 async function realPost(product: Product, key: string, hook: Receiver): Promise<Post> {
   const made = await ask(`${product.url}/v2/account/webhooks`, key, { channel: 'sms', url: hook.url });
   await product.send('919876543210', 'Hello');
@@ -173,7 +173,6 @@ function messageId({ body }: Post): string {
   return JSON.parse(body).message_id;
 }
 
-/** The programs that docs/clients.md shows in this language. */
 function samples(language: string): string[] {
   const shown = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8');
   return [...shown.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, text = '']) => text);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** What becomes of a request: its answer gets lost, whole or half; the gateway does not get it, as it is limited, or the proxy is down. */
+/** A request's fate: the answer is lost or cut in half; the request is limited; the proxy is down. */
 export type Fate = 'lose' | 'half' | 'limited' | 'later' | 'down' | 'pass';
 
 export interface Trouble {
@@ -9,10 +9,7 @@ export interface Trouble {
   close(): Promise<void>;
 }
 
-/**
- * A proxy before the gateway. `POST /plan` says what becomes of the next requests, those after them pass; `GET /plan` says how many came
- * since.
- */
+/** `POST /plan` sets the fates of the next requests, later ones pass; `GET /plan` returns how many came since. */
 export async function openTrouble(gateway: string): Promise<Trouble> {
   let plan: Fate[] = [];
   let came = 0;

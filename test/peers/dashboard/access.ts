@@ -7,7 +7,6 @@ export interface Look {
   readonly colorScheme: 'light' | 'dark';
 }
 
-/** A phone and a wide screen, light and dark. */
 export const LOOKS = {
   phone: { width: 360, colorScheme: 'light' },
   'phone-dark': { width: 360, colorScheme: 'dark' },
@@ -27,9 +26,8 @@ interface Violation {
 }
 
 /**
- * What people with a screen reader, a keyboard or weak eyes would stumble over, as far as a program can tell: what axe finds, and
- * what it is known to miss (an error that no field refers to, a page that is wider than the screen).
- * The content security policy forbids a page to load axe, so axe is injected through the debugger.
+ * What would hinder people with a screen reader, a keyboard or weak eyes, as far as programs can tell: axe's findings,
+ * and known gaps of axe. The content security policy forbids pages to load axe, so the debugger injects it.
  */
 export async function accessFaults(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
@@ -52,49 +50,46 @@ export async function accessFaults(page: Page): Promise<string[]> {
 }
 
 /**
- * Checks for what axe 4.14 misses, as expressions for the page: of the faults that we put into a page on purpose it saw half.
- * Each gives sentences. What shows only when somebody acts (a dialog that loses the focus, an outline that is gone) is in
- * `focusFaults`.
+ * Checks for what axe 4.14 misses, as expressions that return sentences: it found half of the faults that we made on
+ * purpose. `focusFaults` finds what shows only on use (a dialog without focus, a missing outline).
  */
 const CHECKS: readonly string[] = [
-  // A list of rows whose columns have no name.
   `all('table').filter((table) => table.querySelector('th') === null).map(said('a table without heads'))`,
   `all('th').filter((head) => head.textContent.trim() === '' && !head.ariaLabel).map(said('a head without a name'))`,
-  // An error that no field refers to is read to nobody.
+  // An error that no field refers to is never read out.
   `all('[aria-invalid="true"]').filter((field) => !(field.getAttribute('aria-describedby') ?? '').split(' ')
      .some((id) => document.getElementById(id)?.textContent.trim())).map(said('a wrong field without its error'))`,
-  // A picture of numbers must be told in words too.
+  // A picture of numbers needs words too.
   `all('canvas').filter((canvas) => canvas.closest('[aria-hidden="true"]') === null && !canvas.ariaLabel).map(said('a canvas without a name'))`,
   `all('canvas').filter((canvas) => canvas.closest('figure')?.querySelector('table') === null).map(said('a plot without a table'))`,
-  // The placeholder is gone when one types.
+  // The placeholder disappears on typing.
   `all('input, textarea, select').filter((field) => field.type !== 'hidden' && field.labels?.length === 0 && !field.ariaLabel
      && !field.getAttribute('aria-labelledby')).map(said('a field without a label'))`,
   `all('a, button').filter((link) => /^(click here|here|more|link|ok|submit)$/i.test(link.textContent.trim())).map(said('a name that says nothing'))`,
-  // Elements that only a mouse can press: they look as if they could be pressed.
+  // Elements that look pressable but work with a mouse only.
   `all('body *').filter((one) => getComputedStyle(one).cursor === 'pointer' && one.closest('a, button, label, summary, select, input, [role="button"], [role="tab"]') === null)
      .map(said('something to press that the keyboard does not reach'))`,
-  // What scrolls must be reached by the keyboard.
+  // Scrolling areas must be reachable by keyboard.
   `all('main *, dialog, dialog *').filter((one) => /auto|scroll/.test(getComputedStyle(one).overflow) && one.checkVisibility()
      && (one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1)
      && one.tabIndex < 0 && one.querySelector('a, button, input, select, textarea, [tabindex="0"]') === null && !/^(TEXTAREA|SELECT|INPUT)$/.test(one.tagName))
      .map(said('something scrolls that the keyboard does not reach'))`,
-  // On a phone rows are cards: nobody has to push a list sideways.
+  // On a phone rows are cards: no list scrolls sideways.
   `innerWidth > 600 ? [] : all('.table-box:has(.cards)').filter((one) => one.scrollWidth > one.clientWidth + 1).map(said('a list that is wider than a phone'))`,
   // State by colour alone.
   `all('.badge').filter((badge) => badge.textContent.trim() === '').map(said('a state without a word'))`,
-  // Somebody who cannot see the page learns from a live region what happened.
+  // Without sight, one learns from a live region what happened.
   `document.querySelector('[role="status"], [aria-live], [role="alert"], output') === null ? ['no live region'] : []`,
   `document.title.trim() === '' || document.querySelectorAll('h1').length !== 1 ? ['not exactly one h1, or no title'] : []`,
 ];
 
-/** One expression with the findings of all. */
 const MISSED_BY_AXE = `(() => {
   const all = (selector) => [...document.querySelectorAll(selector)];
   const said = (what) => (element) => what + ': ' + element.outerHTML.slice(0, 160);
   return [${CHECKS.map((check) => `...(${check})`).join(',\n')}];
 })()`;
 
-/** More steps than any page has things to reach. */
+/** More than any page has elements to reach. */
 const STEPS_MAX = 200;
 
 interface Step {
@@ -102,10 +97,7 @@ interface Step {
   readonly isSeen: boolean;
 }
 
-/**
- * Goes through the page with Tab. Reports every element that looks the same with the focus as without it: somebody without a
- * mouse would not know where they are.
- */
+/** Goes through the page with Tab and reports elements that look the same with focus as without. */
 export async function focusFaults(page: Page): Promise<string[]> {
   await page.evaluate('document.activeElement?.blur?.(), scrollTo(0, 0)');
   const faults: string[] = [];

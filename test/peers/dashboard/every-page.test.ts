@@ -20,14 +20,14 @@ interface Place {
   readonly needs: string | undefined;
 }
 
-/** The pages that client/pages.tsx lists. The file is read as text, because it is for the browser and Node cannot import it. */
+/** The pages of client/pages.tsx, read as text because Node cannot import code for browsers. */
 const PLACES: readonly Place[] = [
   ...readFileSync(join(ROOT, 'gateway/dashboard/client/pages.tsx'), 'utf8').matchAll(
     /^ {2}page\(\s*'([^']+)',\s*'[^']+',\s*\[?(?:'([^']+)')?/gm,
   ),
 ].map(([, path = '', needs]) => ({ path, needs }));
 
-/** What must be true of every page, whoever wrote it: a new page is tested without a change here. */
+/** What every page must fulfil: a new page is tested without a change here. */
 describe('every page of the dashboard', function () {
   this.timeout(300_000);
   const world = use(openGatewayWithDashboard);
@@ -129,7 +129,6 @@ describe('every page of the dashboard', function () {
     ({ account_id: world.account, customer: CUSTOMER, month: new Date().toISOString().slice(0, 7) })[name] ??
     [...(ids.get(name) ?? [])][0];
 
-  /** Opens a page and waits until it has its heading and nothing on it is still loading (a skeleton). */
   async function open(page: Page, path: string): Promise<void> {
     await page.goto(world.dashboard.url + path);
     await page.getByRole('heading', { level: 1 }).waitFor();
@@ -137,7 +136,7 @@ describe('every page of the dashboard', function () {
   }
 });
 
-/** The paths that this kind of user may see, with ids put in. A path is left out when there is no id for one of its places. */
+/** The paths that this kind of user may see, with ids filled in; left out if an id is missing. */
 function filled(who: 'account' | 'viewer' | 'operator', idOf: (name: string) => string | undefined): string[] {
   const seen = PLACES.filter(
     ({ needs }) => needs !== 'open' && (who === 'operator') === (needs?.startsWith('admin:') === true),
@@ -186,5 +185,5 @@ const FAILURE = JSON.stringify({
   retryable: false,
 });
 
-/** Pages that show no failed request: the only thing that they ask for is templates, and one can send without them. */
+/** Pages that show no failed request: they only load templates, and one can send without those. */
 const STILL: readonly string[] = ['/dashboard/send', '/dashboard/send/many'];

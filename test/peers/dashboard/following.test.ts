@@ -7,7 +7,7 @@ import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { use } from '../../support/use.ts';
 import { openGatewayWithDashboard } from './world.ts';
 
-/** The stream tells the newest 20 messages of an account. */
+/** The stream covers an account's newest 20 messages only. */
 describe('what is not among the newest messages, followed in the dashboard', () => {
   const world = use(openGatewayWithDashboard);
   let viewer: Browser;
@@ -17,13 +17,13 @@ describe('what is not among the newest messages, followed in the dashboard', () 
 
   const messages = () => world.db.collection<MessageDocument>('messages');
 
-  /** Messages that the account sent later, as many as the stream tells of. */
+  /** As many later messages as the stream covers. */
   async function sendLater(): Promise<void> {
     const later = Array.from({ length: 20 }, () => newId('msg', Date.now() + 1_000));
     await messages().insertMany(later.map((_id) => makeMessage({ _id, account: world.account })));
   }
 
-  /** Waits until an answer about `id` has come that the page asked for by itself: what it was told at first is shown then. */
+  /** Waits for an answer about `id` that the page requested by itself; by then the first state is shown. */
   const readAgain = (page: Page, id: string) =>
     page.waitForResponse(
       (answer: Response) => answer.url().endsWith(id) && answer.request().headers()['x-dashboard-auto'] === '1',

@@ -18,7 +18,7 @@ const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
-/** Written by somebody who wants the session of whoever opens it. */
+/** From somebody who wants the session of whoever opens it. */
 const SCRIPT = '<script xmlns="http://www.w3.org/1999/xhtml">document.title = document.cookie + "ran"</script>';
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg">${SCRIPT}</svg>`;
 
@@ -79,7 +79,7 @@ describe('the inbox in the dashboard', () => {
     expect(await other.getByLabel('Your answer').count()).to.equal(0);
   });
 
-  /** What a second click posts that follows the success of the first one. */
+  /** What a second click right after a success posts. */
   async function secondClick(page: Page, path: string, button: string, said: string): Promise<number> {
     let posts = 0;
     page.on('request', (asked) => {
@@ -188,7 +188,7 @@ describe('the inbox in the dashboard', () => {
     ] as const) {
       it(`${name} is stored, not opened`, async () => {
         await sends({ type: 'document', mime, content: Buffer.from(text), name });
-        // In a tab of its own, which closes when the download begins, nobody hears of it.
+        // Its own tab closes when the download begins, without an event.
         await link('document').waitFor();
         await page.evaluate(`[...document.querySelectorAll('.bubble a')].at(-1).removeAttribute('target')`);
         const stored = page.waitForEvent('download');

@@ -5,10 +5,10 @@ import type { Page } from 'playwright-core';
 import { NpmStart, START_MS, STOP_MS } from '../../support/npm-start.ts';
 import { type DashboardWorld, openDashboard } from './world.ts';
 
-/** What `npm start` does after a click: carriers, providers and receivers answer within seconds. */
+/** Carriers, providers and receivers of `npm start` answer within seconds. */
 const SOON = { timeout: 60_000 };
 
-/** From nothing to a key, a registered webhook and an approved template, as a newcomer would: starting from the printed link. */
+/** A newcomer's way from the printed link to a key, a registered webhook and an approved template. */
 describe('the dashboard of npm start', function () {
   this.timeout(START_MS + STOP_MS + 120_000);
   let folder: string;
@@ -94,7 +94,7 @@ describe('the dashboard of npm start', function () {
     await page.getByText('The review usually takes 24 to 48 hours').first().waitFor();
 
     const row = page.getByRole('row').filter({ hasText: 'order_left' });
-    await row.getByText('Approved').waitFor(SOON); // the stream brings it: nobody reloads the page
+    await row.getByText('Approved').waitFor(SOON); // by the stream, without a reload
     const answer = await fetch(`${dashboard.url}/v2/chatapp/send`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
@@ -104,7 +104,7 @@ describe('the dashboard of npm start', function () {
     expect([answer.status, await answer.text()]).to.have.property('0', 200);
   });
 
-  /** Reads the secret that a dialog shows, confirms that it is stored, and closes the dialog. */
+  /** Reads a secret from its dialog, confirms that it is stored, and closes the dialog. */
   async function takeSecret(): Promise<string> {
     const dialog = page.getByRole('dialog').filter({ hasText: 'I have stored it' });
     const text = (await dialog.locator('.secret code').textContent()) ?? '';

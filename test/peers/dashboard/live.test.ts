@@ -52,7 +52,7 @@ describe('a page of the dashboard that moves by itself', () => {
     await page.getByRole('alert').getByText('not live').waitFor();
     expect(await dashboard.look(page, 'not-live', ['phone', 'wide-dark'])).to.deep.equal([]);
     await page.unroute('**/v2/account/stream?*');
-    // The pause between its tries has grown meanwhile, to a minute at most.
+    // The pause between its tries has grown, to a minute at most.
     await page.getByRole('alert').waitFor({ state: 'detached', timeout: 120_000 });
   });
 
@@ -70,7 +70,7 @@ describe('a page of the dashboard that moves by itself', () => {
   });
 });
 
-/** As a browser does when somebody turns to another tab, and back. */
+/** As a browser does when somebody changes tabs. */
 async function setHidden(page: Page, isHidden: boolean): Promise<void> {
   await page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
     document.dispatchEvent(new Event('visibilitychange'))`);

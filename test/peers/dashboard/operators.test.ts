@@ -270,7 +270,7 @@ describe('the dashboard: operators', function () {
 
   it('a carrier over HTTPS is added by its preset, and its page speaks of no bind to test', async () => {
     const { dashboard, db } = world;
-    const listener = await startSmsc({}); // Anything that takes a connection.
+    const listener = await startSmsc({}); // Accepts any connection.
     const page = await dashboard.visit('/dashboard/admin/carriers', operator);
     await page.getByRole('button', { name: 'Add carrier' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add a carrier' });
@@ -398,7 +398,7 @@ describe('the dashboard: operators', function () {
         found.push(...(await page.getByRole('main').getByRole('button').allTextContents()));
       }
 
-      // What copies an id, opens a user or only looks.
+      // Buttons that copy an id, open a user or only look.
       const acts = found.filter((name) => !/^$|@|^Explain$|^Clear filter$/.test(name));
       expect([...new Set(acts.map((name) => name.replace(/^Decide .*/, 'Decide')))]).to.deep.equal(offered);
     });

@@ -5,7 +5,7 @@ import { use } from '../../support/use.ts';
 import { openGatewayWithDashboard } from './world.ts';
 
 const BODY = JSON.stringify({ customer: '919876543210' });
-/** Scripts of the hostile page that try to change something at an address of the API. */
+/** Scripts of the hostile page that try to change something through the API. */
 const ATTACKS: Readonly<Record<string, (url: string) => string>> = {
   'a form whose text is JSON': (url) => `(() => {
     const form = document.createElement('form');
@@ -24,7 +24,7 @@ const ATTACKS: Readonly<Record<string, (url: string) => string>> = {
       headers: { 'Content-Type': 'application/json', 'x-dashboard': '1' } }).catch(() => 0).then(() => 0)`,
 };
 
-/** ASVS 3.5.1, 3.5.2: a page of somebody else, in the browser of a user who has signed in, changes nothing. */
+/** ASVS 3.5.1, 3.5.2: a hostile page in a signed-in user's browser changes nothing. */
 describe('a hostile page in the browser of a user who has signed in', () => {
   const world = use(openGatewayWithDashboard);
   let owner: Browser;
@@ -41,12 +41,12 @@ describe('a hostile page in the browser of a user who has signed in', () => {
     hostile.close();
   });
 
-  // Another port is another origin of the same site: the browser sends the cookie. Another name is another site.
+  // Another port is another origin of the same site, so the browser sends the cookie. Another name is another site.
   for (const host of ['127.0.0.1', 'localhost']) {
     for (const [how, act] of Object.entries(ATTACKS)) {
       it(`${how}, from ${host}: refused, and nothing is stored`, async () => {
         const page = await world.dashboard.visit('/dashboard/credits', owner);
-        page.removeAllListeners(); // The listeners report what the dashboard may not do; this page does it.
+        page.removeAllListeners(); // These listeners report what the dashboard may not do, but this page does.
         const statuses: number[] = [];
         page.on('response', (answer) => {
           if (answer.request().method() === 'POST') statuses.push(answer.status());

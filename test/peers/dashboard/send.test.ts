@@ -89,7 +89,7 @@ describe('sending in the dashboard', () => {
     await page.mouse.click(x + 5, y + 5);
     await send.waitFor();
     const [clicked] = await Promise.all([answered(), page.mouse.click(x + 5, y + 5)]);
-    await page.getByLabel('Sender').press('End'); // the focus, nothing else
+    await page.getByLabel('Sender').press('End'); // only focuses it
     await send.waitFor();
     const [entered] = await Promise.all([answered(), page.keyboard.press('Enter')]);
 
@@ -161,7 +161,7 @@ describe('sending in the dashboard', () => {
     const choose = async (buffer: Buffer) => {
       const chooser = page.waitForEvent('filechooser');
       await input.click();
-      const value = await input.inputValue(); // where it is empty, the same file is a change
+      const value = await input.inputValue(); // after clearing it, choosing the same file is a change
       await (await chooser).setFiles({ name: 'list.csv', mimeType: 'text/csv', buffer });
       return value;
     };

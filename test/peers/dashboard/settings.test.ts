@@ -30,7 +30,7 @@ describe('the dashboard: settings', () => {
     await world.close();
   });
 
-  /** Reads the secret that a dialog shows, confirms that it is stored, and closes the dialog. */
+  /** Reads a secret from its dialog, confirms that it is stored, and closes the dialog. */
   async function takeSecret(page: Page, name: string): Promise<string> {
     const dialog = page.getByRole('dialog', { name: `Your new ${name}` });
     await dialog.waitFor();

@@ -120,7 +120,7 @@ describe('the frame around all pages of the dashboard', () => {
     const page = await world.dashboard.visit('/dashboard/credits', leaving);
     await page.locator('.side .who').click();
     await endSessions(world.db, leaving.user._id);
-    // By whoever is faster than the page, which soon asks over this button to sign in again.
+    // Pressed before the page can cover this button to ask for another sign-in.
     await page.locator('button', { hasText: 'Sign out' }).last().dispatchEvent('click');
 
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();

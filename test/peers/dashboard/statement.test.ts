@@ -72,7 +72,7 @@ describe('the dashboard: prices and statements', function () {
     await own.getByText('236.00').waitFor();
     await own.getByText('IGST 18 %').waitFor();
     await own.getByText('Karnataka (29)', { exact: true }).waitFor();
-    // Not in the zone of the browser: there it may be another month.
+    // Not in the browser's zone, where it may be another month.
     const top = own.getByRole('table', { name: 'Top-ups and corrections' });
     expect(bought).to.include(await top.getByRole('time').textContent());
     faults.push(...(await dashboard.look(own, 'statement')));

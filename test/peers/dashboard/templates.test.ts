@@ -140,7 +140,7 @@ describe('the dashboard: templates', () => {
     await form.getByRole('button', { name: 'Request template' }).click();
     await rowOf(page, 'order_left').getByText('usually 24 to 48 hours').waitFor();
 
-    // The stream brings it: nobody reloads the page.
+    // By the stream, without a reload.
     await rowOf(page, 'order_left').getByText('Approved').waitFor({ timeout: 30_000 });
 
     expect(await dashboard.look(page, 'chat-templates')).to.deep.equal([]);

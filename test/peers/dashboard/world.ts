@@ -16,10 +16,10 @@ import { accessFaults, LOOKS, type Look } from './access.ts';
 type LookName = keyof typeof LOOKS;
 const LOOK_NAMES = Object.keys(LOOKS) as readonly LookName[]; // the table's own keys
 
-/** If this names a folder, a picture of each page that is checked is stored there. */
+/** A folder for a picture of each checked page, if set. */
 const PICTURES = process.env.DASHBOARD_PICTURES;
 
-/** The dashboard of a gateway, in Chromium. Things that no page may do are collected, and `close` fails if there are any. */
+/** The dashboard in Chromium. Forbidden behaviour of pages is collected, and `close` fails if there was any. */
 export class DashboardWorld {
   readonly url: string;
   readonly #chromium: Chromium;
@@ -46,7 +46,7 @@ export class DashboardWorld {
     return page;
   }
 
-  /** The faults on a page as it is now, light and dark, on a phone and on a wide screen. Empty is good. */
+  /** The page's current faults in the given looks. Empty is good. */
   async look(page: Page, name: string, looks: readonly LookName[] = LOOK_NAMES): Promise<string[]> {
     const found: string[] = [];
     for (const look of looks) {
@@ -67,11 +67,11 @@ export class DashboardWorld {
     if (this.#faults.length > 0) throw new Error(`the browser complained:\n${[...new Set(this.#faults)].join('\n')}`);
   }
 
-  /** Collects errors of scripts, what the content security policy refused, and requests to other servers. */
+  /** Collects script errors, violations of the content security policy, and requests to other servers. */
   #watch(page: Page): void {
     page.on('pageerror', (error) => this.#faults.push(`${page.url()}: ${error.message}`));
     page.on('console', (line) => {
-      // Answers that are problems are shown on the page; the browser also writes a line for each.
+      // The browser also logs problem answers, which the page shows.
       if (line.type() !== 'error' || line.text().startsWith('Failed to load resource')) return;
       this.#faults.push(`${page.url()}: ${line.text()}`);
     });
@@ -81,14 +81,12 @@ export class DashboardWorld {
   }
 }
 
-/** Chromium at the dashboard of a gateway that runs already, in this process or as the product. */
 export async function openDashboard(url: string): Promise<DashboardWorld> {
   const executablePath = await debianProgram('chromium', 'chromium');
-  // Its sandbox wants rights that a container may not give; the pages are ours.
+  // Its sandbox needs rights that a container may not give; the pages are ours.
   return new DashboardWorld(url, await chromium.launch({ executablePath, args: ['--no-sandbox'] }));
 }
 
-/** A gateway in this process with its dashboard, a store of its own and an account. */
 export interface GatewayWithDashboard {
   readonly db: Db;
   readonly account: AccountId;
@@ -114,7 +112,7 @@ export async function openGatewayWithDashboard(overrides: Partial<GatewayDeps> =
   };
 }
 
-/** Waits until an expression is true in the page. The policy forbids the page to evaluate text, but the debugger may. */
+/** Waits until an expression is true. The policy forbids the page to evaluate text, but not the debugger. */
 export async function until(page: Page, expression: string): Promise<void> {
   await eventually(() => page.evaluate<boolean>(expression), expression);
 }

@@ -32,7 +32,7 @@ describe('/docs, used in Chromium', () => {
   }
 
   it('the keyboard reaches what is in the contents, and one sees where', async () => {
-    await page.evaluate('document.querySelector("main").remove()'); // It has hundreds of samples, all alike.
+    await page.evaluate('document.querySelector("main").remove()'); // Hundreds of similar samples.
 
     expect(await focusFaults(page)).to.deep.equal([]);
     await page.reload();
@@ -106,10 +106,7 @@ describe('/docs, used in Chromium', () => {
   });
 });
 
-/**
- * Removes most operations: one function makes all of them, and axe would take minutes for hundreds that are alike. Axe measures
- * positions, so the remaining ones are laid out even where they are off the screen.
- */
+/** Keeps a few operations, as axe would take minutes. Axe measures positions, so all are laid out. */
 const FEWER = `
   document.querySelectorAll('.operation:not(:nth-of-type(20n + 1))').forEach((one) => one.remove());
   document.querySelectorAll('.catalogue > div:nth-child(n + 4)').forEach((one) => one.remove());

@@ -12,7 +12,7 @@ import { openTestStore, type TestStore } from '../../support/store.ts';
 const execute = promisify(execFile);
 const CONTRACT = 'openapi.json';
 
-/** openapi-typescript needs the API of TypeScript 5, which is why it is no dependency of ours. */
+/** openapi-typescript needs the API of TypeScript 5, so it is no dependency of ours. */
 const NPM = ['typescript@5.9.3', 'openapi-typescript@7.13.0', 'openapi-fetch@0.17.0'];
 const PIP = ['openapi-python-client==0.29.1'];
 
@@ -87,7 +87,7 @@ describe('clients that the generators of others make of /openapi.json', function
   });
 });
 
-/** It sends. What a program with webhooks relies on: the payloads have names, and `event` tells them apart. */
+/** Sends a message, and relies on named payloads that `event` tells apart, as webhook programs do. */
 const TYPESCRIPT = `
 declare const process: { readonly env: Record<string, string> };
 import createClient from 'openapi-fetch';

@@ -12,7 +12,7 @@ import { eventually } from '../../support/eventually.ts';
 
 const KEY = Buffer.alloc(24, 7);
 const BODY = '{"event":"message.delivered","message_id":"msg_1","to":"919876543210"}';
-/** A compiler may have to compile its library first. */
+/** A compiler may first have to compile its library. */
 const START_MS = 120_000;
 
 const PROGRAMS: Readonly<Record<string, (port: number, file: string) => readonly [string, string, string[]]>> = {
@@ -31,7 +31,7 @@ describe('the receivers of /docs, run as they are printed', function () {
     folder = mkdtempSync(join(tmpdir(), 'harkara-guides-'));
   });
   after(async () => {
-    // In a group of its own: `go run` is not the program that it starts.
+    // Its own group, because `go run` starts the program as a child.
     for (const { pid } of running) if (pid !== undefined) process.kill(-pid, 'SIGKILL');
     await Promise.all(running.map((one) => one.exitCode === null && one.signalCode === null && once(one, 'exit')));
     rmSync(folder, { recursive: true, force: true });

@@ -22,7 +22,7 @@ interface Seen {
   readonly body: unknown;
 }
 
-/** All samples of one language run as one program: starting an interpreter for each would take minutes. */
+/** Samples of one language run as one program: an interpreter for each would take minutes. */
 describe('the samples of /docs, run as they are printed', () => {
   let folder: string;
   let store: TestStore;
@@ -129,7 +129,7 @@ describe('the samples of /docs, run as they are printed', () => {
   });
 });
 
-/** What the document's examples say, in the order of the pages. */
+/** The document's examples, in the order of the pages. */
 function expected(): Seen[] {
   const placed = pagesOf(contract).flatMap(({ tags }) =>
     tags.flatMap((tag) => operations.filter(({ operation }) => operation.tags.includes(tag))),

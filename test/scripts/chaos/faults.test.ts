@@ -1,11 +1,11 @@
 import { CHAOS_DEFAULTS, causeFaults, seededRandom } from '../../../scripts/chaos/faults.ts';
 import type { AppName } from '../../../shared/platform/processes/apps.ts';
 
-/** Above the highest pid of Linux (2^22), so that no process gets the signals. */
+/** Above Linux's highest pid (2^22), so that no process gets the signals. */
 const NO_PID = 2 ** 23;
 
 describe('causeFaults', () => {
-  /** What is killed and paused while these apps live, one list at each look, the last one from then on. */
+  /** What is killed and paused. `looks`: the living apps at each look; the last list stays. */
   async function faultsAmong(looks: readonly (readonly AppName[])[], kills: number, pauses: number) {
     let look = 0;
     const pids = () => (looks[Math.min(look++, looks.length - 1)] ?? []).map((app) => ({ app, pid: NO_PID }));

@@ -26,7 +26,7 @@ describe('the build of the dashboard', () => {
   });
 
   it('names no other host, and evaluates no text', () => {
-    // Names of XML namespaces, and a link in the text of an error: nothing is loaded from these.
+    // XML namespaces, and a link in an error text: nothing is loaded from these.
     const said = /^http:\/\/www\.w3\.org\/|^https:\/\/github\.com\/preactjs\//;
 
     for (const script of scripts) {

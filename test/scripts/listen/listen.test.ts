@@ -35,7 +35,6 @@ describe('npm run listen', () => {
     stop: stop.signal,
   });
   const secret = () => /whsec_\S+/.exec(told.join('\n'))?.[0] ?? '';
-  /** A message that was just delivered. */
   const delivered = async (at = new Date()) => {
     const message: MessageDocument = makeMessage({
       account: world.account,

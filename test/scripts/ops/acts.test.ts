@@ -19,7 +19,7 @@ import { use } from '../../support/use.ts';
 
 const NOBODY = 'acc_00000000000000000000000000';
 
-/** What the endpoints check is tested with them. Here: how their commands are called, and what they show. */
+/** The endpoints' checks have their own tests; these are about how their commands are called and what they show. */
 describe('npm run ops: commands that are endpoints', () => {
   const world = use(() =>
     OpsWorld.open({ HARKARA_WEBHOOK_ALLOW_HTTP: 'yes', HARKARA_WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' }),

@@ -7,11 +7,11 @@ import { minuteAuditId } from '../../../shared/platform/runtime/ids.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 import { use } from '../../support/use.ts';
 
-/** Verbs of commands that only look and change nothing. */
+/** Verbs that change nothing. */
 const LOOKS = ['list', 'show', 'settings', 'verify', 'check', '', 'explain', 'receipt-profiles', 'read-receipt'];
 /**
- * Commands that need a running product, a carrier (carrier-test.test.ts), a receiver (webhooks.test.ts), a store of their own
- * (store.faults.test.ts), or a stopped store, which has no audit.
+ * Commands that need a running product, a carrier (carrier-test.test.ts), a receiver (webhooks.test.ts), their own
+ * store (store.faults.test.ts), or a stopped store, which has no audit.
  */
 const ELSEWHERE = [
   'carrier test',
@@ -19,7 +19,7 @@ const ELSEWHERE = [
   'store backup',
   'store restore',
   'store compact',
-  // They write their own entries: store-move.faults.test.ts.
+  // These write their own entries: store-move.faults.test.ts.
   'store export',
   'store import',
 ];
@@ -65,7 +65,7 @@ describe('the audit', () => {
       if (entry === undefined) throw new Error(line);
       const [noun, verb] = line.split(' ');
       const isEndpoint = COMMANDS.some((one) => one.noun === noun && one.verb === verb && one.isEndpoint);
-      // Changes of one thing within a minute share the entry of their endpoint, which names its action itself.
+      // Changes of one thing within a minute share their endpoint's entry, which names its own action.
       if (!isEndpoint) {
         expect(all, line).to.have.length(before + 1);
         expect(entry, line).to.deep.include({ action: `${noun}.${verb}` });

@@ -34,7 +34,7 @@ describe('npm run ops: bind list', () => {
     });
     worker.start();
     const account = await makeAccount(world.store.db, 100);
-    // What the simulator does with them, by their last digits (scripts/simulator): throttled three times, refused, failed.
+    // By last digits the simulator (scripts/simulator) throttles three times, refuses, and fails them.
     const drafts = ['919876543107', '919876543108', '919876543101'].map((to) => makeDraft({ to }));
     await enqueue(
       world.store.db,

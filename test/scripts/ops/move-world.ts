@@ -8,13 +8,13 @@ import { ensureSchema } from '../../../shared/platform/mongo/schema.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
-/** A store that the product has used, an empty one, and the operator who moves data between them. */
+/** A used store, an empty one, and the operator who moves data between them. */
 export class MoveWorld {
   readonly source: TestStore;
   readonly target: TestStore;
   readonly dir = mkdtempSync(join(tmpdir(), 'harkara-move-'));
 
-  /** `target`: where the data go. By default another store like the source. */
+  /** `target`: default: another store like the source. */
   static async open(target?: TestStore): Promise<MoveWorld> {
     const world = new MoveWorld(await openTestStore(), target ?? (await openTestStore()));
     await ensureSchema(world.source.db);
@@ -36,7 +36,6 @@ export class MoveWorld {
     return this.opsWith(this.envOf(store), ...words);
   }
 
-  /** The same with these settings. */
   async opsWith(env: Record<string, string>, ...words: readonly string[]) {
     const said = { out: '', err: '' };
     const terminal = {
@@ -51,13 +50,12 @@ export class MoveWorld {
     return { code, ...said };
   }
 
-  /** `store export` from the source to the target. */
   export(...more: readonly string[]) {
     const { target } = this;
     return this.ops(this.source, 'store', 'export', target.uri, '--database', target.db.databaseName, ...more);
   }
 
-  /** Fills the source with documents of many BSON types and with documents of the product. */
+  /** Fills the source with many BSON types and with documents of the product. */
   async fill(messages: number): Promise<void> {
     const { db } = this.source;
     const account = await makeAccount(db, 1_000);
@@ -85,10 +83,7 @@ export class MoveWorld {
 
 const COPIED = ['accounts', 'ledger', 'messages', 'leases', 'idempotency', 'audit'];
 
-/**
- * The bytes of all documents of collections that are copied, in the order of their ids. Expired documents are left out: a store may
- * remove them at any moment, before the move or after it.
- */
+/** All copied documents' bytes by id, without expired ones, which a store may remove at any moment. */
 export async function bytesOf(db: Db): Promise<Readonly<Record<string, readonly string[]>>> {
   const found: Record<string, readonly string[]> = {};
   for (const name of COPIED) {
@@ -99,7 +94,7 @@ export async function bytesOf(db: Db): Promise<Readonly<Record<string, readonly 
   return found;
 }
 
-/** Documents that JavaScript might change if it read and wrote them: types of numbers, the order of fields. */
+/** Documents that JavaScript might change by reading and writing: number types, field order. */
 const ODDITIES: readonly Document[] = [
   {
     _id: 'numbers',

@@ -59,7 +59,7 @@ describe('npm run ops opt-out words: answers', () => {
     }
     expect(await set(account, '--languages', 'none', '--out', 'start')).to.include({ code: 0 });
     expect(await world.json(['opt-out', 'words', account])).to.deep.include({ languages: [], out: ['start'] });
-    // A number takes what it does not set from the account.
+    // A number inherits unset values from the account.
     expect((await set(account, '--number', '56767', '--in', 'start')).err).to.include(
       'two of STOP, START and HELP: start.',
     );

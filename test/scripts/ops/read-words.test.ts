@@ -19,7 +19,6 @@ import { readWords } from '../../../scripts/ops/read-words.ts';
 
 const ACCOUNT = 'acc_01kamzz0000000000000000000';
 
-/** The help that these words ask for. */
 function help(of: readonly Command[], ...words: string[]): string {
   const request = readWords(of, words);
   return request.kind === 'help' ? request.text : expect.fail(`${words.join(' ')} runs a command`);

@@ -44,7 +44,7 @@ describe('a secret that ops wants', () => {
     delete process.env.HARKARA_CHATAPP_TOKEN;
   });
   after(() => {
-    process.env.HARKARA_ENV_FILE = ''; // As root-hooks.ts set it.
+    process.env.HARKARA_ENV_FILE = ''; // As root-hooks.ts sets it.
     rmSync(folder, { recursive: true });
   });
 

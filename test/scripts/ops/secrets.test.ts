@@ -27,7 +27,7 @@ describe('npm run ops: secrets reseal', () => {
   const keyFile = () => join(world.dir, 'secret.key');
   const collection = <T extends object>(name: string) => world.store.db.collection<T>(name);
 
-  /** One of everything that is sealed, by the box of a running process. */
+  /** Seals one of each kind with a running process's box. */
   async function sealAll() {
     const { db } = world.store;
     const box = createSecretBox(loadSecretKeys('', world.dir));
@@ -103,7 +103,7 @@ describe('npm run ops: secrets reseal', () => {
     const old = readFileSync(keyFile(), 'utf8').trim();
     addKey(world.dir);
     const [first] = readFileSync(keyFile(), 'utf8').split('\n');
-    // A crash right after the draft, before the file was replaced, leaves it.
+    // Left by a crash after the draft, before the file was replaced.
     copyFileSync(keyFile(), `${keyFile()}.next`);
     box.seal('x', ['carriers', 'acme', 'password']);
 
@@ -115,7 +115,7 @@ describe('npm run ops: secrets reseal', () => {
 
   it('interrupted before it took away what it needed, makes a new key the next time', async () => {
     await sealAll();
-    // Crashes left the key that came last beside the file, and half-written drafts.
+    // Crashes left the newest key beside the file, and half-written drafts.
     copyFileSync(keyFile(), `${keyFile()}.next`);
     copyFileSync(keyFile(), `${keyFile()}.4711`);
     const old = readFileSync(keyFile(), 'utf8');

@@ -80,7 +80,7 @@ describe('npm run ops: copying all data to another store and back', function () 
     const refused = await gateway.ready.catch(String);
     const changed = await world.ops(world.target, 'account', 'create', '--name', 'Early');
     const schema = await readSchema(world.target.db);
-    // What the source no longer has when the command is run again.
+    // No longer in the source when the command is run again.
     await world.target.db.collection<Document>('conversations').insertOne({ _id: 'left' as never });
 
     const { code, err } = await world.export();

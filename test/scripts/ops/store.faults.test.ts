@@ -13,7 +13,7 @@ interface Numbered {
   readonly text: string;
 }
 
-/** Always the embedded store, whatever the other tests run on: these commands are its own. */
+/** Always the embedded store, whatever the other tests run on: these are its own commands. */
 describe('npm run ops: the embedded store as a whole', () => {
   let dataDir: string;
   let store: EmbeddedStore | undefined;

@@ -229,7 +229,7 @@ describe('npm run ops: an export that is imported again', () => {
     writeFileSync(path, ['id,header,content,status', ...rows.filter((row) => !row.startsWith('--'))].join('\r\n'));
     return world.run(['template', 'import', account, path, ...options].join(' '));
   }
-  const stored = (dltId: string) => findTemplate(world.store.db, account as AccountId, dltId); // ops told it;
+  const stored = (dltId: string) => findTemplate(world.store.db, account as AccountId, dltId); // printed by ops
 
   it('without a change it says nothing, and ends well', async () => {
     const { code, out } = await imported(`${A},HARKRA,Hi {#var#},Active`);

@@ -3,29 +3,27 @@ import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
 import { eventually } from '../../support/eventually.ts';
 
-/** SMPP by hand for tests of the simulator: bytes from hexadecimal, so that the simulator is not checked with its own writer. */
+/** SMPP by hand, from hexadecimal, so that the simulator is not tested with its own writer. */
 
 export function octets(...hex: string[]): Buffer {
   return Buffer.from(hex.join('').replaceAll(/\s/g, ''), 'hex');
 }
 
-/** ASCII as hex. */
 export function ascii(text: string): string {
   return Buffer.from(text, 'latin1').toString('hex');
 }
 
-/** A C-octet string as hex. */
 export function cString(text: string): string {
   return `${ascii(text)}00`;
 }
 
-/** `hex` with its length in octets before it, as one octet. */
+/** `hex` after its length as one octet. */
 export function sized(hex: string): string {
   const bare = hex.replaceAll(/\s/g, '');
   return (bare.length / 2).toString(16).padStart(2, '0') + bare;
 }
 
-/** A PDU of command_id, command_status (both hex, 8 digits), sequence_number and a body in hex. */
+/** `command` and `status` as 8 hex digits, the body as hex. */
 export function pdu(command: string, status: string, sequence: number, ...body: string[]): Buffer {
   const rest = octets(command, status, sequence.toString(16).padStart(8, '0'), ...body);
   return Buffer.concat([octets((rest.length + 4).toString(16).padStart(8, '0')), rest]);
@@ -42,13 +40,11 @@ interface HandSubmit {
   readonly esmClass?: string;
   readonly registered?: string;
   readonly dataCoding?: string;
-  /** The user data in hex. */
   readonly data?: string;
-  /** TLVs in hex. */
   readonly tlvs?: string;
 }
 
-/** submit_sm from ACMEIN; a receipt is asked for and the text is `hi` unless said otherwise. */
+/** submit_sm from ACMEIN with the text `hi` and a requested receipt, unless `fields` says otherwise. */
 export function submit(sequence: number, fields: HandSubmit = {}): Buffer {
   const {
     to = '919876543000',
@@ -67,12 +63,12 @@ export function submit(sequence: number, fields: HandSubmit = {}): Buffer {
   );
 }
 
-/** deliver_sm_resp with a status in hex, 8 digits. */
+/** `status` as 8 hex digits. */
 export function deliverResponse(sequence: number, status = '00000000'): Buffer {
   return pdu('80000005', status, sequence, '00');
 }
 
-/** A connection whose PDUs are looked at as bytes. */
+/** A connection that shows PDUs as bytes. */
 export class HandClient {
   readonly frames: Buffer[] = [];
   ended = false;
@@ -96,12 +92,11 @@ export class HandClient {
     this.#socket.destroy();
   }
 
-  /** Received PDUs of a command_id (hex, 8 digits). */
+  /** Received PDUs of a command_id (8 hex digits). */
   of(command: string): Buffer[] {
     return this.frames.filter((frame) => frame.toString('hex', 4, 8) === command);
   }
 
-  /** Waits until `count` PDUs of a command_id have come and gives them all back. */
   async have(command: string, count: number): Promise<Buffer[]> {
     await eventually(() => this.of(command).length >= count, `${count} PDUs of ${command}`);
     return this.of(command);
@@ -113,7 +108,7 @@ export class HandClient {
     return this;
   }
 
-  /** Answers every deliver_sm that has come or will come with success. */
+  /** Answers every past and future deliver_sm with success. */
   acknowledge(): this {
     this.#socket.on('data', () => this.#acknowledgeNew());
     this.#acknowledgeNew();
@@ -146,7 +141,7 @@ export function sequenceOf(frame: Buffer): number {
   return frame.readUInt32BE(12);
 }
 
-/** For a describe: a simulated SMSC for each test, and clients that speak to it by hand; all are closed behind it. */
+/** For a `describe`: a new simulated SMSC for each test with clients by hand, all closed after it. */
 export class SmscWorld {
   #smsc: Smsc | undefined;
   #clients: HandClient[] = [];

@@ -182,7 +182,7 @@ describe('magic numbers', () => {
     const frames = await esme.have('00000005', 2);
 
     expect(stats()).deep.equal(['ENROUTE 000', 'DELIVRD 000']);
-    // esm_class comes after service_type (1), the two addresses (2 + 13, 2 + 7).
+    // esm_class follows service_type (1) and the two addresses (2 + 13, 2 + 7).
     expect(frames.map((frame) => frame[16 + 1 + 15 + 9])).deep.equal([0x20, 0x04]);
   });
 

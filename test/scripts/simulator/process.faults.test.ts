@@ -12,7 +12,7 @@ const SOURCE = join(import.meta.dirname, '../../../scripts/simulator/main.ts');
 interface Run {
   readonly child: ChildProcess;
   readonly output: () => string;
-  /** Exit code, once it is over. */
+  /** The exit code. */
   readonly ended: Promise<unknown>;
 }
 

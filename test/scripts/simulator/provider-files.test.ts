@@ -24,7 +24,7 @@ describe('the simulated chat-app provider: files of customers', () => {
   const look = (id: string, query = '', headers: Readonly<Record<string, string>> = bearer()) =>
     fetch(`${provider.url}/v23.0/${id}${query}`, { headers });
 
-  /** An app that answers every post with 200. `posts` are their bodies. */
+  /** An app that answers every post with 200 and keeps the bodies in `posts`. */
   async function openApp() {
     const posts: string[] = [];
     const app = createServer(async (request, response) => {
@@ -39,7 +39,7 @@ describe('the simulated chat-app provider: files of customers', () => {
     return { app, posts };
   }
 
-  /** Lets a customer send a file as a person would, and returns what the app is told of it. */
+  /** A customer sends a file by the paths for people. Returns what the app is told of it. */
   async function sendFile(query = ''): Promise<Readonly<Record<string, unknown>>> {
     const { app, posts } = await openApp();
     const answer = await fetch(`${provider.url}/customers/919876543210/files${query}`, {

@@ -163,7 +163,7 @@ describe('the simulated chat-app provider', () => {
     expect(await send({ to: '+919876543211', type: 'text', text: { body: 'On its way' } })).deep.include({
       status: 200,
     });
-    // The statuses of that text follow.
+    // That text's statuses follow.
     await eventually(() => provider.pendingCallbacks() === 0, 'all was taken');
   });
 

@@ -86,7 +86,7 @@ describe('carriers', () => {
       await create();
       const own = { host: 'own.example', password: 'own' };
       await updateCarrier(store.db, box, GOOD._id, own);
-      // Whoever has entered their own host and password says the same host again, while the right ones come back.
+      // Somebody who entered another host and password repeats that host while the right ones are restored.
       const right = { host: GOOD.host, password: GOOD.password };
       const raced = beforeUpdate(store.db, () => updateCarrier(store.db, box, GOOD._id, right));
 
@@ -101,7 +101,7 @@ describe('carriers', () => {
   });
 });
 
-/** A connection over which the first update of a document comes later than `meanwhile`. */
+/** A connection whose first update of a document is delayed until after `meanwhile`. */
 function beforeUpdate(db: Db, meanwhile: () => Promise<unknown>): Db {
   let done = false;
   const wrap = <T extends object>(

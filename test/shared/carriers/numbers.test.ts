@@ -49,7 +49,7 @@ describe('numbers in national form', () => {
   }
 
   it('valid both ways: the country code that is there wins, unless the carrier says that it is national', () => {
-    // A mobile number of Singapore, and one of India without its 91.
+    // A mobile number of Singapore and also, without its 91, one of India.
     for (const ton of [0, 1, 3]) expect(senderOf('6591234567', ton, 'IN')).to.equal('6591234567');
     expect(completedNumber('6591234567', 'IN')).to.equal('6591234567');
     expect(senderOf('6591234567', 2, 'IN')).to.equal('916591234567');

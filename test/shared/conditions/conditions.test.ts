@@ -81,7 +81,6 @@ const route = (recent: object, usual: object = {}): Partial<Installation> => {
   return { traffic: [{ ...one, recent: { ...one.recent, ...recent }, usual: { ...one.usual, ...usual } }] };
 };
 
-/** What is found when this is the case, and what is said of it. */
 const CASES: readonly (readonly [ConditionName, Partial<Installation>, words: RegExp])[] = [
   ['process.missing', { missing: ['smpp'] }, /No smpp process/],
   ['proxy.ignored', { ignoredProxies: ['10.0.0.7'] }, /10\.0\.0\.7/],
@@ -162,7 +161,7 @@ describe('the list of conditions', () => {
     expect(refusing(none, none, none, none, answers(0, 60))).to.equal(true);
     expect(refusing()).to.equal(true); // nothing newer is known
     expect(refusing(none, none, none, none, answers(3))).to.equal(false);
-    expect(refusing(none, answers(60), answers(60, 60))).to.equal(false); // it has recovered, and then it was quiet
+    expect(refusing(none, answers(60), answers(60, 60))).to.equal(false); // recovered, then quiet
     expect(refusing(none, none, none, none, none, none, answers(60), answers(60, 60))).to.equal(false);
   });
 

@@ -75,7 +75,7 @@ describe('the contract’s events are those of the catalogue', () => {
     const members = MESSAGE_EVENT_NAMES.flatMap((name) => Object.keys(payloadOf(name).properties ?? {}));
     const { properties } = contract.components.schemas.Event ?? {};
 
-    // Receipts as carriers wrote them go to the webhooks that ask for them.
+    // Receipts as carriers wrote them go only to webhooks that ask for them.
     const shown = members.filter((member) => member !== 'raw');
     expect(Object.keys(properties ?? {})).to.have.members(['event_id', ...new Set(shown)]);
     expect(properties?.event?.enum).to.deep.equal(MESSAGE_EVENT_NAMES);
@@ -127,10 +127,10 @@ function schemaOf(name: EventName): string {
   return pointer('webhooks', name, 'post', 'requestBody', 'content', 'application/json', 'schema');
 }
 
-/** Bodies of the event: for a message of which only the necessary is known, and for one of which everything is known. */
+/** Bodies of the event for a message with only the necessary fields, and for one with all. */
 function bodiesOf(name: EventName, channel: EventChannel): object[] {
   const kind = EVENTS[name];
-  // The webhooks of the account get those of both channels, and its own.
+  // The account's webhooks get the events of both channels, and its own.
   if ('members' in kind && 'mayGet' in kind) return accountBodies(name, kind);
   if (channel === 'account') return [];
   if ('outcome' in kind) return templateBodies(kind.outcome, channel);
@@ -148,7 +148,7 @@ function bodiesOf(name: EventName, channel: EventChannel): object[] {
       : { ...chatMessage(), ...(state === 'fallback' && { fallback: FELL_BACK }) };
   const full: AnyMessage = {
     ...bare,
-    // Only a test has the member `test`; nobody opts out of tests.
+    // Only tests have the member `test`; nobody opts out of tests.
     ...(!state.startsWith('opted_') && { account: testAccountOf(bare.account) }),
     reference: 'order 7',
     operator: 'Jio',
@@ -165,7 +165,6 @@ function bodiesOf(name: EventName, channel: EventChannel): object[] {
   });
 }
 
-/** States that a receipt brings. */
 const ENDED: ReadonlySet<string> = new Set(['delivered', 'failed', 'expired', 'rejected']);
 const RAW = {
   text: 'id:7f stat:UNDELIV',

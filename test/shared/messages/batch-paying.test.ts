@@ -36,7 +36,7 @@ describe('paying for batches', () => {
     expect(verdict.problems).to.deep.equal([]);
     return verdict.balance;
   };
-  /** Stores what a gateway leaves behind when it dies right after the debit. */
+  /** As a gateway leaves it that dies right after the debit. */
   const debitOnly = async (batch: ReturnType<typeof makeBatch>): Promise<void> => {
     await storeBatch(store.db, batch);
     const order = { id: batch._id, total: batch.total };
@@ -184,7 +184,7 @@ describe('paying for batches', () => {
 describe('how far a batch is', () => {
   const store = useStore();
 
-  /** A batch of 10 entries, of which 6 are lines of the queue and nothing else. */
+  /** A batch of 10 entries, of which 6 are only lines in the queue. */
   const begun = async () => {
     const [account, group] = [newId('acc'), newId('grp')];
     const batch = makeBatch(account, 10, { state: 'paid', group, reserved: 6 });

@@ -52,7 +52,7 @@ describe('chat-inbox/store', () => {
 
     expect(await due()).to.deep.equal(['2', '3']);
     const kept = await store.db.collection('chat_inbox').find({ account }).sort({ _id: 1 }).toArray();
-    // Kept for longer than providers repeat a post. An item that is not worked off never expires.
+    // Kept for longer than providers repeat a post. An unfinished item never expires.
     expect(kept.map(({ expiresAt }) => expiresAt)).to.deep.equal([at(-2 + 8 * 86_400), undefined, undefined]);
   });
 

@@ -99,7 +99,7 @@ describe('schedules: booking', () => {
     expect(await findBooked(world.store.db, account, newId('sch'))).to.equal(undefined);
   });
 
-  /** Stores what a gateway leaves behind when it dies right after the debit. */
+  /** As a gateway leaves it that dies right after the debit. */
   async function payOnly(account: AccountId, booking: Booking): Promise<void> {
     const group = newId('grp');
     const paid = [bookedSchedule(account, group, booking)];

@@ -79,8 +79,7 @@ describe('schedules: cancel', () => {
     let refunded = 0;
     for (const [i, booking] of bookings.entries()) {
       world.clock.turn(1_000);
-      // A release sends the store two commands, a cancel one. With 0 to 3 pings before it, the cancel meets now the first of them, now
-      // the second.
+      // A release sends two commands, a cancel one. With 0 to 3 pings before it, the cancel meets either of them.
       const cancel = async () => {
         for (let lead = i % 4; lead > 0; lead--) await world.store.db.command({ ping: 1 });
         return cancelSchedule(world.store.db, world.clock, account, booking._id);

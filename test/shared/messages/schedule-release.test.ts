@@ -99,7 +99,7 @@ describe('schedules: release', () => {
     const { db } = world.store;
     const large = await makeAccount(db, 1_000);
     await book(large, ...Array.from({ length: 1_000 }, () => makeBooking(at(60))));
-    // Half of the others has something for later only. They are more than one group looks at.
+    // Half of the others have only later schedules; they are more than one group reads.
     for (const seconds of [...Array<number>(30).fill(61), ...Array<number>(30).fill(99)]) {
       await book(await makeAccount(db, 1), makeBooking(at(seconds)));
     }

@@ -4,7 +4,7 @@ import { openTestStore, type TestStore } from '../store.ts';
 import { opened } from '../use.ts';
 import { startWireProxy, type WireProxy } from './proxy.ts';
 
-/** A store, and a second way to the same database on which faults are caused. */
+/** A store, and a second connection to it for faults. */
 export interface CutStore {
   readonly store: TestStore;
   readonly proxy: WireProxy;
@@ -12,7 +12,7 @@ export interface CutStore {
   readonly cut: { readonly db: Db };
 }
 
-/** For the tests of a `describe`. Its parts are there from `before` on. */
+/** For the body of a `describe`; open from `before` on. */
 export function withCutStore(): CutStore {
   const made: { store?: TestStore; proxy?: WireProxy; cut?: Store } = {};
   before(async () => {

@@ -4,14 +4,13 @@ import type { Handler } from './link.ts';
 
 export const WRITES: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'findAndModify']);
 
-/** A fault, and the commands that it happens to. */
 export interface Fault {
-  /** One name of a command or several; any command when left out. */
+  /** Names of commands; absent: any command. */
   readonly command?: string | readonly string[];
   readonly collection?: string;
-  /** So many of these commands go well first. */
+  /** How many of these commands succeed first. */
   readonly after?: number;
-  /** So many then go wrong, and no more; 1 when left out. */
+  /** How many then fail. Default 1. */
   readonly times?: number;
   readonly happens: Handler;
 }
@@ -20,11 +19,11 @@ export interface Fault {
 export interface Injected {
   /** How many commands it has happened to. */
   readonly met: number;
-  /** Ends the fault: it happens to no later command. */
+  /** No later command gets the fault. */
   end(): void;
 }
 
-/** The faults of a proxy, in the order in which it was given them. */
+/** A proxy's faults, in the order in which they were added. */
 export class Faults {
   readonly #open = new Set<{ readonly fault: Fault; passed: number; met: number }>();
 
@@ -39,7 +38,7 @@ export class Faults {
     };
   }
 
-  /** The fault that is to happen to this command, if any. Counts the command. */
+  /** Counts the command and returns its fault, if any. */
   meet(command: Command): Handler | undefined {
     for (const entry of this.#open) {
       const { fault } = entry;
@@ -63,16 +62,16 @@ function matches({ command: names, collection }: Fault, command: Command): boole
 
 export const pass: Handler = async (command, link) => link.tell(await link.ask(command.message));
 
-/** The server never hears of it. */
+/** The server never gets it. */
 export const cutBefore: Handler = async (_, link) => link.cut();
 
-/** The server has done it; its answer is lost. */
+/** The server does it, but its answer is lost. */
 export const cutAfter: Handler = async (command, link) => {
   await link.ask(command.message);
   link.cut();
 };
 
-/** The server never hears of it, and the connection stays as it is until the driver ends it. */
+/** The server never gets it, and the connection stays open until the driver ends it. */
 export const silent: Handler = (_, link) => link.ended;
 
 export const delayed =
@@ -82,7 +81,7 @@ export const delayed =
     await pass(command, link);
   };
 
-/** Waits for the promise before the server hears of it. */
+/** Delays the command until the promise resolves. */
 export const held =
   (until: Promise<unknown>): Handler =>
   async (command, link) => {
@@ -90,7 +89,7 @@ export const held =
     await pass(command, link);
   };
 
-/** Codes of mongod's error_codes.yml that the tests use. */
+/** Codes of mongod's error_codes.yml. */
 export const CODES = {
   NotWritablePrimary: 10_107,
   InterruptedDueToReplStateChange: 11_602,
@@ -106,10 +105,7 @@ export type CodeName = keyof typeof CODES;
 
 export const errorOf = (codeName: CodeName) => ({ code: CODES[codeName], codeName, errmsg: `played: ${codeName}` });
 
-/**
- * Codes that say nothing sure about a document or a command, of those that mongod, a router, a proxy or another server of the
- * protocol may answer while it is in trouble. 50463173 is no code of mongod's.
- */
+/** Codes of servers in trouble that leave open what happened to a command. 50463173 is not mongod's. */
 export const FOREIGN_CODES = [
   ...[
     0, 1, 6, 7, 8, 13, 17, 18, 20, 22, 24, 26, 43, 46, 50, 51, 63, 64, 74, 79, 82, 83, 89, 90, 91, 94, 96, 100, 107,
@@ -126,26 +122,26 @@ export const FOREIGN_CODES = [
   ...[4_194_304, 999_999_999, -1],
 ] as const;
 
-/** Answered with an error; the server never hears of it. */
+/** Answers with an error; the server never gets it. */
 export const refused =
   (name: CodeName): Handler =>
   async ({ message }, link) =>
     link.tell(answer(message, { ok: 0, ...errorOf(name) }));
 
-/** Answered with this; the server never hears of it. */
+/** Answers with this; the server never gets it. */
 export const answered =
   (said: Document): Handler =>
   async ({ message }, link) =>
     link.tell(answer(message, said));
 
-/** An error with a code that says nothing sure about the command, or with none. */
+/** An error without a code, or with one that leaves open what happened. */
 export const foreign = (code: number | undefined): Document => ({
   ok: 0,
   code,
   errmsg: `played: ${code ?? 'no code'}`,
 });
 
-/** The server has done it, and says something else. */
+/** The server does it, but the answer is replaced. */
 export const doneAndAnswered =
   (said: Document): Handler =>
   async ({ message }, link) => {
@@ -153,7 +149,7 @@ export const doneAndAnswered =
     link.tell(answer(message, said));
   };
 
-/** Each statement of the command is refused with this code, and the command as a whole is not. */
+/** Refuses each statement with this code, but not the command as a whole. */
 export const eachRefused =
   (code: number): Handler =>
   async (command, link) => {
@@ -163,7 +159,7 @@ export const eachRefused =
     link.tell(answer(command.message, { ok: 1, n: 0, nModified: 0, writeErrors }));
   };
 
-/** Done on this server, but perhaps not on a majority (manual, "Write Concern": the write is not undone). */
+/** Done here, but perhaps not on a majority (manual, "Write Concern": the write is not undone). */
 export const unreplicated =
   (name: CodeName): Handler =>
   async (command, link) =>
@@ -173,13 +169,12 @@ export function withConcernError({ message }: Command, reply: Buffer, name: Code
   return answer(message, { ...readAnswer(reply), writeConcernError: errorOf(name) });
 }
 
-/** The field of a command that holds its statements. */
+/** The field that holds a command's statements. */
 const STATEMENTS: Readonly<Record<string, string>> = { insert: 'documents', update: 'updates', delete: 'deletes' };
 
 /**
- * The first half of a command's statements is done, then the primary steps down. `each`: the answer has an error for each of the
- * other statements. `all`: the command fails as a whole, and the answer does not say what was done (mongod's write_ops_exec.cpp
- * does this when it is interrupted).
+ * Half of a command's statements are done, then the primary steps down. `each`: an error for each other statement.
+ * `all`: the whole command fails without saying what was done, as in mongod's write_ops_exec.cpp on interruption.
  */
 export const halfDone =
   (told: 'each' | 'all', name: CodeName = 'InterruptedDueToReplStateChange'): Handler =>

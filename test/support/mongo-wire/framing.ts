@@ -20,7 +20,7 @@ const CHECKSUM_PRESENT = 1;
 const MORE_TO_COME = 1 << 1;
 const EXHAUST_ALLOWED = 1 << 16;
 
-/** Cuts a stream into whole messages: a piece of it may hold a part of one, or several. */
+/** Cuts a stream into whole messages, whatever its pieces are. */
 export class MessageCutter {
   #pieces: Buffer[] = [];
   #bytes = 0;
@@ -41,7 +41,7 @@ export class MessageCutter {
     return messages;
   }
 
-  /** The first piece, or all pieces joined when the first has fewer bytes than that. */
+  /** The first piece, or all pieces joined if the first is shorter. */
   #joined(bytes: number): Buffer {
     const [first] = this.#pieces;
     if (first !== undefined && first.length >= bytes) return first;
@@ -55,18 +55,17 @@ export const requestIdOf = (message: Buffer): number => message.readInt32LE(4);
 export const answersTo = (message: Buffer): number => message.readInt32LE(8);
 const opcodeOf = (message: Buffer): number => message.readInt32LE(12);
 
-/** One command of a driver. */
 export interface Command {
   readonly message: Buffer;
   /** `update`, `hello` … as it was sent. */
   readonly name: string;
-  /** The collection, which most commands name in their first field; undefined for commands on a server or a database. */
+  /** From a command's first field; undefined for commands on a server or a database. */
   readonly collection: string | undefined;
-  /** False for one that wants no answer (moreToCome). */
+  /** False for a command that wants no answer (moreToCome). */
   readonly answered: boolean;
-  /** Whether several answers may follow one request (exhaustAllowed). */
+  /** Whether several answers may follow (exhaustAllowed). */
   readonly streams: boolean;
-  /** The whole command, with the documents of its sequences under their names. Numbers and dates as JavaScript has them. */
+  /** The whole command, with documents from its sequences. Numbers and dates are JavaScript's. */
   body(): Document;
 }
 
@@ -85,7 +84,7 @@ export function readCommand(message: Buffer): Command {
   };
 }
 
-/** The document of an answer. Values keep their BSON types, so that it can be written again. */
+/** An answer's document, with its BSON types, so that it can be written again. */
 export function readAnswer(message: Buffer): Document {
   const [at] = documentsAt(message);
   if (at === undefined) throw new Error('an answer has a document');
@@ -95,7 +94,7 @@ export function readAnswer(message: Buffer): Document {
 
 let lastId = 0;
 
-/** An answer in the form that its request needs. `more`: others to the same request follow, each an answer to the one before. */
+/** An answer in the form that its request needs. `more`: further answers follow, each an answer to the one before. */
 export function answer(to: Buffer, document: Document, more = false): Buffer {
   lastId = (lastId + 1) % 0x7fff_ffff;
   const body = BSON.serialize(document, { ignoreUndefined: true });
@@ -110,7 +109,7 @@ export function answer(to: Buffer, document: Document, more = false): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** The same request with another document, which holds all of it (no document sequences), and which asks for one answer only. */
+/** The request with another document, without document sequences, asking for one answer only. */
 export function rewritten({ message }: Command, document: Document): Buffer {
   if (opcodeOf(message) !== OP_MSG) throw new Error('only an OP_MSG is rewritten');
   const head = Buffer.from(message.subarray(0, HEADER + 5));
@@ -121,7 +120,6 @@ export function rewritten({ message }: Command, document: Document): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** The offsets at which the single documents of a message begin. */
 function documentsAt(message: Buffer): number[] {
   const opcode = opcodeOf(message);
   if (opcode === OP_MSG) return sectionsOf(message).flatMap(({ kind, at }) => (kind === 0 ? [at] : []));
@@ -171,7 +169,7 @@ function documentAt(message: Buffer, at: number): Document {
 
 const STRING = 2;
 
-/** The first field of the document that begins at `at`: its name, and its value if that is a string. */
+/** Name and, if it is a string, value of the first field of the document at `at`. */
 function firstElement(message: Buffer, at: number): { readonly name: string; readonly value: string | undefined } {
   const nameEnd = message.indexOf(0, at + 5);
   const name = message.toString('utf8', at + 5, nameEnd);

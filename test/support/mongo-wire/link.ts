@@ -1,9 +1,9 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { answer, answersTo, type Command, MessageCutter, readAnswer, readCommand, requestIdOf } from './framing.ts';
 
-/** One connection of a driver, and the one to the server behind it. */
+/** A driver's connection, and the one to the server behind it. */
 export interface Link {
-  /** Sends a command to the server, changed or not. Resolves with the answer; never resolves if the connection is cut before. */
+  /** Sends a command, changed or not, to the server. Resolves with the answer, or never if the connection is cut. */
   ask(message: Buffer): Promise<Buffer>;
   /** Sends an answer to the driver. */
   tell(message: Buffer): void;
@@ -11,16 +11,14 @@ export interface Link {
   cut(): void;
   /** Whether the driver's connection is open. */
   readonly open: boolean;
-  /** Resolves when it has ended. */
   readonly ended: Promise<void>;
 }
 
-/** Deals with one command. The next command of the connection waits until this resolves. */
+/** Handles one command. The connection's next command waits for it. */
 export type Handler = (command: Command, link: Link) => Promise<void>;
 
 export interface Listener {
   readonly host: string;
-  /** Ends all connections. */
   cutAll(): void;
   close(): Promise<void>;
 }
@@ -28,11 +26,11 @@ export interface Listener {
 export interface ListenOptions {
   readonly storeUri: string;
   readonly handle: Handler;
-  /** When false, a new connection is reset at once, as if nobody listened. */
+  /** While false, new connections are reset at once, as if nobody listened. */
   accepts(): boolean;
 }
 
-/** Listens on a port of its own for drivers, with one connection to the server for each of theirs. */
+/** Listens for drivers, with one connection to the server for each of theirs. */
 export async function listen({ storeUri, handle, accepts }: ListenOptions): Promise<Listener> {
   const target = targetOf(storeUri);
   const sockets = new Set<Socket>();
@@ -95,7 +93,6 @@ function join(client: Socket, store: Socket, handle: Handler): void {
   store.on('close', () => client.destroy());
 }
 
-/** A Unix socket or a host, as the URI says. */
 function targetOf(uri: string): { path: string } | { host: string; port: number } {
   const [, place = ''] = /^mongodb:\/\/(?:[^@/]*@)?([^/,?]+)/.exec(uri) ?? [];
   if (place.includes('%2F')) return { path: decodeURIComponent(place) };
@@ -107,10 +104,7 @@ const HELLOS = new Set(['hello', 'ismaster', 'isMaster']);
 
 export const isHello = ({ name }: Command): boolean => HELLOS.has(name);
 
-/**
- * The server's answer to a hello, without what would hide the rest from a proxy: compression, and hellos that are answered when
- * something changes.
- */
+/** A hello's answer without compression and without streaming, which would hide the rest from a proxy. */
 export async function plainHello(command: Command, link: Link): Promise<Buffer> {
   const { compression: _, topologyVersion: __, ...hello } = readAnswer(await link.ask(command.message));
   return answer(command.message, hello);

@@ -1,25 +1,25 @@
 import { type Document, Long, ObjectId } from 'mongodb';
 
-/** What a member of a set looks like to drivers. `isolated`: it is cut off from the others and still believes it is primary. */
+/** A member's role for drivers. `isolated`: cut off from the others, but still believing that it is primary. */
 export type Role = 'primary' | 'secondary' | 'isolated' | 'down';
 
 export interface SetView {
   readonly hosts: readonly string[];
-  /** Its place among the hosts. */
+  /** Its index among the hosts. */
   readonly me: number;
   readonly role: Role;
-  /** The election that made it primary, if it is. */
+  /** The election that made it primary. */
   readonly term: number;
-  /** Who is primary, as far as it knows; -1 when nobody is. */
+  /** The primary that it knows; -1 for none. */
   readonly primary: number;
-  /** How often its role or its view of the set has changed; undefined when it is not to tell of changes by itself. */
+  /** Number of changes of its role or view; undefined if it does not report changes by itself. */
   readonly version: number | undefined;
 }
 
 const SET_NAME = 'played';
 const PROCESS = new ObjectId();
 
-/** Fields that are taken from the real server's hello, whichever member it plays. */
+/** Taken from the real server's hello. */
 const LIMITS = [
   'maxBsonObjectSize',
   'maxMessageSizeBytes',
@@ -33,8 +33,8 @@ const LIMITS = [
 export const setUri = (hosts: readonly string[]): string => `mongodb://${hosts.join(',')}/?replicaSet=${SET_NAME}`;
 
 /**
- * A server's hello as a member of the set gives it (specifications, source/server-discovery-and-monitoring). Drivers order primaries by
- * `setVersion` and `electionId`, and hellos of one member by `topologyVersion`.
+ * A server's hello as a member of the set (specifications, source/server-discovery-and-monitoring). Drivers order
+ * primaries by `setVersion` and `electionId`, and one member's hellos by `topologyVersion`.
  */
 export function memberHello(server: Document, { hosts, me, role, term, primary, version }: SetView): Document {
   const writable = role === 'primary' || role === 'isolated';

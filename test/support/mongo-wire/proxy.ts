@@ -2,29 +2,29 @@ import { cutAfter, cutBefore, type Fault, Faults, type Injected, refused, silent
 import { type Handler, isHello, listen, plainHello } from './link.ts';
 
 /**
- * `slow`: every answer comes late. `down`: connections are cut off and new ones are reset, as if nobody listened. `silent`:
- * connections are accepted and stay, and nothing is ever answered, as behind a firewall that drops everything; what is sent or
- * answered then is lost, and those connections stay dead. `readonly`: writes are refused, as by a server that is no longer primary.
+ * `slow`: late answers. `down`: connections are cut and new ones reset, as if nobody listened. `silent`: connections
+ * stay but are never answered, as behind a dropping firewall; they stay dead, with what was sent. `readonly`: writes
+ * are refused, as by a former primary.
  */
 export type StoreMood = 'well' | 'slow' | 'down' | 'silent' | 'readonly';
 
 export interface WireProxy {
-  /** The address for clients that are to meet the faults. */
+  /** For clients that are to meet the faults. */
   readonly uri: string;
   become(mood: StoreMood): void;
-  /** Adds a fault, from now on and for commands on any connection. */
+  /** Adds a fault for later commands on any connection. */
   inject(fault: Fault): Injected;
-  /** The server does the next such command; then its answer is lost and the connection is cut. */
+  /** The next such command is done, but its answer is lost and the connection is cut. */
   loseAnswerTo(command: string, collection: string): Injected;
-  /** Connections on which such a command comes are cut before the server knows of it, until this is ended. */
+  /** Cuts connections with such a command before the server gets it, until ended. */
   loseAll(command: string, collection: string): Injected;
   close(): Promise<void>;
 }
 
-/** Shorter than any client's time-out, and than `/readyz` waits. */
+/** Shorter than any client's time-out and `/readyz`'s wait. */
 const SLOW_MS = 2_000;
 
-/** A proxy between processes and their store. It reads the commands, so that a fault can happen to one of them. */
+/** A proxy before the store that reads commands, so that a fault can happen to a single one. */
 export async function startWireProxy(storeUri: string): Promise<WireProxy> {
   const faults = new Faults();
   let mood: StoreMood = 'well';

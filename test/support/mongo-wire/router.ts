@@ -3,7 +3,7 @@ import { pass } from './faults.ts';
 import { answer, type Command } from './framing.ts';
 import { startWireProxy, type WireProxy } from './proxy.ts';
 
-/** The shard keys of docs/mongodb.md, "A sharded cluster". */
+/** From docs/mongodb.md, "A sharded cluster". */
 const SHARD_KEYS: Readonly<Record<string, readonly string[]>> = {
   messages: ['_id'],
   deliveries: ['_id'],
@@ -17,16 +17,16 @@ const SHARD_KEYS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export interface Router extends WireProxy {
-  /** How many writes of one document in this sharded collection named the whole shard key, and so went to one shard. */
+  /** Single-document writes in this sharded collection that named the whole shard key, and so went to one shard. */
   routed(collection: string): number;
   /** What a router of MongoDB 6.0 would have refused, or sent to every shard. */
   readonly refused: readonly string[];
 }
 
 /**
- * Stands before a store as a mongos stands before a cluster: a write of one document in a sharded collection that does not name
- * the whole shard key is refused (manual, "findAndModify: Sharded Collections", "db.collection.updateOne: Upsert on a Sharded
- * Collection"). A mongos would send some of them to all shards instead; the product is to have none of either kind.
+ * Stands before a store like a mongos: refuses single-document writes in a sharded collection without the whole shard
+ * key (manual, "findAndModify: Sharded Collections", "db.collection.updateOne: Upsert on a Sharded Collection"). A
+ * mongos would send some of them to all shards; the product must have neither kind.
  */
 export async function startRouter(storeUri: string): Promise<Router> {
   const proxy = await startWireProxy(storeUri);
@@ -53,7 +53,6 @@ export async function startRouter(storeUri: string): Promise<Router> {
   return { ...proxy, routed: (collection) => routed.get(collection) ?? 0, refused };
 }
 
-/** The filters of a command's writes of one document each. */
 function singleQueries(command: Command): readonly Document[] {
   const body = command.body();
   if (command.name === 'findAndModify') return [body.query ?? {}];
@@ -64,7 +63,7 @@ function singleQueries(command: Command): readonly Document[] {
   );
 }
 
-/** Whether a filter's entry is a value to be equal to, not a condition such as `{ $gt: 1 }`. */
+/** True for a value to be equal to, false for a condition such as `{ $gt: 1 }`. */
 function isValue(wanted: unknown): boolean {
   if (wanted === undefined) return false;
   return typeof wanted !== 'object' || wanted === null || !Object.keys(wanted).some((name) => name.startsWith('$'));

@@ -12,7 +12,7 @@ import { unreplicated } from './faults.ts';
 import { type PlayedSet, startPlayedSet } from './set.ts';
 import { rolledBack } from './undo.ts';
 
-/** The driver must take the played set for a real replica set; otherwise tests that use it would prove nothing. */
+/** Unless the driver accepts the played set as a real replica set, tests that use it prove nothing. */
 describe('a played replica set, to the driver', function () {
   this.timeout(60_000);
   let server: TestStore;
@@ -40,7 +40,6 @@ describe('a played replica set, to the driver', function () {
       () => undefined,
       (error: unknown) => error,
     );
-  /** Resolves when the driver has found a primary that is not the first member. */
   const primaryChanges = (): Promise<void> =>
     new Promise((resolve) => {
       const [first] = /127[^,]*/.exec(set.uri) ?? [];

@@ -5,32 +5,31 @@ import { isHello, type Link, type Listener, listen, plainHello } from './link.ts
 import { memberHello, type Role, setUri } from './member-hello.ts';
 
 /**
- * A replica set that listeners play before one server: each listener is a member. What one member stores, all have at once; only
- * their roles are played. So drivers go through discovery, step-downs and elections, with real data.
+ * A replica set played before one server: each listener is a member. Data are shared at once; only roles are played, so
+ * that drivers do discovery, step-downs and elections with real data.
  */
 export interface PlayedSet {
   readonly uri: string;
-  /** For commands that come to the primary. */
   inject(fault: Fault): Injected;
   /**
-   * The primary becomes a secondary. Commands under way are done on this member, but perhaps not on a majority. Drivers are not told
-   * until one sends it a command, which is refused, or until an election.
+   * Makes the primary a secondary. Commands in progress are done here, but perhaps not on a majority. Drivers learn it
+   * when one sends a command, which is refused, or by an election.
    */
   stepDown(): void;
-  /** The primary dies: its connections end, and nobody listens there until `heal`. */
+  /** Ends the primary's connections; nobody listens there until `heal`. */
   crash(): void;
   /**
-   * The primary is cut off from the others and does not know it: it answers reads, but writes wait for a majority that never
-   * answers. At `heal` they are rolled back, and their connections are cut without an answer.
+   * Cuts the primary off unnoticed: it answers reads, but writes wait for a majority for ever. At `heal` they are
+   * rolled back and their connections are cut.
    */
   isolate(): void;
-  /** The next member becomes primary, by a newer election. */
+  /** Makes the next member primary, by a newer election. */
   elect(): void;
-  /** Every member but the primary becomes a secondary that can be reached. */
+  /** Makes every other member a reachable secondary. */
   heal(): void;
-  /** Reads and writes that each member took. */
+  /** Reads and writes at each member. */
   readonly taken: readonly number[];
-  /** Commands that members refused because they are not primary. */
+  /** Commands refused by members that are not primary. */
   readonly refused: number;
   close(): Promise<void>;
 }
@@ -44,11 +43,11 @@ interface Member {
 }
 
 export interface SetOptions {
-  /** Whether members tell drivers of changes at once, as mongod 4.4 and newer does. If not, drivers ask every ten seconds. */
+  /** Whether members report changes at once, as mongod since 4.4. If not, drivers ask every ten seconds. */
   readonly streams?: boolean;
 }
 
-/** Reads that only the primary takes, because drivers here read from the primary. */
+/** Only the primary takes them: drivers here read from the primary. */
 const READS: ReadonlySet<string> = new Set(['find', 'aggregate', 'count', 'distinct', 'getMore', 'listIndexes']);
 
 export async function startPlayedSet(storeUri: string, { streams = true }: SetOptions = {}): Promise<PlayedSet> {
@@ -69,7 +68,7 @@ class Played implements PlayedSet {
   #elections = 1;
   #version = 1;
   #refused = 0;
-  /** The member that has stepped down, while no driver knows it yet. */
+  /** The member that has stepped down, until a driver knows it. */
   #unheard: Member | undefined;
   #changed = signal();
 
@@ -118,7 +117,7 @@ class Played implements PlayedSet {
 
   elect(): void {
     const able = this.#members.filter(({ role }) => role === 'secondary');
-    // The one whose last term as primary is the oldest, so not the one that was primary just now.
+    // The one whose last term as primary is the oldest, so not the recent primary.
     const next = able.reduce((best, member) => (member.term < best.term ? member : best), able[0] as Member); // of three, one can go on
     next.term = ++this.#elections;
     this.#make(next, 'primary');
@@ -169,7 +168,7 @@ class Played implements PlayedSet {
     return writes ? link.tell(withConcernError(command, reply, interrupted)) : refused(interrupted)(command, link);
   }
 
-  /** Answers one hello; or, when the driver waits for changes, sends a hello at each change. */
+  /** Answers one hello, or each change with a hello if the driver waits for changes. */
   async #greet(member: Member, command: Command, link: Link): Promise<void> {
     const { topologyVersion, maxAwaitTimeMS, ...asked } = command.body();
     if (topologyVersion === undefined || !this.#streams) {

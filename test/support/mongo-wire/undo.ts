@@ -3,12 +3,12 @@ import { type CodeName, withConcernError } from './faults.ts';
 import { type Command, readAnswer } from './framing.ts';
 import type { Handler } from './link.ts';
 
-/** Documents are put back with the BSON types that they had. */
+/** Documents are restored with their BSON types. */
 const EXACT = { promoteValues: false, promoteBuffers: false, bsonRegExp: true };
 
 /**
- * The primary does the write, but steps down before a majority has it: the write is rolled back (manual, "Rollbacks During Replica
- * Set Failover"), and then the driver gets an error, or is cut off. `db` is a connection to the server without faults.
+ * The write is done, then rolled back because the primary steps down before a majority has it (manual, "Rollbacks
+ * During Replica Set Failover"); the driver gets an error or is cut off. `db` connects to the server without faults.
  */
 export const rolledBack =
   (db: Db, told: CodeName | 'cut'): Handler =>
@@ -20,10 +20,7 @@ export const rolledBack =
     else link.tell(withConcernError(command, reply, told));
   };
 
-/**
- * The read comes to a primary that was replaced. It shows what `update` did there to the documents of `filter`: no other server has
- * that, and it is rolled back. `db` as above.
- */
+/** The read comes to a replaced primary and shows `update`, which is then rolled back. `db` as above. */
 export const readsUndone =
   (db: Db, collection: string, filter: Document, update: Document): Handler =>
   async (command, link) => {
@@ -35,7 +32,7 @@ export const readsUndone =
     link.tell(reply);
   };
 
-/** The connection is cut before the command is done. `late` gets the command's work, to run it long after the driver gave it up. */
+/** Cuts the connection before the command is done. `late` gets its work, to run it long after the driver gave up. */
 export const doneLate =
   (db: Db, late: (work: () => Promise<unknown>) => void): Handler =>
   async (command, link) => {
@@ -44,7 +41,7 @@ export const doneLate =
     link.cut();
   };
 
-/** Remembers what a command is about to change. The function that it gives puts that back; it is called with the answer. */
+/** Saves what a command will change. The returned function restores it and is called with the answer. */
 async function undoOf(db: Db, command: Command): Promise<(reply: Document) => Promise<void>> {
   const body = command.body();
   const collection = db.collection<Document>(command.collection ?? '');

@@ -36,7 +36,7 @@ describe('the stop of a batch, while plain reads come to a replaced primary', ()
     if (batch === null) throw new Error('no such batch');
     return batch;
   };
-  /** A paid batch of messages that wait, whose stop has begun. */
+  /** A paid batch of waiting messages whose stop has begun. */
   async function stopping(total: number): Promise<BatchDocument> {
     const { db } = site.store;
     const unpaid = makeBatch(await makeAccount(db, total), total);

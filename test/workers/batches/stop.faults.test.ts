@@ -37,7 +37,7 @@ describe('stopping a batch in groups', () => {
   });
   const refundsOf = (account: AccountId) =>
     store.db.collection<LedgerEntryDocument>('ledger').find({ account, reason: 'refund' }).sort({ seq: 1 }).toArray();
-  /** A paid batch whose first `made` entries are to become messages. */
+  /** A paid batch whose first `made` entries are about to become messages. */
   async function reserved(total: number, made: number): Promise<BatchDocument> {
     const account = await makeAccount(store.db, total);
     await tellRejected(account);
@@ -46,10 +46,7 @@ describe('stopping a batch in groups', () => {
     await reserveNext(store.db, await read(unpaid._id));
     return read(unpaid._id);
   }
-  /**
-   * A paid batch whose stop has begun. Of its `total` entries `made` are messages already; the first `back` of these were with a
-   * carrier and came back.
-   */
+  /** A paid batch whose stop has begun, with `made` messages, of which the first `back` came back from a carrier. */
   async function stopping(total: number, made: number, back = 0): Promise<BatchDocument> {
     const { _id } = await reserved(total, made);
     await makeReserved({ db: store.db, ...PLAIN }, await read(_id));

@@ -22,7 +22,7 @@ describe('batches worker: stops', () => {
   const { store, messages, messagesOf, read, work, closed, stoppedOnce, tellRejected } = batchesWorld();
 
   const balanceOf = (account: AccountId) => ledgerBalanceOf(store.db, account);
-  /** Claims some lines of each document of the path. Returns how many messages are its own then. */
+  /** Claims some lines of each of the path's documents. Returns the number of claimed messages. */
   async function claimLikeACarrier(path: string): Promise<number> {
     const claim = { id: newId('clm'), carrier: 'a', epoch: 1, at: new Date() };
     const heads = await queueOf(store.db).find({ open: true, path }).toArray();
@@ -67,7 +67,7 @@ describe('batches worker: stops', () => {
       await payBatch(store.db, batch);
       await splitNext({ db: store.db, ...PLAIN }, await read(batch._id));
       await writeOutAll(store.db);
-      // 1,000 are made and the next 1,000 reserved: their worker is dead, or frozen.
+      // 1,000 are made and the next 1,000 reserved by a dead or frozen worker.
       await reserveNext(store.db, await read(batch._id));
       const idOf = batchMessageIds(batch._id);
       const left = [idOf(0), idOf(1), idOf(2)];
@@ -78,7 +78,7 @@ describe('batches worker: stops', () => {
 
       const stopped = await closed(batch._id);
       expect(stopped).to.include({ state: 'stopped', stopped: 2_997 });
-      // The frozen worker wakes and makes the messages that it had in hand: all of them exist already, and are cancelled.
+      // The frozen worker makes the messages that it had in hand: all exist already, and are cancelled.
       await makeReserved({ db: store.db, ...PLAIN }, { ...stopped, state: 'stopping', done: 1_000, reserved: 2_000 });
       const made = await messagesOf(batch._id);
       expect(made).to.have.length(2_000);

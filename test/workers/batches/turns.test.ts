@@ -5,7 +5,7 @@ import { makeBatch } from '../../support/batches.ts';
 import { lookedAt } from '../../support/looked-at.ts';
 import { useStore } from '../../support/store.ts';
 
-/** As many batches as a look reads. */
+/** Batches read in one look. */
 const PAGE = 200;
 
 const accountOf = (letter: string): AccountId => `acc_${letter}`;
@@ -14,7 +14,7 @@ describe('batches worker: whose turn it is', () => {
   const store = useStore();
   afterEach(() => batchCollection(store.db).deleteMany({}));
 
-  /** So many batches of each account by its letter, with ids in this order. */
+  /** Inserts that many batches for each account letter, with ids in this order. */
   async function insert(counts: Readonly<Record<string, number>>, as: Partial<BatchDocument> = { state: 'paid' }) {
     const batches = Object.entries(counts).flatMap(([letter, count]) =>
       Array.from({ length: count }, (_, i) =>
@@ -24,7 +24,7 @@ describe('batches worker: whose turn it is', () => {
     await batchCollection(store.db).insertMany(batches);
   }
   const turnsOf = () => new Turns((place) => openBatches(store.db, place));
-  /** What has a turn in each look, until the first account is to have one again. */
+  /** Each look's batches, until the first account has its next turn. */
   async function walk(turns: Turns, takes: (batch: BatchDocument) => boolean = () => true): Promise<string[][]> {
     const looks: string[][] = [];
     for (let underway = true; underway; ) {

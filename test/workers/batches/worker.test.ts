@@ -208,14 +208,14 @@ describe('batches worker', () => {
   });
 
   describe('behind 501 open batches of another account', () => {
-    /** Each fails: nobody has paid for it. */
+    /** Each fails, because it is not paid for. */
     const insertBroken = async (account: AccountId): Promise<void> => {
       const broken = Array.from({ length: 501 }, () => makeBatch(account, 1, { state: 'paid' }));
       await batchCollection(store.db).insertMany(broken);
       const chunks = broken.flatMap(({ _id }) => chunksOf(_id, makeEntries(1)));
       await insertChunks(store.db, chunks);
     };
-    // The accounts in the order in which the worker walks.
+    // The accounts in the worker's order.
     const makeAccounts = async (): Promise<readonly [AccountId, AccountId]> => {
       const [first, second] = [await makeAccount(store.db, 10), await makeAccount(store.db, 10)];
       return first < second ? [first, second] : [second, first];

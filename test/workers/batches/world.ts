@@ -16,7 +16,7 @@ export const PLAIN = {
   render: () => Promise.reject(new Error('a plain text needs no thread')),
 };
 
-/** A store for a suite, and the batch workers that a test starts on it. For the body of a `describe`. */
+/** A suite's store, and the batch workers of its tests. For the body of a `describe`. */
 export function batchesWorld() {
   const store = useStore();
   const workers: BatchWorker[] = [];
@@ -38,7 +38,7 @@ export function batchesWorld() {
   return {
     store,
     messages,
-    /** All that were made, also those that wait as lines only. */
+    /** All messages, including those that wait as lines only. */
     async messagesOf(batch: BatchId): Promise<MessageDocument[]> {
       await writeOutAll(store.db);
       return messages().find({ batch }).sort({ _id: 1 }).toArray();
@@ -51,7 +51,7 @@ export function batchesWorld() {
       workers.push(await startBatchWorker(store.db));
     },
 
-    /** The account is told of each message that is rejected. */
+    /** The account gets an event for each rejected message. */
     async tellRejected(account: AccountId): Promise<void> {
       await store.db.collection<EndpointDocument>('endpoints').insertOne({
         _id: newId('whk'),

@@ -51,7 +51,7 @@ describe('chatapp worker: customers’ messages', () => {
       };
     });
     await world.post(received.map((what) => makeItem(account.id, what)));
-    // The provider posts them again. The callback's ids would make that the same items; these are new ones, with the same content.
+    // The provider repeats them. The callback would give them the same ids; these are new items of the same content.
     await world.post(received.map((what, n) => ({ ...makeItem(account.id, what), _id: `${account.id}:again:${n}` })));
     await world.startWorker();
     await workedOff();

@@ -103,7 +103,7 @@ describe('conversations/depart', () => {
       { conversation: opener.conversation, opener: included._id },
     ]);
     expect(await balance()).to.equal(8);
-    // And when the included message is refused too, the conversation is given back.
+    // When the included message is refused too, the conversation is given back.
     await refuse(included);
     expect(await balance()).to.equal(10);
     await expectWholeLedger();
@@ -156,7 +156,6 @@ describe('conversations/depart', () => {
   });
 });
 
-/** Another number of the customer. */
 const ALIAS = '9198765432101';
 
 describe('conversations/depart: a customer with two numbers', () => {

@@ -10,7 +10,7 @@ import { type ChatAccount, chatWorld, customers } from './world.ts';
 describe('chatapp worker: messages fail because of the account after they were accepted', () => {
   const world = chatWorld();
 
-  /** The status of the latest message that the provider accepted. */
+  /** A status of the latest message that the provider accepted. */
   const told = (account: ChatAccount, status: 'sent' | 'delivered' | 'failed', code?: number) => {
     const upstreamId = account.provider.sends.at(-1)?.wamid ?? '';
     const error = code === undefined ? {} : { error: { code, title: 'x' } };
@@ -18,7 +18,6 @@ describe('chatapp worker: messages fail because of the account after they were a
   };
   const trouble = async (account: ChatAccount) =>
     (await findProvider(world.store.db, account.number))?.troubles?.statuses;
-  /** Queues a message, waits until it is sent, and has it failed. */
   async function failOne(account: ChatAccount, to: string, code: number): Promise<void> {
     const [message] = await world.queue(account, { to });
     await world.until(message?._id ?? 'msg_', ({ state }) => state === 'sent');
@@ -142,7 +141,7 @@ describe('chatapp worker: messages fail because of the account after they were a
       await world.allIn(account, 'delivered', i + 1);
     }
 
-    // One may be left of the last send, and the worker looks by itself now and then.
+    // One round may be left of the last send, and the worker sometimes looks by itself.
     expect(rounds - before).to.be.below(5);
   });
 

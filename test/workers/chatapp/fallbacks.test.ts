@@ -17,7 +17,7 @@ const SMS: FallbackSms = {
   ...{ sender: 'HARKRA', route: 'transactional', lane: 1, text: 'Your order has left.', encoding: 'GSM7', segments: 1 },
 };
 const CREDITS = 1_000;
-/** A conversation, then the SMS in place of it. */
+/** Prices of the conversation and of the SMS in its place. */
 const [CONVERSATION, ONE_SMS] = [2, 1];
 const SOON_MS = 300;
 const LATER_MS = 3_600_000;

@@ -7,7 +7,7 @@ import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.t
 import { makeItem } from './make.ts';
 import { chatWorld, customers } from './world.ts';
 
-/** The worker's connection to the store loses commands or their answers; the test's own connection does not. */
+/** The worker's connection loses commands or answers; the test's own does not. */
 describe('chatapp worker: a store that loses answers', () => {
   const world = chatWorld();
   const closing: (() => Promise<unknown>)[] = [];
@@ -61,7 +61,7 @@ describe('chatapp worker: a store that loses answers', () => {
     let proxy: WireProxy | undefined;
     let lost: Injected | undefined;
     const account = await world.openAccount((_, __, accept) => {
-      // The claims have been answered by now, so the next updates are the outcomes.
+      // The claims are answered by now, so the next updates are the outcomes.
       lost ??= proxy?.loseAll('update', 'messages');
       accept();
     });

@@ -7,14 +7,13 @@ export const MP4 = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from('ftypm
 
 export interface FileServer {
   readonly url: string;
-  /** The paths that were asked for. */
   readonly asked: readonly string[];
   close(): void;
 }
 
 const MB = 1_048_576;
 
-/** A customer's server with files for the headers of templates, good and bad. `/cut-once.png` cuts its first connection. */
+/** A customer's server with good and bad files for template headers. `/cut-once.png` cuts its first connection. */
 export async function openFiles(): Promise<FileServer> {
   const asked: string[] = [];
   const answers: Readonly<Record<string, RequestListener>> = {

@@ -7,7 +7,7 @@ import { type FileServer, openFiles } from './file-server.ts';
 import { graphError } from './provider-server.ts';
 
 const OPEN = new AddressGuard({ allowHttp: true, allowSubnets: ['127.0.0.0/8'] });
-/** A provider that cannot be reached: nobody listens at this address. */
+/** Nobody listens at this provider's address. */
 const provider = {
   baseUrl: 'http://127.0.0.1:9/v23.0',
   phoneNumberId: '1055',
@@ -83,7 +83,7 @@ describe('samples of headers', () => {
     await eventually(() => files.asked.length - before === 4, 'four are asked for');
     gone.abort();
     await closed;
-    // Whoever ended while waiting gave no place away: by the time of another's answer, nothing more was asked for.
+    // A waiter that ended gave no place away: nothing more was requested before another's answer.
     await hand(OPEN, `${files.url}/busy.png`);
     expect(ended).to.deep.equal(['closed unread']);
     expect(files.asked.slice(before)).not.to.include('/good.png');

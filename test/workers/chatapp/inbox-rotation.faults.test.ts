@@ -15,7 +15,7 @@ describe('chatapp worker: rotation at the inbox', () => {
   let accounts: AccountId[];
   let nowMs: number;
   let told: object[];
-  /** The groups that were worked off: of each item its account. */
+  /** The groups that were worked off, as the account of each item. */
   let groups: AccountId[][];
   beforeEach(async () => {
     await store.db.collection('chat_inbox').deleteMany({});
@@ -34,7 +34,7 @@ describe('chatapp worker: rotation at the inbox', () => {
   const partition = (lease: string) => ({ lease }) as HeldPartition; // the rotation reads only this field
   const [even, odd] = [partition('chatapp:0'), partition('chatapp:1')];
 
-  /** Each item is worked off at its first try, unless `workOff` is overridden. */
+  /** Works off each item at its first try, unless `workOff` is overridden. */
   function rotation(override: Partial<InboxRotationOptions> = {}): InboxRotation {
     return new InboxRotation({
       db: store.db,
@@ -51,7 +51,6 @@ describe('chatapp worker: rotation at the inbox', () => {
     });
   }
 
-  /** A store that answers with this error when it is asked for items of that account. */
   function failingFor(account: AccountId | undefined, error: Error): TestStore['db'] {
     return new Proxy(store.db, {
       get(target, property) {

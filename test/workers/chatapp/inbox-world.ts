@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { makeItem, makeStatus } from './make.ts';
 import { type ChatAccount, chatWorld } from './world.ts';
 
-/** A chat-app worker with an inbox, and what its tests do with that. For the body of a `describe`. */
+/** A chat-app worker with an inbox. For the body of a `describe`. */
 export function inboxWorld() {
   const world = chatWorld();
 

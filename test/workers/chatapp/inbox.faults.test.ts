@@ -19,7 +19,6 @@ describe('chatapp worker: the inbox', () => {
       number: NUMBER,
       upstreamId: 'odd',
       from: ASHA,
-      // Not a valid date.
       sentAt: new Date(Number.NaN),
       type: 'text',
       body: 'hi',

@@ -13,14 +13,14 @@ import { chatWorld } from './world.ts';
 
 const IDENTITY = { machine: 'a', pid: 1, startedAt: '1' };
 
-/** A lease that runs out and is renewed in the same epoch is its holder's all the time: what it claimed, it settles. */
+/** A lease renewed in the same epoch after it ran out never left its holder, who settles what it claimed. */
 describe('chatapp worker: its leases run out, and it renews them', () => {
   const world = chatWorld();
   const closing: (() => Promise<unknown>)[] = [];
   let metrics: Metrics;
   let proxy: WireProxy;
   let aheadMs: number;
-  /** Every lease that is held runs out when it is turned forward. */
+  /** All held leases run out when it is turned forward. */
   const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
 
   beforeEach(async () => {
@@ -45,8 +45,8 @@ describe('chatapp worker: its leases run out, and it renews them', () => {
   }
 
   /**
-   * All leases run out, and none can be renewed until this is ended. Renewals are refused, not cut off: a cut connection costs the
-   * driver its whole pool, and renewals come so often that no other command would get a connection.
+   * Runs all leases out until it is ended. Renewals are refused, not cut off: a cut costs the driver its whole pool,
+   * and renewals are so frequent that no other command would get a connection.
    */
   function runOut(): Injected {
     const happens = refused('UnknownError');

@@ -5,7 +5,7 @@ import { NUMBER } from '../../support/chatapp.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A queued text to a customer, with whatever a test says otherwise. */
+/** A queued text to a customer. */
 export function makeChatMessage(overrides: Partial<ChatMessageDocument> = {}): ChatMessageDocument {
   const validUntil = new Date(Date.now() + 2 * DAY_MS);
   const _id = overrides._id ?? newId('msg');

@@ -83,7 +83,7 @@ describe('chatapp worker: pace of the sends', () => {
     await world.allIn(account, 'sent', 20);
     await world.allIn(account, 'queued', 2);
 
-    // The customer's first message is tried again after the pause, if the test takes that long; the second waits behind it.
+    // The customer's first message is retried after the pause if the test lasts that long; the second waits behind it.
     const tried = account.provider.sends.filter(({ to }) => to === asha);
     expect(new Set(tried.map(({ ours }) => ours)).size).to.equal(1);
   });
@@ -147,7 +147,7 @@ describe('chatapp worker: pace of the sends', () => {
     const stored = await world.messages.find({ account: account.id }).toArray();
     const claimedAtMs = new Map(stored.map(({ _id, claim }) => [String(_id), claim?.at.getTime() ?? 0]));
     const pauses = account.provider.sends.slice(1).map(({ atMs }, i) => {
-      // From the claim of the message before, because its send began after that. When it arrived depends on the machine.
+      // From the previous message's claim, because its send began after that. Its arrival depends on the machine.
       const before = claimedAtMs.get(String(account.provider.sends[i]?.ours)) ?? 0;
       return performance.timeOrigin + atMs - before;
     });
@@ -165,7 +165,6 @@ describe('SendHealth', () => {
     health = new SendHealth(clock, () => 1);
   });
 
-  /** A message that leaves now. */
   const leave = (): ChatMessageDocument => {
     const message = makeChatMessage({ claim: { id: newId('clm'), carrier: 'chatapp:0', epoch: 1, at: clock.now() } });
     health.begin(message._id);

@@ -40,8 +40,8 @@ describe('chatapp worker: process', () => {
   const stored = (): Promise<ChatMessageDocument[]> => world.messages.find({}).toArray();
 
   /**
-   * Fails unless every message left at most once and is either `sent`, and then reached the provider, or unknown. For each kill, at
-   * most a window of each account may be unknown.
+   * Every message left at most once and is either `sent`, and reached the provider, or unknown. For each kill, at most
+   * one window of each account may be unknown.
    */
   async function audit(opened: readonly ChatAccount[], kills: number): Promise<void> {
     const messages = await stored();
@@ -88,7 +88,7 @@ describe('chatapp worker: process', () => {
     expect(await world.store.db.collection('leases').countDocuments({ until: { $gt: new Date(1) } })).to.equal(0);
   });
 
-  /** Two processes that share the accounts and are in the middle of sending. */
+  /** Two processes that share the accounts, while both are sending. */
   async function twoInTheMiddle(): Promise<{ readonly opened: readonly ChatAccount[]; readonly first: ChildProcess }> {
     const opened = await accounts();
     for (const { id } of opened) await setAccountStatus(world.store.db, id, 'suspended');

@@ -9,7 +9,6 @@ import { silentLog } from '../../support/silent-log.ts';
 import { graphError, json, type ProviderServer } from './provider-server.ts';
 import { chatWorld, customers } from './world.ts';
 
-/** A provider that refuses every send with this code and status. */
 function refusing(code: number, status = 400): ProviderServer['answer'] {
   return (_, res) => json(res, status, graphError(code));
 }
@@ -219,7 +218,7 @@ describe('chatapp worker: what the provider refuses', () => {
     const { provider } = account;
     const [first, second] = await world.queue(account, { to: '919000000001' }, { to: '919000000002' });
     const found = () => findProvider(world.store.db, account.number);
-    /** The time of the next probe has come. Resolves with what became of it. */
+    /** Makes the next probe due. Resolves with its result. */
     const probed = async (fits: (one: Awaited<ReturnType<typeof found>>) => boolean, what: string) => {
       await world.store.db
         .collection<ProviderDocument>('providers')
@@ -233,7 +232,7 @@ describe('chatapp worker: what the provider refuses', () => {
 
     await probed((one) => one?.probe?.tries === 2, 'it is blocked still');
     const sends = provider.sends.length;
-    // It does not say: one message tries it, and is refused.
+    // It does not say, so one message tries it and is refused.
     provider.health = undefined;
     await probed((one) => one?.probe?.tries === 3, 'it is stopped again');
     expect(provider.sends.length).to.equal(sends + 1);

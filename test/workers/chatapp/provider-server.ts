@@ -1,40 +1,39 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** One message that reached the provider, whatever it answered. */
+/** A message that reached the provider, whatever it answered. */
 export interface Send {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readonly<Record<string, unknown>>;
-  /** The customer's number. Without a plus sign it would be taken for one of the business's country, which is India. */
+  /** The customer's number, which must have a plus sign: otherwise it would get the business's country code (India). */
   readonly to: string;
-  /** `biz_opaque_callback_data`. */
+  /** `biz_opaque_callback_data` */
   readonly ours: string;
   readonly atMs: number;
-  /** The id it was accepted with. */
+  /** The id of the acceptance. */
   wamid?: string;
 }
 
-/** How to answer a send; `accept` unless told. */
+/** The answer to a send. Default: `accept`. */
 export type Answer = (send: Send, res: ServerResponse, accept: () => void) => void;
 
-/** A provider on 127.0.0.1 in the Cloud API's shapes, written from its documentation alone. Tests check its log of sends. */
+/** In the Cloud API's shapes, written from its documentation alone. Tests check its log of sends. */
 export interface ProviderServer {
   readonly url: string;
   readonly sends: readonly Send[];
-  /** Paths of the template requests, with their query. */
   readonly lists: readonly string[];
   answer: Answer;
   /** Answers requests for the templates, in place of `pages`. */
   listAnswer: ((res: ServerResponse) => void) | undefined;
-  /** How often the account's number was asked for, and whether that is answered. */
+  /** How often the account's number was requested, and whether it answers that. */
   readonly numberAsked: number;
   answersNumber: boolean;
-  /** What `health_status` says. Undefined: it does not know the field. */
+  /** `health_status`. Undefined: it does not know the field. */
   health: string | undefined;
-  /** The pages of the list of templates. */
+  /** Pages of the list of templates. */
   pages: readonly (readonly object[])[];
-  /** The most sends that were open at a time. */
+  /** The most simultaneous sends. */
   readonly mostOpen: number;
   close(): Promise<void>;
 }
@@ -137,7 +136,6 @@ export function json(res: ServerResponse, status: number, body: object): void {
   res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** An error of the Graph API. */
 export function graphError(code: number, details = 'in detail', more: object = {}): object {
   return {
     error: {

@@ -9,8 +9,8 @@ import { use } from '../../support/use.ts';
 import { inboxWorld } from './inbox-world.ts';
 
 /**
- * A callback as the provider posts it at the end of 2026, put together by hand from what `source` shows, and what becomes of it: a
- * message of this type is `received`, or our `message` (`wamid.<n>`) is in this `state`. Others change no message.
+ * A callback of the provider at the end of 2026, built by hand from `source`, and its effect: a message of this type is
+ * `received`, or our `message` (`wamid.<n>`) is in this `state`. Others change no message.
  */
 interface Callback {
   readonly what: string;

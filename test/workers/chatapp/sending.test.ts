@@ -3,7 +3,6 @@ import { eventually } from '../../support/eventually.ts';
 import { graphError, json, type ProviderServer } from './provider-server.ts';
 import { chatWorld, customers } from './world.ts';
 
-/** A provider that refuses every send with this code and status. */
 function refusing(code: number, status = 400): ProviderServer['answer'] {
   return (_, res) => json(res, status, graphError(code));
 }
@@ -52,7 +51,7 @@ describe('chatapp worker: sending', () => {
     await world.allIn(quick, 'sent', 40);
 
     const unknown = () => world.messages.countDocuments({ account: slow.id, state: 'submitting', outcome: 'unknown' });
-    // Five failures open the breaker; those in flight then end too.
+    // Five failures open the breaker; those in flight end too.
     await eventually(async () => (await unknown()) >= 5, 'unknown sends');
     expect(new Set(slow.provider.sends.map(({ ours }) => ours)).size).to.equal(slow.provider.sends.length);
     expect(slow.provider.mostOpen).to.equal(2);
@@ -89,7 +88,7 @@ describe('chatapp worker: sending', () => {
     );
 
     const back = await world.openAccount();
-    // The provider comes back at another address: the worker must see that too.
+    // The provider comes back at another address, which the worker must notice.
     await world.store.db
       .collection<ProviderDocument>('providers')
       .updateOne({ _id: away.number }, { $set: { baseUrl: back.provider.url } });

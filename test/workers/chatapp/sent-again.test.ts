@@ -13,10 +13,10 @@ import { makeChatMessage, makeStatus } from './make.ts';
 const NOW = new Date('2026-11-21T10:00:00Z');
 const ACCOUNT = newId('acc');
 
-/** What the provider did with a send: never had it, refused it at once, took it and delivered or failed it. */
+/** A send's fate at the provider: never arrived, refused at once, or accepted and then delivered or failed. */
 type Truth = 'lost' | 'refused' | 'delivered' | 'failed';
 type Status = StatusItem['status'];
-/** The statuses that it may post then, in this order; one may come twice, or late after the final one. */
+/** Possible statuses, in order; one may repeat or come late after the final one. */
 const TOLD: Readonly<Record<Truth, readonly (readonly Status[])[]>> = {
   lost: [[]],
   refused: [[]],
@@ -29,7 +29,7 @@ interface Copy {
   readonly claim: Claim;
   readonly truth: Truth;
   readonly answered: boolean;
-  /** Statuses that are still to come. */
+  /** Future statuses. */
   readonly statuses: readonly Status[];
 }
 
@@ -63,7 +63,7 @@ function changed(world: World, what: string, change: Change | undefined, copies 
   return { message, copies, trace: [...world.trace, `${what}: ${message.state}`] };
 }
 
-/** Every way to go on: the answer to a copy comes, or its next status. */
+/** All next steps: the answer to a copy, or its next status. */
 function news(world: World): World[] {
   return world.copies.flatMap((copy, i) => {
     const next: World[] = [];
@@ -81,7 +81,7 @@ function news(world: World): World[] {
   });
 }
 
-/** What the worker does when nothing comes: it stops waiting, decides by the policy, or sends again (once). */
+/** The worker's acts without news: it stops waiting, decides by the policy, or sends again (once). */
 function work(world: World, seconds: readonly Copy[]): World[] {
   const { message, copies } = world;
   const current = copies.at(-1)?.claim;

@@ -153,7 +153,7 @@ describe('decideStatuses', () => {
       expect(change?.set?.cost).to.equal(cost);
       const failed = decideStatuses(message, [{ ...told, status: 'failed' }], NOW, () => '1 USD');
       expect(failed?.set).to.deep.include({ pricing }).and.not.to.have.property('cost');
-      // Each status names it again: no message is written for that alone.
+      // Each status repeats it: it alone causes no write.
       expect(decideStatuses(message, [{ ...told, status: 'sent' }], NOW)).to.equal(undefined);
     }
   });
@@ -338,7 +338,7 @@ describe('chatapp/send-message: outcomeOf', () => {
   const claim = { id: newId('clm'), carrier: 'chatapp:0', epoch: 1, at: new Date() };
   const refusal = { code: 'provider_throttled', reason: '(130429) Rate limit hit' };
 
-  /** The message after it was sent so often, and answered so each time. */
+  /** The message after that many sends, each with this answer. */
   function answered(times: number, kind: 'back_off' | 'customer_delay'): ChatMessageDocument {
     let message = makeChatMessage();
     for (let i = 0; i < times && message.state === 'queued'; i++) {

@@ -22,7 +22,7 @@ describe('chatapp worker: templates with a file in their header', () => {
   let files: FileServer;
   beforeEach(async () => {
     files = await openFiles();
-    // Callbacks have times in whole seconds: two equal decisions within a second would look like one that is posted twice.
+    // Callback times are whole seconds: equal decisions within one would look like a repeated post.
     site = await TemplateWorld.open(world, 1_000);
   });
   afterEach(async () => {

@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually.ts';
 import { graphError, json } from './provider-server.ts';
 import { type ChatAccount, chatWorld } from './world.ts';
 
-/** What Meta says of a business id or a template that is wrong, or that the token may not see. */
+/** Meta's answer for a business id or template that is wrong or hidden from the token. */
 const NO_ACCESS = graphError(100, 'Unsupported post request', { type: 'GraphMethodException', error_subcode: 33 });
 const DRAFT = {
   category: 'utility',

@@ -92,12 +92,12 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     await world.startWorker();
     await site.ask('refused_offer').expect(200);
     await site.until('refused_offer', 'rejected');
-    // The list may have told the state before the callback did, which has a longer reason.
+    // The list may have given the state before the callback, which has a longer reason.
     const words = /^INVALID_FORMAT: Your template has parameters placed next to each other\. Separate/;
     await eventually(async () => words.test(String((await site.shown('refused_offer'))?.reason)), 'why');
     expect(await site.announced('refused_offer')).to.deep.equal(['template.rejected rejected']);
 
-    // Callbacks have times in whole seconds: the next decision must come in another second, or it would look like the known one.
+    // Callback times are whole seconds: the next decision needs another one, or it would look like the known one.
     const second = () => Math.floor(Date.now() / 1_000);
     const now = second();
     await eventually(() => second() > now, 'the next second');
@@ -146,7 +146,7 @@ describe('chatapp worker: templates are asked for at the provider', () => {
 
     await site.until('paused_soon', 'paused');
 
-    // The list may have told the state before the callback did, which has the reason.
+    // The list may have given the state before the callback, which has the reason.
     await eventually(async () => String((await site.shown('paused_soon'))?.reason).startsWith('FIRST_PAUSE'), 'why');
     expect(await site.announced('paused_soon')).to.deep.equal([
       'template.approved approved',
@@ -161,7 +161,7 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     await world.startWorker();
     await site.ask('short_lived').expect(200);
     await site.until('short_lived', 'approved');
-    // As the copy of a list without ids.
+    // As copied from a list without ids.
     await world.store.db
       .collection('chat_templates')
       .updateOne({ name: 'short_lived' }, { $unset: { upstreamId: '' } });
@@ -196,7 +196,7 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     await eventually(async () => (await site.shown('refused_offer'))?.change === null, 'nothing is asked any more');
     const [created] = site.provider.templateRequests();
 
-    // As a worker leaves it that was killed when it had noted that it asks.
+    // As left by a worker that was killed after noting its request.
     await world.store.db
       .collection<ChatTemplateRequestDocument>('chat_template_requests')
       .updateOne(

@@ -31,10 +31,9 @@ export const DRAFT = {
   ],
 } as const;
 
-/** In tests, the files for headers of templates are on this machine. */
+/** Tests have files for template headers on this machine. */
 export const LOCAL_FILES = { webhookAllowHttp: 'yes', webhookAllowSubnets: ['127.0.0.0/8'] } as const;
 
-/** An account at a gateway, and the simulated provider that reviews its templates. */
 export class TemplateWorld {
   readonly provider: Provider;
   readonly account: AccountId;
@@ -97,7 +96,7 @@ export class TemplateWorld {
     return body.data.find((one: { name: string }) => one.name === name);
   }
 
-  /** Resolves with the template as it is shown in that state. */
+  /** Resolves with the template once it is shown in that state. */
   until(name: string, state: string): Promise<Record<string, unknown>> {
     return eventually(async () => {
       const shown = await this.shown(name);
@@ -106,7 +105,7 @@ export class TemplateWorld {
     }, `${name} is ${state}`);
   }
 
-  /** The names of the events that webhooks got about a template, with their statuses. */
+  /** Webhook events about a template, with their statuses. */
   async announced(name: string): Promise<readonly string[]> {
     const { db } = this.#world.store;
     await announceTemplates(tellDeps(db));

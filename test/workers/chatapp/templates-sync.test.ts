@@ -68,7 +68,7 @@ describe('chatapp worker: copies of the templates', () => {
   describe('callbacks that overtake each other', () => {
     const TIME = 1_763_719_190;
 
-    /** The provider posts each of these by itself. Resolves when all are worked off; `stored` reads the template then. */
+    /** Resolves when all of the provider's posts are worked off; `stored` then reads the template. */
     async function posted(...posts: readonly (readonly [event: string, time: number | undefined])[]) {
       const account = await world.openAccount();
       const listed = [{ name: 'hello', status: 'APPROVED', language: 'en' }];
@@ -118,7 +118,7 @@ describe('chatapp worker: copies of the templates', () => {
   });
 
   describe('a failed status says that its template is paused', () => {
-    /** Such a status of hours ago. Resolves with the template when its list was copied after that. */
+    /** A status of hours ago. Resolves with the template once its list was copied after that. */
     async function told(listedThen: string): Promise<ChatTemplateDocument | undefined> {
       const account = await world.openAccount();
       account.provider.pages = [[{ name: 'hello', status: 'APPROVED', language: 'en' }]];

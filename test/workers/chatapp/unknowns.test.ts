@@ -26,7 +26,7 @@ describe('chatapp worker: sends whose answer never came', () => {
   const open = (unknownPolicy: ProviderDocument['unknownPolicy']): Promise<ChatAccount> =>
     world.openAccount(undefined, { unknownPolicy, unknownWaitMs: 60_000 });
 
-  /** One look of a process that takes over, and has not read the inbox. Returns how many sends each policy decided. */
+  /** A process that takes over and has not read the inbox. Returns how many sends each policy decided. */
   async function look({ number }: ChatAccount): Promise<readonly (readonly [string, number])[]> {
     const { db } = world.store;
     const lease = new Lease({ name: 'chatapp:0', db, clock, identity: { machine: 'b', pid: 1, startedAt: '1' } });
@@ -64,7 +64,7 @@ describe('chatapp worker: sends whose answer never came', () => {
   it('a message whose delivery lies behind a thousand other statuses is not sent again', async () => {
     const account = await open('resend');
     const [message] = await world.queue(account, claimed(2));
-    // More than one round reads, of a message that is not known here any more.
+    // More statuses than a round reads, of a message that is no longer known here.
     await world.post(Array.from({ length: 1_000 }, (_, n) => item(account, { upstreamId: `wamid.f${n}` }, ago(9))));
     await world.post([item(account, { upstreamId: 'wamid.1', ours: message?._id ?? '' }, ago(1))]);
     await world.startWorker();

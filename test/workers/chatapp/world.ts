@@ -25,7 +25,7 @@ import { type UsedStore, useStore } from '../../support/store.ts';
 import { makeChatMessage } from './make.ts';
 import { type Answer, openProvider, type ProviderServer } from './provider-server.ts';
 
-/** An account with a provider of its own, which logs what it gets. */
+/** An account with its own provider, which logs what it gets. */
 export interface ChatAccount {
   readonly id: AccountId;
   readonly number: BusinessNumber;
@@ -38,19 +38,17 @@ export interface ChatWorld {
   readonly messages: Collection<ChatMessageDocument>;
   openAccount(answer?: Answer, change?: ProviderChange): Promise<ChatAccount>;
   startWorker(override?: Partial<ChatWorkerOptions>, machine?: string): Promise<ChatWorker>;
-  /** Stores queued messages, in this order; templates without params unless told, which need no session. */
+  /** Stores queued messages in this order; by default of templates without params, which need no session. */
   queue(account: ChatAccount, ...messages: readonly Partial<ChatMessageDocument>[]): Promise<ChatMessageDocument[]>;
   post(items: readonly InboxItemDocument[]): Promise<void>;
   read(id: MessageId): Promise<ChatMessageDocument>;
-  /** Resolves with the message when it is so. */
   until(id: MessageId, fits: (message: ChatMessageDocument) => boolean): Promise<ChatMessageDocument>;
-  /** Resolves when all of them are in that state. */
   allIn(account: ChatAccount, state: AnyMessage['state'], count: number): Promise<void>;
-  /** The bodies of all events of the account, in the order of their ids. */
+  /** The bodies of all the account's events, in the order of their ids. */
   events(account: ChatAccount): Promise<Readonly<Record<string, unknown>>[]>;
 }
 
-/** To be called in a `describe`: everything that a test opened is closed after it. */
+/** For the body of a `describe`: everything that a test opened is closed after it. */
 export function chatWorld(): ChatWorld {
   const store = useStore();
   const closing: (() => Promise<unknown>)[] = [];
@@ -71,7 +69,7 @@ export function chatWorld(): ChatWorld {
       const provider = await openProvider(answer);
       closing.push(() => provider.close());
       const id = await makeAccount(db, 1_000);
-      // Longer than any answer takes, on whatever machine: a later one would make the message unknown.
+      // Longer than any answer takes on any machine: a later one would make the message unknown.
       const made = await makeProvider(db, id, { baseUrl: provider.url, timeoutMs: 60_000, ...change });
       await createEndpoint(db, clock, TEST_BOX, {
         account: id,
@@ -146,7 +144,6 @@ export function chatWorld(): ChatWorld {
   return world;
 }
 
-/** `count` numbers of customers. */
 export function customers(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `9190000${String(i).padStart(5, '0')}`);
 }

@@ -1,16 +1,16 @@
 import { Binary, Decimal128, type Document, Double, Long, ObjectId } from 'bson';
 import type { Prng } from '../../support/prng.ts';
 
-/** A number from 0 (included) to 1. */
+/** From 0 (included) to 1 (excluded). */
 type Random = () => number;
 
-/** The database of all these commands. Its collections and fields are few, so that commands meet what others have made. */
+/** The database of all these commands, with few collections and fields, so that commands meet each other's data. */
 export const DB = 'fuzz';
 const COLLECTIONS = ['a', 'b', 'c.d'];
 const FIELDS = ['_id', 'a', 'b', 'a.b', 'a.c', 'a.0', 'a.b.c', 'n', 'tags', 'tags.0', 'x'];
 const ODD_NAMES = ['', '.', 'a.', '.a', 'a..b', '$x', '$', 'a.$', 'a.$[]', '$**', '0', '__proto__', 'constructor'];
 
-/** A command of any kind that the store has: well formed as a whole, but often with one wrong value in it. */
+/** Any kind of command, well formed as a whole, but often with one wrong value. */
 export function commandAtRandom(prng: Prng): Document {
   const random: Random = () => prng.fraction();
   const make = pick(random, COMMANDS)(random);
@@ -110,7 +110,7 @@ const VALUES: readonly ((random: Random, depth: number) => unknown)[] = [
   (r) => new Date(pick(r, [0, 1e12, -1, 8.64e15])),
   () => new ObjectId('0123456789abcdef01234567'),
   () => new Binary(Buffer.from('bin'), 0),
-  // Refused, whatever the command.
+  // Refused in every command.
   (r) => (r() < 0.1 ? Decimal128.fromString('1.50') : pick(r, ['^t', '(a+)+$', '[', '\\'])),
   (r) => 'x'.repeat(Math.floor(r() * 2000)),
   (r, depth) => Array.from({ length: Math.floor(r() * 4) }, () => value(r, depth + 1)),

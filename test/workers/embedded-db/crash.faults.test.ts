@@ -44,7 +44,7 @@ if (EMBEDDED) {
       return `mongodb://${encodeURIComponent(embeddedSocketPath(join(dir, 'store')))}`;
     }
 
-    /** Writes groups of ten from several clients until the server is gone; gives the groups that were acknowledged. */
+    /** Writes groups of ten from several clients until the server is gone; returns the acknowledged groups. */
     async function writeUntilGone(onGroups: (acknowledged: number) => void, padding = ''): Promise<number[]> {
       const client = new MongoClient(uri(), { serverSelectionTimeoutMS: 2_000 });
       const all = client.db('x').collection<Doc>('c');
@@ -77,7 +77,7 @@ if (EMBEDDED) {
       return acknowledged;
     }
 
-    /** Opens what is left: acknowledged groups are there, every group is whole, indexes and count agree. */
+    /** Opens what is left: acknowledged groups exist, every group is whole, indexes and count agree. */
     async function check(acknowledged: readonly number[]): Promise<void> {
       const store = await startEmbeddedStore({ dir: join(dir, 'store'), durability: 'none' });
       const client = new MongoClient(store.uri);

@@ -35,7 +35,7 @@ describe('embedded-db tables that LMDB cannot read', () => {
     const path = join(store, 'data.mdb');
     const bytes = readFileSync(path).subarray(from, to);
     const fd = openSync(path, 'r+');
-    writeSync(fd, bytes.map(change), 0, bytes.length, from); // In place: a running store has the file in its memory.
+    writeSync(fd, bytes.map(change), 0, bytes.length, from); // In place, because a running store has mapped the file.
     closeSync(fd);
   }
 

@@ -69,7 +69,7 @@ if (EMBEDDED) {
       mkdirSync(world.dir, { recursive: true });
       for (const content of [
         JSON.stringify({ ...thisProcess(), pid: gone.pid, startedAt: '1' }),
-        JSON.stringify({ ...thisProcess(), startedAt: '1' }), // another program has its pid by now: this test
+        JSON.stringify({ ...thisProcess(), startedAt: '1' }), // the pid now belongs to another program: this test
         JSON.stringify({ ...thisProcess(), machine: thisProcess().machine.replace(/@.*/, '@before-the-power-cut') }),
         'damaged',
         '',
@@ -86,7 +86,7 @@ if (EMBEDDED) {
 
     it('refuses a directory that a process of another container has, which bears the same host name', async () => {
       const store = await start();
-      // The lock as a process of the other container would write it: in its own pid namespace, so that its pid is not visible here.
+      // The other container's lock, from its own pid namespace, so that its pid is invisible here.
       const there = thisProcess().machine.replace(/#.*/, '#1');
       writeFileSync(join(world.dir, 'store.lock'), JSON.stringify({ machine: there, pid: 1_234_567, startedAt: '1' }));
 

@@ -6,7 +6,7 @@ import { tempDir } from './store-under-test.ts';
 
 type Model = ReadonlyMap<string, string>;
 
-/** What one group does: keys to values, or to nothing. */
+/** A group's writes: keys to values, or null to remove. */
 type Writes = Readonly<Record<string, string | null>>;
 
 describe('embedded-db database', () => {
@@ -52,7 +52,7 @@ describe('embedded-db database', () => {
     return new Map(entries.map(({ key, value }) => [key.toString(), value.toString()]));
   }
 
-  /** A copy of the files as a machine leaves them that stops now; `spoil` may damage the log. */
+  /** A copy of the files as if the machine stopped now; `spoil` may damage the log. */
   function leftBehind(from: string, spoil: (log: Buffer) => Buffer = (log) => log): string {
     const copy = join(dir, `copy${copies++}`);
     mkdirSync(copy);
@@ -62,7 +62,7 @@ describe('embedded-db database', () => {
     return copy;
   }
 
-  /** The end of the bytes that were ever written; the rest of the file is zero. */
+  /** The end of all bytes ever written; the rest of the file is zero. */
   function written(log: Buffer): number {
     return log.findLastIndex((byte) => byte !== 0) + 1;
   }
@@ -93,7 +93,7 @@ describe('embedded-db database', () => {
             model = after(model, one);
             const size = written(readFileSync(join(where, 'data.log')));
             write(database, one);
-            // Only bytes that the last group added are damaged, and only if they lie after everything that was written before.
+            // Damages only bytes that the last group added beyond everything written before.
             const spoilt = leftBehind(where, (log) => {
               const end = written(log);
               if (end <= size) return log;

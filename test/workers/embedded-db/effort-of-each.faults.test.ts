@@ -10,9 +10,9 @@ import { storesInOneDirectory } from './stores-world.ts';
 
 const MINUTE_MS = 60_000;
 const NUMBERS = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`n${i}`, i]));
-/** Many conditions, because the store looks at the whole document for each. */
+/** The store looks at the whole document for each condition. */
 const CONDITIONS = Object.fromEntries(Object.keys(NUMBERS).map((name) => [name, { $gte: 0 }]));
-/** Checked against these conditions, a document with this text takes a sixteenth of what one document may take. */
+/** With these conditions, a document with this text needs a sixteenth of the effort allowed for one. */
 const TEXT = 'x'.repeat(1024 * 1024);
 const DOCUMENTS = 24;
 const FAR_TOO_MUCH_BYTES = 2 ** 30;

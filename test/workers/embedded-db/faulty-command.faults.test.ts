@@ -10,7 +10,7 @@ import { GroupCommit } from '../../../workers/embedded-db/group-commit.ts';
 import { Database } from '../../../workers/embedded-db/storage/database.ts';
 import { EMBEDDED, errorOf, storeUnderTest, tempDir } from './store-under-test.ts';
 
-/** A command inserts, and then meets a programming error of ours. No command from the wire can cause one, so the test does. */
+/** A command that inserts and then meets a programming error of ours, which no command from the wire can cause. */
 describe('embedded-db command that meets a fault in the midst of its writes', () => {
   let dir: string;
   let store: Store;
@@ -35,7 +35,7 @@ describe('embedded-db command that meets a fault in the midst of its writes', ()
 
   type Reply = Readonly<Record<string, unknown>>;
 
-  /** Runs a command in the group of this turn; `then` runs at its end, and may throw. */
+  /** Runs a command in this turn's group; `then` runs at its end and may throw. */
   async function run(body: object, then: () => void = () => {}): Promise<Reply> {
     const command = new Command(Buffer.from(serialize({ ...body, $db: 'x' })), new Map());
     const handler = handlerOf(command);
@@ -110,15 +110,15 @@ describe('embedded-db command that meets a fault in the midst of its writes', ()
   it('is undone before anything else can be read', async () => {
     await run(insert('c', 1));
     await store.database.checkpoint();
-    await run(insert('c', 2)); // In the log, not in the tables that undoing goes back to.
+    await run(insert('c', 2)); // In the log, not in the tables to which undoing returns.
     const seen: unknown[] = [];
     const turns = 10;
-    /** Reads in each of the next turns, as sockets that have received something do, and scans that gave way to others. */
+    /** Reads in each of the next turns, like sockets with new data and resumed scans. */
     const read = async (): Promise<void> => {
       for (let turn = 0; turn < turns; turn++) {
         await new Promise((resolve) => setImmediate(resolve));
         const find = new Command(Buffer.from(serialize({ find: 'c', $db: 'x' })), new Map());
-        const reply = deserialize((await handlerOf(find).run(store, find)) as Buffer); // what reads answer with
+        const reply = deserialize((await handlerOf(find).run(store, find)) as Buffer); // the answer of reads
         seen.push(reply.cursor.firstBatch.map(({ _id }: { _id: number }) => _id).join());
       }
     };
@@ -240,18 +240,18 @@ describe('embedded-db read for which LMDB fails', () => {
   });
 });
 
-/** As lmdb-js throws them. */
+/** As thrown by lmdb-js. */
 function lmdbError(code: number): Error {
   return Object.assign(new Error('LMDB failed'), { code });
 }
 
 /**
- * Lets the next call of a table's method fail, and all that follow until the transaction is ended, as LMDB does
+ * The next call of a table's method fails, and so do all later ones until the transaction ends, as in LMDB
  * (`MDB_TXN_ERROR`, then `MDB_BAD_TXN`).
  */
 function failing(database: Database, table: object, method: string, code = 12): () => void {
   let bad = true;
-  const transaction = database as unknown as { reopen(): Promise<void> }; // its private method
+  const transaction = database as unknown as { reopen(): Promise<void> }; // a private method
   const { reopen } = transaction;
   const right: unknown = Reflect.get(table, method);
   if (typeof right !== 'function') throw new Error(`no ${method}`);

@@ -2,7 +2,7 @@ import { Binary, Double, Long, ObjectId } from 'mongodb';
 import { use } from '../../support/use.ts';
 import { errorOf, expectRefused, type Loose, storeUnderTest } from './store-under-test.ts';
 
-/** Documents and, per filter, the `_id`s that MongoDB finds: from its documented semantics. */
+/** Documents and, per filter, the `_id`s that MongoDB finds by its documented semantics. */
 interface Table {
   readonly name: string;
   readonly docs: readonly Loose[];

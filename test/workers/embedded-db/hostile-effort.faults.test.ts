@@ -8,7 +8,7 @@ function numbers(count: number): number[] {
   return Array.from({ length: count }, (_, i) => i);
 }
 
-/** The same `$set` again and again: each stage makes the value of the stage before twice as large. */
+/** Repeats a `$set`, each of which doubles the value of the one before. */
 function doubling(of: unknown): Document[] {
   return numbers(40).map(() => ({ $set: { z: of } }));
 }
@@ -25,7 +25,7 @@ function aggregate(...pipeline: Document[]): Document {
   return { aggregate: 'c', pipeline, cursor: {} };
 }
 
-/** Each would take minutes, or all memory. The codes are mongod's where it has such a limit; 50 means that its time limit passed. */
+/** Each would take minutes, or all memory. Codes are mongod's where it has such a limit; 50: its time limit passed. */
 const CASES: readonly (readonly [what: string, command: Document, code: number])[] = [
   [
     '100,000 new fields in one update',

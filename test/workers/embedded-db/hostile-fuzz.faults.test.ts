@@ -11,9 +11,9 @@ import { RawClient } from './raw-client.ts';
 import { type StoreProcess, startStoreProcess } from './store-process.ts';
 import { EMBEDDED, tempDir } from './store-under-test.ts';
 
-/** Commands of each seed; they meet what the seeds before left. */
+/** Commands of each seed; they meet the data of earlier seeds. */
 const COMMANDS = 400;
-/** The most memory that the store may take, whatever it is asked: it has some 90 MB when it is idle. */
+/** The store's memory limit in every case; idle it has some 90 MB. */
 const MEMORY_MAX_KB = 1_000_000;
 const FRAMES_MS = 20_000;
 
@@ -46,7 +46,7 @@ if (EMBEDDED) {
       return client.command(serialize(command));
     }
 
-    /** Fails unless find, count and each index agree on the documents, and all of them can be read. */
+    /** Fails unless find, count and each index agree, and all documents can be read. */
     async function look(): Promise<void> {
       const { cursor } = await send({ listCollections: 1, $db: DB });
       for (const { name } of cursor.firstBatch) {
@@ -64,7 +64,7 @@ if (EMBEDDED) {
       }
     }
 
-    /** What the collections and their indexes hold, when every command that was sent before has ended. */
+    /** The collections and indexes, once every earlier command has ended. */
     async function contents(): Promise<string> {
       await send({ drop: 'barrier', $db: DB });
       const all: unknown[] = [];
@@ -76,7 +76,7 @@ if (EMBEDDED) {
       return all.join('|');
     }
 
-    /** Watches one command in twenty: when it is refused, everything must be as before. */
+    /** Watches one command in twenty: a refused one must change nothing. */
     async function watched(random: Prng, run: () => Promise<Document>): Promise<Document> {
       if (random.below(20) !== 0) return run();
       const before = await contents();

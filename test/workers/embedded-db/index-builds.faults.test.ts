@@ -28,7 +28,7 @@ describe('embedded-db builds of indexes', () => {
     while (store.garbage.waits) store.database.write(() => store.garbage.remove(1_000));
   }
 
-  /** How many entries all indexes have, dropped ones included. */
+  /** Entries of all indexes, dropped ones included. */
   function entries({ database }: Store): number {
     return database.range(database.entries, { start: Buffer.alloc(4), end: Buffer.alloc(4, 0xff) }, false, 100_000)
       .length;

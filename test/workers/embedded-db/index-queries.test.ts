@@ -40,7 +40,7 @@ describe('embedded-db indexes', () => {
 
     const looked = (cursor: Parameters<typeof lookedAt>[1]) => lookedAt(store.db, cursor);
     type Sort = Record<string, 1 | -1>;
-    /** With what is found, and what is looked at for it. */
+    /** Queries with the documents found, and the number looked at. */
     const QUERIES: readonly (readonly [
       name: string,
       filter: Document,
@@ -129,7 +129,7 @@ describe('embedded-db indexes', () => {
 
       expect(await stretch()).to.include({ found: 7, keys: 10 });
 
-      // One element with an array of times: one of them may meet the lower bound and another the upper bound.
+      // In one element with an array of times, one time may meet the lower bound and another the upper bound.
       await feed.insertOne({ account: 'a', history: [{ at: [new Date(0), new Date(5000)] }] });
       expect(await stretch()).to.include({ found: 8 });
     });

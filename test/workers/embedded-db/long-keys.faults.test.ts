@@ -4,7 +4,7 @@ import { lookedAt } from '../../support/looked-at.ts';
 import { use } from '../../support/use.ts';
 import { errorOf, storeUnderTest } from './store-under-test.ts';
 
-/** Beginnings of strings, shorter and longer than what an index keeps of a key: such strings may differ only after that. */
+/** Shorter and longer than an index's part of a key: longer strings may differ only after that part. */
 const HEADS = ['', 'a', 'x'.repeat(850), 'x'.repeat(869), 'x'.repeat(895), 'x'.repeat(1_200), `${'x'.repeat(880)}\0`];
 const text = fc
   .tuple(fc.constantFrom(...HEADS), fc.constantFrom('', 'a', 'b', 'z', '\0', '\uffff', 'yy'.repeat(40)))

@@ -6,7 +6,7 @@ describe('embedded-db findAndModify without an index', () => {
   let world: StoreInGroups;
   beforeEach(async () => {
     world = new StoreInGroups();
-    // The document with the lowest priority, which is the first in the sort, comes last.
+    // The first in the sort, with the lowest priority, is stored last.
     const documents = Array.from({ length: DOCS }, (_, i) => ({ _id: i, state: 'queued', priority: DOCS - i }));
     await world.run({ insert: 'c', documents });
   });

@@ -3,7 +3,7 @@ import { use } from '../../support/use.ts';
 import { answerTo, EMBEDDED, storeUnderTest } from './store-under-test.ts';
 
 /**
- * A sentence of MongoDB's manual that this store once got wrong without an error. `page` is under mongodb.com/docs/manual/.
+ * A sentence of MongoDB's manual that this store once silently got wrong. `page`: under mongodb.com/docs/manual/.
  * `other`: what SecantusDB 0.6.0b17 and 0.7.0b3 do instead.
  */
 interface Sentence {
@@ -11,9 +11,8 @@ interface Sentence {
   readonly says: string;
   readonly other?: string;
   readonly docs: readonly Document[];
-  /** The `_id`s that a filter finds. */
   readonly find?: readonly (readonly [filter: Document, ids: readonly unknown[]])[];
-  /** What an update makes of the first document, without its `_id`, as text: the order of fields counts. */
+  /** The first document after an update, without its `_id`, as text: the order of fields counts. */
   readonly update?: readonly (readonly [update: Document | Document[], after: Document])[];
 }
 

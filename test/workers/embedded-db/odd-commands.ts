@@ -6,7 +6,7 @@ import type { Prng } from '../../support/prng.ts';
 const NAMES =
   'hello ismaster ping endSessions buildInfo serverStatus find getMore killCursors aggregate count listIndexes listCollections drop createIndexes insert update delete findAndModify';
 
-/** Every command, with the fields that it takes. `dropDatabase` and `harkaraBackup` are left out: they reach beyond a collection. */
+/** Every command with its fields, except `dropDatabase` and `harkaraBackup`, which reach beyond a collection. */
 const COMMANDS: readonly (readonly [name: string, fields: readonly string[]])[] = NAMES.split(' ').map((name) => {
   const { fields } = handlerOf(new Command(Buffer.from(serialize({ [name]: 'a' })), new Map()));
   return [name, [...fields].filter((field) => field !== name && field !== '$db')];
@@ -70,7 +70,7 @@ function nested(levels: number): Document {
   return doc;
 }
 
-/** Any command with some of its fields, each with a value of a type that it rarely has; sometimes a field twice. */
+/** A command with some of its fields, each of an unusual type; sometimes a field twice. */
 export function oddCommand(random: Prng, db: string): Uint8Array {
   const [name = 'ping', fields] = random.pick(COMMANDS) ?? ['ping', []];
   const command: Document = { [name]: random.below(4) === 0 ? oddValue(random) : 'a' };
@@ -81,14 +81,14 @@ export function oddCommand(random: Prng, db: string): Uint8Array {
   return random.below(20) === 0 ? withLastFieldTwice(bytes, Buffer.from(serialize({ $db: db }))) : bytes;
 }
 
-/** A document with the elements of both, so that `$db` is there twice. */
+/** Both documents' elements, so that `$db` is there twice. */
 function withLastFieldTwice(body: Buffer, again: Buffer): Buffer {
   const joined = Buffer.concat([body.subarray(0, -1), again.subarray(4)]);
   joined.writeInt32LE(joined.length, 0);
   return joined;
 }
 
-/** A message with something wrong: bytes changed or cut off, another one behind it, compressed, or sections too many. */
+/** A faulty message: bytes changed or cut off, another one behind it, compressed, or too many sections. */
 export function oddFrames(random: Prng, db: string): Buffer {
   const one = frame(oddCommand(random, db));
   const two = frame(oddCommand(random, db));

@@ -3,7 +3,7 @@ import { msAfter } from '../../../shared/platform/mongo/store-time.ts';
 import { use } from '../../support/use.ts';
 import { EMBEDDED, errorOf, expectRefused, storeUnderTest } from './store-under-test.ts';
 
-/** A document and, per expression, what `$set: { out: expression }` makes of it. */
+/** A document and, per expression, the result of `$set: { out: expression }`. */
 const DOC = {
   i: new Int32(7),
   l: Long.fromNumber(7),
@@ -69,7 +69,7 @@ const MALFORMED: readonly unknown[] = [
   { $add: [1], $subtract: [1] },
 ];
 
-/** What MongoDB has, and nobody sends. */
+/** What MongoDB has, but nobody sends. */
 const UNSENT: readonly unknown[] = [
   '$a.v',
   { $add: ['$when', 500] },

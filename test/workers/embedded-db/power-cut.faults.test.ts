@@ -8,7 +8,7 @@ import { tempDir } from './store-under-test.ts';
 
 type Model = ReadonlyMap<string, string>;
 
-/** The files as a power failure left them; undefined: not there. */
+/** The files after a power failure; undefined: missing. */
 interface Disk {
   readonly tables: Buffer | undefined;
   readonly log: Buffer | undefined;
@@ -16,7 +16,7 @@ interface Disk {
 
 const LIVES = 8;
 const STEPS = 12;
-/** The heads of the two meta pages. LMDB writes these sectors last, each by itself, after it has synced all others. */
+/** The heads of the two meta pages. LMDB writes these sectors last, one by one, after syncing all others. */
 const META_SECTORS = [0, 8192 / 512];
 
 describe('embedded-db after a power failure', function () {
@@ -55,7 +55,7 @@ describe('embedded-db after a power failure', function () {
     return new Map(found.map(({ key, value }) => [key.toString(), value.toString()]));
   }
 
-  /** Runs a store on `start` and notes what a power failure at each of its writes would leave; gives one of those disks. */
+  /** Runs a store on `start` and records what a power failure at each write would leave; returns one of those disks. */
   async function life(start: Disk, had: Model, random: () => number): Promise<{ disk: Disk; model: Model }> {
     const where = placed(start);
     const file = new RecordedFile(join(where, 'data.log'));
@@ -71,7 +71,7 @@ describe('embedded-db after a power failure', function () {
           left.push({ disk, allowed: [model, next] });
         }
       };
-      /** Notes disks between the tables before and after: with some unsynced sectors, with all, and with the meta page too. */
+      /** Records disks between old and new tables: with some unsynced sectors, with all, with the meta page too. */
       const storing = async (action: () => Promise<void> | void): Promise<void> => {
         const before = tablesIn(where);
         await action();
@@ -212,7 +212,7 @@ describe('embedded-db after a power failure', function () {
     }
   });
 
-  /** Tables that hold four groups, and a log with three more; after these, it still has bytes of the round before. */
+  /** Tables with four groups, and a log with three more before leftover bytes of the previous round. */
   async function logOfTwoRounds(): Promise<{ tables: Buffer; log: Buffer; model: Model }> {
     const where = placed({ tables: undefined, log: undefined });
     const database = new Database(where, 'fsync');

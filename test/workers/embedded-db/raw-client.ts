@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { type Document, deserialize } from 'bson';
 
-/** How long a command may take before the store counts as hanging: each command of these tests is only some ms of work. */
+/** A later answer means a hanging store: each command of these tests is only some ms of work. */
 const ANSWER_MS = 60_000;
 
-/** Sends commands as bytes, also commands that no driver would make. */
+/** Sends commands as bytes, also such as no driver would make. */
 export class RawClient {
   readonly #socket: Socket;
   #received = Buffer.alloc(0);
@@ -29,7 +29,7 @@ export class RawClient {
     return new RawClient(socket);
   }
 
-  /** The reply, whatever it says. Rejects when there is none, or it is no BSON. */
+  /** Rejects if there is no reply, or it is not BSON. */
   async command(body: Uint8Array): Promise<Document> {
     const message = Buffer.alloc(21 + body.length);
     message.writeInt32LE(message.length, 0);

@@ -4,25 +4,25 @@ import { syncBuiltinESMExports } from 'node:module';
 /** The bytes that a disk writes as a whole or not at all. */
 const SECTOR = 512;
 
-/** A write that was not synced yet; `truncate` to a length has no bytes. */
+/** An unsynced write; `truncate` has no bytes. */
 type Pending = { readonly at: number; readonly bytes: Buffer } | { readonly truncate: number };
 
-/** Which of the sectors that unsynced writes touch have reached the disk: each may or may not. */
+/** Which of the unsynced writes' sectors have reached the disk. */
 export type Chosen = (sector: number) => boolean;
 
 export const NONE: Chosen = () => false;
 export const ALL: Chosen = () => true;
 
 /**
- * One file as a disk has it while a program writes it through `node:fs`: what is synced, and what is not. The program's own
- * calls are recorded (and done), so that a missing call shows too: a write that is acknowledged without a sync.
+ * A file's synced and unsynced content on disk while a program writes it through `node:fs`. The program's own calls are
+ * recorded and done, so that a missing sync before an acknowledgement shows.
  */
 export class RecordedFile {
   readonly #path: string;
   readonly #fds = new Set<number>();
   #synced: Buffer;
   #pending: Pending[] = [];
-  /** Called after each write, as a moment at which power may fail: unsynced writes may be on the disk or not. */
+  /** Called after each write, a moment at which power may fail: unsynced writes may be on disk or not. */
   onMoment: () => void = () => {};
 
   constructor(path: string) {
@@ -34,7 +34,7 @@ export class RecordedFile {
     return this.#pending.length;
   }
 
-  /** The file after a power failure that let only the chosen sectors of unsynced writes through. */
+  /** The file after a power failure that let only the chosen unsynced sectors through. */
   image(chosen: Chosen): Buffer {
     let content: Buffer = Buffer.from(this.#synced);
     for (const write of this.#pending) {
@@ -78,7 +78,7 @@ function resized(content: Buffer, length: number): Buffer {
     : Buffer.concat([content, Buffer.alloc(length - content.length)]);
 }
 
-/** `content` after the chosen sectors of a write reached the disk. Where the file grew, the other sectors are zero. */
+/** `content` with the chosen sectors of a write. Where the file grew, the other sectors are zero. */
 function written(content: Buffer, at: number, bytes: Buffer, chosen: Chosen): Buffer {
   let next = content;
   for (let from = at; from < at + bytes.length; ) {
@@ -92,7 +92,6 @@ function written(content: Buffer, at: number, bytes: Buffer, chosen: Chosen): Bu
   return next;
 }
 
-/** The sectors in which two images of a file differ. */
 export function differingSectors(before: Buffer, after: Buffer): number[] {
   const sectors: number[] = [];
   for (let at = 0; at < Math.max(before.length, after.length); at += SECTOR) {
@@ -101,7 +100,6 @@ export function differingSectors(before: Buffer, after: Buffer): number[] {
   return sectors;
 }
 
-/** `before` with these sectors of `after`. */
 export function withSectors(before: Buffer, after: Buffer, sectors: readonly number[]): Buffer {
   let next = before;
   for (const sector of sectors) {
@@ -111,7 +109,7 @@ export function withSectors(before: Buffer, after: Buffer, sectors: readonly num
   return next === before ? Buffer.from(before) : next;
 }
 
-/** Tells `file` of this process's calls on it, until the returned function is called. */
+/** Reports this process's calls on `file`, until the returned function is called. */
 export function record(file: RecordedFile): () => void {
   const { openSync, closeSync, writeSync, ftruncateSync, fdatasyncSync } = fs;
   const real = { openSync, closeSync, writeSync, ftruncateSync, fdatasyncSync };

@@ -2,7 +2,7 @@ import type { Document } from 'mongodb';
 import { use } from '../../support/use.ts';
 import { answerTo, EMBEDDED, errorOf, storeUnderTest } from './store-under-test.ts';
 
-/** The embedded store refuses, by name, what only MongoDB can do: nothing is ever half done. */
+/** The embedded store refuses by name what only MongoDB can do: nothing is ever half done. */
 if (EMBEDDED) {
   describe('embedded-db refusals', () => {
     const store = use(storeUnderTest);
@@ -150,7 +150,7 @@ describe('embedded-db collections', () => {
     expect(
       await errorOf(
         store.db.command({ drop: 'none' }).then((reply) => {
-          // Since MongoDB 7.0, dropping a collection that does not exist may succeed.
+          // Since MongoDB 7.0, dropping a missing collection may succeed.
           if (reply.ok === 1) throw Object.assign(new Error('ns not found'), { code: 26 });
         }),
       ),

@@ -22,7 +22,7 @@ function rows(): Row[] {
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
-/** What MongoDB 7.0 has, by its manual: the lists under reference/operator/, reference/command/ and reference/aggregation-variables. */
+/** MongoDB 7.0's manual, lists under reference/operator/, reference/command/, reference/aggregation-variables. */
 const MONGODB: Readonly<Record<string, readonly string[]>> = {
   filter:
     words(`$eq $gt $gte $in $lt $lte $ne $nin $and $not $nor $or $exists $type $expr $jsonSchema $mod $regex $options $text
@@ -66,7 +66,6 @@ const MONGODB: Readonly<Record<string, readonly string[]>> = {
     harkaraBackup`),
 };
 
-/** A command that uses the name; whether its operand is a good one does not matter. */
 function using(kind: string, name: string, collection: string): Document {
   const update = (u: unknown): Document => ({ update: collection, updates: [{ q: {}, u }] });
   const aggregate = (...pipeline: Document[]): Document => ({ aggregate: collection, pipeline, cursor: {} });

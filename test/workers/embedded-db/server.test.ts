@@ -79,7 +79,7 @@ if (EMBEDDED) {
       const db = connect(store).db('x');
       const all = db.collection<{ _id: number; n: number }>('c');
       await all.insertMany(Array.from({ length: 50_000 }, (_, _id) => ({ _id, n: 1 })));
-      // Opens two connections, so that both commands below have one of their own.
+      // Opens two connections, one for each command below.
       await Promise.all([all.findOne({}), db.command({ ping: 1 }), all.findOne({}), db.command({ ping: 1 })]);
       const answered: string[] = [];
 

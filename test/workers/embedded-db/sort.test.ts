@@ -12,7 +12,7 @@ interface Doc {
 describe('embedded-db sort in memory', () => {
   const prng = new Prng(7);
   const docs: Doc[] = Array.from({ length: 5_500 }, (_, _id) => ({ _id, a: prng.below(900) }));
-  const expected = [...docs].sort((x, y) => y.a - x.a || x._id - y._id); // the same order as they came where `a` is the same
+  const expected = [...docs].sort((x, y) => y.a - x.a || x._id - y._id); // ties keep their order
 
   function sortOf(keep: number): { readonly found: Doc[]; readonly pauses: number } {
     let at = 0;
@@ -27,7 +27,7 @@ describe('embedded-db sort in memory', () => {
     let pauses = 0;
     for (let doc = results.next(); doc !== undefined; doc = results.next()) {
       if (doc === PAUSE) pauses++;
-      else found.push(deserialize(doc) as Doc); // as it was made above
+      else found.push(deserialize(doc) as Doc);
     }
     return { found, pauses };
   }

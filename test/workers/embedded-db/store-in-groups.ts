@@ -12,7 +12,7 @@ import { tempDir } from './store-under-test.ts';
 
 export type Reply = Readonly<Record<string, unknown>>;
 
-/** A store without its socket: a test decides which commands share a group of the log, and sees the disk between two groups. */
+/** A store without its socket: a test decides which commands share a group of the log, and sees the disk in between. */
 export class StoreInGroups {
   readonly dir: string;
   readonly store: Store;
@@ -31,7 +31,6 @@ export class StoreInGroups {
     this.commits = new GroupCommit(this.store, new ChangeSignal(this.dir, systemClock), events);
   }
 
-  /** Ends the store as a stop does. */
   async stop(): Promise<void> {
     await this.commits.settled();
     await this.store.database.close();
@@ -75,7 +74,7 @@ export class StoreInGroups {
     });
   }
 
-  /** Runs `other` again and again, each time in another group, until `long` is done. Gives how often. */
+  /** Repeats `other`, each time in another group, until `long` is done. Returns the number of repeats. */
   async beside(long: Promise<unknown>, other: (time: number) => Promise<unknown>): Promise<number> {
     let done = false;
     let times = 0;
@@ -98,7 +97,6 @@ export class StoreInGroups {
   }
 }
 
-/** All documents of `x.c`. */
 export function documentsOf({ database, catalog }: Store): Reply[] {
   const id = catalog.get('x.c')?.id ?? 0;
   const [start, end] = [Buffer.alloc(4), Buffer.alloc(4)];

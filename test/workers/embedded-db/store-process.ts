@@ -7,20 +7,16 @@ export async function storeCommand(): Promise<readonly string[]> {
   return [process.execPath, join(await builtProduct(), 'workers/embedded-db/main.js')];
 }
 
-/** The store as a process of its own, so that a test sees it hang or end. */
+/** The store in its own process, so that a test sees it hang or end. */
 export interface StoreProcess {
   readonly child: ChildProcess;
   readonly socket: string;
   /** The code or signal that it ended with; undefined while it lives. */
   ended(): number | string | undefined;
-  /** Ends it with SIGKILL, if it lives. */
   kill(): Promise<void>;
 }
 
-/**
- * `fileBlocks`: files may not grow beyond so many blocks. This is the cheapest full disk: writes fail as with ENOSPC (Node ignores
- * the signal), until `giveRoom`.
- */
+/** `fileBlocks` limits file sizes: until `giveRoom`, writes fail as with ENOSPC (Node ignores the signal). */
 export async function startStoreProcess(dataDir: string, fileBlocks?: number): Promise<StoreProcess> {
   const limit = fileBlocks === undefined ? '' : `ulimit -S -f ${fileBlocks};`;
   const child = spawn('/bin/sh', ['-c', `${limit} exec "$0" "$@"`, ...(await storeCommand())], {

@@ -4,19 +4,18 @@ import { join } from 'node:path';
 import { type Collection, type Db, type Document, MongoClient } from 'mongodb';
 import { type EmbeddedStore, startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 
-/** True when there is no `HARKARA_MONGODB_URI`: what only the embedded store does (or refuses) is tested then. */
+/** Without `HARKARA_MONGODB_URI`: for tests of what only the embedded store does or refuses. */
 export const EMBEDDED = (process.env.HARKARA_MONGODB_URI ?? '') === '';
 
 export interface StoreUnderTest {
   readonly uri: string;
   readonly client: MongoClient;
   readonly db: Db;
-  /** An empty collection of its own for each call. */
+  /** A new, empty collection for each call. */
   collection(): Collection<Loose>;
   close(): Promise<void>;
 }
 
-/** Documents of any shape with any `_id`: these tests are about what the store does with them. */
 export interface Loose extends Document {
   _id?: string | number | boolean | object | null;
 }
@@ -25,7 +24,7 @@ export function tempDir(): string {
   return mkdtempSync(join(tmpdir(), 'harkara-store-'));
 }
 
-/** The embedded store in a fresh directory, or the server at `HARKARA_MONGODB_URI`; with a fresh database either way. */
+/** The embedded store, or the server at `HARKARA_MONGODB_URI`; with a fresh database either way. */
 export async function storeUnderTest(): Promise<StoreUnderTest> {
   let embedded: EmbeddedStore | undefined;
   const dir = tempDir();
@@ -48,7 +47,7 @@ export async function storeUnderTest(): Promise<StoreUnderTest> {
   };
 }
 
-/** The error that `action` ends with, as drivers show it; fails when there is none. */
+/** The driver's form of `action`'s error; fails without one. */
 export async function errorOf(action: Promise<unknown>): Promise<Document & { message: string }> {
   try {
     await action;
@@ -59,7 +58,7 @@ export async function errorOf(action: Promise<unknown>): Promise<Document & { me
   throw new Error('expected an error');
 }
 
-/** What a server answers: the reply, the first error of its statements, or the error of the whole command. */
+/** A server's answer: the reply, its statements' first error, or the whole command's error. */
 export async function answerTo(db: Db, command: Document): Promise<Document> {
   return db.command(command).then(
     (reply) => reply.writeErrors?.[0] ?? reply,
@@ -67,7 +66,7 @@ export async function answerTo(db: Db, command: Document): Promise<Document> {
   );
 }
 
-/** That the store finds a mistake of the client in it. Which it names first is its own affair. */
+/** The store finds a mistake of the client. With several, it may name any first. */
 export function expectRefused({ code }: Document, what?: string): void {
   expect(code, what).to.be.a('number').and.not.equal(1);
 }

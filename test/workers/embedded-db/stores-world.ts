@@ -3,7 +3,7 @@ import { MongoClient } from 'mongodb';
 import { type EmbeddedStore, startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 import { tempDir } from './store-under-test.ts';
 
-/** Stores in a fresh directory for each test, and clients of them; closed after it. For the body of a `describe`. */
+/** Stores in a fresh directory for each test, and their clients; closed after it. For the body of a `describe`. */
 export function storesInOneDirectory() {
   let dir: string;
   let stores: EmbeddedStore[];

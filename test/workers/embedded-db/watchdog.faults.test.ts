@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
-/** A program that beats for a while, and then hangs when it is told to. */
+/** Beats for a while, then hangs when told to. */
 const PROGRAM = `
 import { startWatchdog } from './workers/embedded-db/watchdog.ts';
 startWatchdog(1000, 50);

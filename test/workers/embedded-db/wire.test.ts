@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { use } from '../../support/use.ts';
 import { EMBEDDED, storeUnderTest } from './store-under-test.ts';
 
-/** One OP_MSG with a body; each of its parts can be made wrong. */
+/** An OP_MSG with a body; each part can be made wrong. */
 function message({ length = 0, op = 2013, flags = 0, kind = 0, body = serialize({ ping: 1, $db: 'x' }) } = {}): Buffer {
   const out = Buffer.alloc(21 + body.length);
   out.writeInt32LE(length === 0 ? out.length : length, 0);
@@ -30,7 +30,7 @@ if (EMBEDDED) {
       path = decodeURIComponent(store.uri.slice('mongodb://'.length));
     });
 
-    /** What comes back until the server closes, or has answered `replies` messages. */
+    /** Received messages until the server closes, or has sent `replies`. */
     async function exchange(bytes: Buffer, replies: number): Promise<{ answered: number; closed: boolean }> {
       const socket: Socket = connect(path);
       let received = Buffer.alloc(0);

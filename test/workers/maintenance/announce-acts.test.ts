@@ -42,7 +42,7 @@ describe('what happens to an account is told', () => {
     const made = await findOwnKey(store.db, account, id);
 
     expect(await announce()).to.equal(1);
-    // A process that died before it took the act out does it all again.
+    // A process that died before removing the act does it all again.
     await store.db
       .collection<KeyDocument>('keys')
       .updateOne({ _id: id }, { $set: { unannounced: made?.unannounced ?? [] } });
@@ -187,7 +187,7 @@ describe('what happens to an account is told', () => {
     clock.turn(60_000);
     expect(await look([low, { ...refusing, words: 'It refuses even more.' }])).to.equal(2);
     expect(await look([low, refusing])).to.equal(0);
-    // It comes again within the hour, and again behind it.
+    // It recurs within the hour, and once more after it.
     await look([refusing]);
     const again = { ...low, since: clock.now() };
     clock.turn(90_000);

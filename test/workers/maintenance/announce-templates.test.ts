@@ -124,7 +124,7 @@ describe('what was decided about templates is announced', () => {
 
     expect(await bodies()).to.have.length(1);
     expect((await bodies())[0]).to.include({ event: 'template.rejected', template_id: id, reason: 'No such header.' });
-    // Who told it just before the template was made does not tell it anew.
+    // Whoever announced it just before the template was made does not announce it again.
     assert(unannounced !== null);
     await store.db.collection<TemplateRequestDocument>('template_requests').insertOne(unannounced);
     await announce();

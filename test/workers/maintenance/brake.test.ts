@@ -18,7 +18,7 @@ describe('maintenance/traffic: the brake', () => {
   const clock = new ManualClock(NOW);
   const run = () => new Brake({ db: store.db, clock, log: silentLog }).run(() => true);
 
-  /** An account that has sent to India for a week, and now sends 50 to Azerbaijan, of which none arrives. */
+  /** An account that sent to India for a week, and now sends 50 messages to Azerbaijan, none of which arrives. */
   const pumped = async (brake: 'watch' | 'hold'): Promise<AccountId> => {
     const account = await makeAccount(store.db, 10);
     await updateAccount(store.db, account, { brake });
@@ -41,7 +41,7 @@ describe('maintenance/traffic: the brake', () => {
     return account;
   };
   const count = () => {
-    clock.turn(20_000); // the running hour is counted every 15 seconds
+    clock.turn(20_000); // the current hour is counted every 15 seconds
     return new HourCounter({ db: store.db, clock, messageDays: 30, held: () => true }).run();
   };
   const heldOf = async (account: AccountId): Promise<AccountDocument['heldPrefixes']> =>
@@ -109,7 +109,7 @@ describe('maintenance/traffic: the brake', () => {
     await run();
     expect((await readHolds(store.db, [account]))[0]).to.include({ state: 'watched' });
     expect(await heldOf(account)).to.equal(undefined);
-    // Else the prefix would be trusted before the account wants it held.
+    // Otherwise the prefix would be trusted before the account wants it held.
     const released = { at: NOW, by: 'user usr_1', reason: 'our launch' };
     expect(await releaseHold(store.db, account, '994771', released)).to.equal(undefined);
 
@@ -132,7 +132,7 @@ describe('maintenance/traffic: the brake', () => {
   });
 });
 
-/** [messages, of these delivered], by prefix. What is not delivered had time to be. */
+/** [messages, of these delivered], by prefix. The others had time to be delivered. */
 type Traffic = Readonly<Record<string, readonly [messages: number, delivered: number]>>;
 
 const counts = ([messages, delivered]: readonly [number, number]): Counts => ({ messages, ripe: messages, delivered });
@@ -150,7 +150,7 @@ const SHOP: Traffic = { '91987': [100, 95], '91980': [60, 57], '97150': [10, 9] 
 const SHOP_BUSY: Traffic = { '91987': [300, 285], '91980': [200, 190], '97150': [30, 28] };
 const usual = weeks(14, SHOP, SHOP_BUSY);
 
-/** What happens in two hours, and which prefixes look like fraud. */
+/** The traffic of two hours, and the prefixes that look like fraud. */
 const CASES: readonly (readonly [name: string, now: Traffic, found: readonly string[], before?: typeof usual])[] = [
   ['a day like any other', { '91987': [180, 170], '91980': [90, 86], '97150': [20, 19] }, []],
   ['nothing', {}, []],
@@ -204,7 +204,7 @@ describe('maintenance/traffic: what looks like fraud', () => {
     });
   }
 
-  /** [messages, codes that were asked for, of these approved]; every message arrives. */
+  /** [messages, requested codes, of these approved]; every message arrives. */
   const codes = (traffic: Readonly<Record<string, readonly [messages: number, asked: number, approved: number]>>) =>
     Object.entries(traffic).map(([prefix, [messages, asked, approved]]) => ({
       ...{ prefix, messages, ripe: messages, delivered: messages, asked, approved },

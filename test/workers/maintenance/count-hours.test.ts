@@ -40,7 +40,6 @@ describe('maintenance: what became of the messages of each hour', () => {
   const counter = (overrides: Partial<CountDeps> = {}) =>
     new HourCounter({ db, clock, messageDays: 90, held: () => true, ...overrides });
   const put = (...messages: AnyMessage[]) => db.collection<AnyMessage>('messages').insertMany(messages);
-  /** Made so many minutes ago. */
   const made = (minutesAgo: number, overrides: Partial<MessageDocument> = {}): MessageDocument =>
     makeMessage({ _id: newId('msg', clock.now().getTime() - minutesAgo * MINUTE_MS), account, ...overrides });
   const delivered = (minutesAgo: number, seconds: number, operator = 'alpha'): MessageDocument => {
@@ -211,7 +210,7 @@ describe('maintenance: what became of the messages of each hour', () => {
     await counter().run();
 
     expect((await hours())[0]?.states).to.deep.equal({ sms: { queued: 1 }, chatapp: {} });
-    expect(await hourCollection(db).countDocuments()).to.equal(2); // the account's, and that of all
+    expect(await hourCollection(db).countDocuments()).to.equal(2); // the account's, and the total
   });
 
   it('counts the running hour again and again, and an hour that is over with growing pauses', async () => {
@@ -240,7 +239,8 @@ describe('maintenance: what became of the messages of each hour', () => {
       if (now?.getTime() !== known?.getTime()) times.push(minute);
       known = now;
     }
-    // Two more counts while the hour ran. Then 3 minutes (40), 3 hours (210), 1 day (1800), 6 days (9000) and 11 days (16200) after its end.
+    // Two more counts while the hour ran. Then 3 minutes (40), 3 hours (210), 1 day (1800), 6 days (9000) and 11 days
+    // (16200) after its end.
     expect(times).to.deep.equal([10, 20, 40, 210, 1800, 9000, 16200]);
   });
 

@@ -219,7 +219,7 @@ describe('maintenance duties', () => {
       const lease = await store.db.collection<LeaseDocument>('leases').findOne({ _id: 'maintenance' });
       return lease?.until.getTime() === 0;
     };
-    /** An announcer that waits in the midst of a settle until it is let go. */
+    /** An announcer that waits within a settle until released. */
     const heldAnnouncer = () => {
       const { announce } = createAnnouncer({ db: store.db, clock: systemClock });
       let reach = (): void => {};

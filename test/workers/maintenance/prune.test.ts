@@ -139,7 +139,7 @@ describe('maintenance: what ended long ago is removed', () => {
     await put(Array.from({ length: 350 }, () => delivered(100)));
     let asked = 0;
 
-    // Deliveries, schedules and batches ask once each, because there are none of them. Messages ask twice for each group.
+    // Deliveries, schedules and batches ask once each, because there are none; messages ask twice for each group.
     await pruneOld(deps({ held: () => ++asked <= 3 + 4 }));
 
     expect(await messages().countDocuments({})).to.be.within(1, 349);
@@ -234,7 +234,7 @@ describe('maintenance: what ended long ago is removed', () => {
   });
 
   it('walks old ids only', () => {
-    // The ranges rely on this: an id that is made later is never lower.
+    // The ranges rely on this: a later id is never lower.
     expect(newId('msg', daysAgo(90).getTime()) >= lowestId('msg', daysAgo(90))).to.equal(true);
     expect(newId('msg', daysAgo(91).getTime()) < lowestId('msg', daysAgo(90))).to.equal(true);
   });
@@ -270,13 +270,13 @@ describe('maintenance: what ended long ago is removed, conversations', () => {
       customer('3', { lastInboundAt: daysAgo(95), ...current(91) }),
       customer('4', { lastInboundAt: daysAgo(89), ...current(91) }),
       customer('5', { lastInboundAt: daysAgo(91), ...current(89) }),
-      // Was made just now, for a conversation that is being opened.
+      // Just made, for a conversation that is being opened.
       customer('6'),
       // Never wrote, and its conversations were given back: probably a number without the app.
       customer('7', { openings: 1, judged: 1, refunded: [refunded(91)] }),
       customer('8', { openings: 2, judged: 2, refunded: [refunded(91), refunded(89)] }),
       customer('9', { lastInboundAt: daysAgo(91), refunded: [refunded(89)] }),
-      // Only known as another number of a customer.
+      // Known only as another number of a customer.
       customer('a', { aliases: ['1'], linkedAt: daysAgo(91) }),
       customer('b', { aliases: ['1'], linkedAt: daysAgo(89) }),
       customer('c', { aliases: ['1'], linkedAt: daysAgo(91), ...current(89) }),
@@ -443,7 +443,7 @@ describe('maintenance: what ended long ago is removed, deliveries', () => {
     const stay = [
       delivery(100, { state: 'due', due: daysAgo(100) }),
       delivery(100, { state: 'waiting', retryAt: daysAgo(99) }),
-      // A late event of an old message, and a delivery that was replayed.
+      // A late event of an old message, and a replayed delivery.
       delivery(100, { createdAt: daysAgo(29) }),
       delivery(100, { replayedAt: daysAgo(1) }),
       delivery(29),
@@ -482,7 +482,7 @@ describe('maintenance: what ended long ago is removed, deliveries', () => {
   });
 });
 
-/** A database whose plain reads of a collection find nothing, as from a primary that was replaced before. */
+/** Plain reads of a collection find nothing, as on a primary replaced before. */
 function withoutFound(db: Db, name: string): Db {
   const bare = new Proxy(db.collection(name), {
     get(target, property) {

@@ -16,7 +16,6 @@ function route(_id: string, match: RouteDocument['match'], carriers: readonly st
   return { _id, order: 0, match, groups, waitSeconds: 30, createdAt: new Date(0) };
 }
 
-/** Calls back before each command of `db.command`. */
 function observed(db: Db, before: (command: Parameters<Db['command']>[0]) => unknown): Db {
   return new Proxy(db, {
     get(target, property) {
@@ -43,14 +42,13 @@ describe('Reroute', () => {
   const make = (): Reroute => new Reroute(deps());
   const some = (count: number, more: Partial<MessageDocument>): MessageDocument[] =>
     Array.from({ length: count }, () => makeMessage({ account: 'acc_1', _id: newId('msg'), ...more }));
-  /** Of several accounts, in one document. */
   const enqueueMixed = async (accounts: readonly MessageDocument[][]): Promise<void> => {
     const group = newId('grp');
     const groups = accounts.map((messages) => ({ group, messages }));
     expect(await insertFirst(store.db, queueDocuments(groups, clock.now()))).to.equal(true);
   };
   const put = (count: number, more: Partial<MessageDocument>) => enqueueWritten(store.db, some(count, more));
-  /** Each message that is queued has a line on its path, where a carrier finds it. */
+  /** Each queued message has a line on its path, where a carrier finds it. */
   async function expectLines(): Promise<void> {
     const open = await queueOf(store.db).find({ open: true }).toArray();
     const lines = open.flatMap(({ path, lines: packed, next }) =>
@@ -59,7 +57,7 @@ describe('Reroute', () => {
         .map(({ _id }) => `${path} ${_id}`),
     );
     const queued = await messages().find({ state: 'queued' }).toArray();
-    // Two of one message do no harm: the message decides.
+    // Two lines of a message are harmless: the message decides.
     expect([...new Set(lines)]).to.have.members(queued.map(({ path, _id }) => `${path} ${_id}`));
   }
   async function paths(): Promise<Record<string, number>> {

@@ -64,7 +64,7 @@ describe('what becomes of test messages', () => {
   const account = testAccountOf(newId('acc'));
   const validUntil = new Date(Date.now() + 3_600_000);
 
-  /** What becomes of it, with each look at the time for which it is due. */
+  /** Its end, after looks at each time for which it is due. */
   function ended(queued: AnyMessage): AnyMessage {
     let [message, at] = [queued, new Date()];
     while (message.due !== undefined && message.due < validUntil) {

@@ -51,7 +51,7 @@ describe('maintenance timetable', () => {
       turns += 1;
     });
     await eventually(() => turns > 0, 'the first turn');
-    lines.length = 0; // Of a machine that stood still before.
+    lines.length = 0; // From when the machine stood still before.
 
     const beganMs = Date.now();
     blockUntil(beganMs + 3_000);
@@ -75,7 +75,7 @@ describe('maintenance timetable', () => {
     const skipped = () => lines.filter(({ event }) => event === 'turn_skipped').length;
     await eventually(() => skipped() > 1, 'two turns that came too early');
     expect(begun).to.equal(1);
-    // A machine that stands still for a second misses turns as well.
+    // A machine that stalls for a second misses turns too.
     expect(lines.filter(({ event }) => !['turn_skipped', 'turns_missed'].includes(event))).to.deep.equal([]);
     end();
     await eventually(() => begun === 2, 'the turn after it');

@@ -44,7 +44,6 @@ describe('the watch', () => {
         lastRefusal: { code: '0x45', reason: 'submit_sm failed', at: clock.now() },
       },
     });
-  /** Turns the clock, and lets the watch look. */
   const look = async (seconds: number) => {
     clock.turn(seconds * 1_000);
     await process.setWorking(true); // reports at once

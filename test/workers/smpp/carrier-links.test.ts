@@ -42,7 +42,7 @@ describe('smpp worker: where and how a carrier is reached', () => {
   });
 
   it('the next host is tried when one does not let us bind, and the first one again behind the last', async () => {
-    // Its own, also while nothing listens there.
+    // The port stays reserved while nothing listens there.
     const second = await another({ port: await freePort() });
     const world = await open({
       carrier: { port: 1, links: { otherHosts: [{ host: HERE, port: second.port }] } },
@@ -87,7 +87,7 @@ describe('smpp worker: where and how a carrier is reached', () => {
   });
 
   describe('TLS', () => {
-    /** Terminates TLS in front of an SMSC, with a certificate for smsc.example, and asks the client for its certificate. */
+    /** TLS in front of an SMSC: its certificate is for smsc.example, and it asks the client for one. */
     const tlsPort = async (smscPort: number): Promise<number> => {
       const server: Server = createTlsServer(
         { cert: pem('server.pem'), key: pem('server.key'), ca: pem('ca.pem'), requestCert: true },

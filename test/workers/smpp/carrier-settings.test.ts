@@ -10,7 +10,6 @@ const UNICODE = `नमस्ते ${'अ'.repeat(80)}`;
 describe('smpp worker: settings of a carrier, as its SMSC gets them', () => {
   const open = worldPerTest();
 
-  /** What a phone shows, and what was submitted. */
   async function sent(world: World, draft: Partial<MessageDraft>): Promise<{ text: string; parts: readonly Submit[] }> {
     const id = await world.send(draft);
     await world.reaches(id, 'delivered');

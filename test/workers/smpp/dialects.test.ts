@@ -7,7 +7,7 @@ import { QUICK, worldPerTest } from '../../support/smpp-world.ts';
 
 const LONG = 'a text of several segments '.repeat(12);
 
-/** The simulator writes receipts as certain carriers do, from tables of its own and not from the product's. */
+/** The simulator writes receipts as certain carriers do, from its own tables. */
 describe('smpp worker: receipts in the dialects of carriers', () => {
   const open = worldPerTest();
 
@@ -51,7 +51,7 @@ describe('smpp worker: receipts in the dialects of carriers', () => {
       for (const [i, state] of states.entries()) {
         const message = await world.reaches(ids[i] ?? expect.fail('sent'), state);
         if (state !== 'delivered') continue;
-        // The date was read: in the carrier's zone, in whole minutes, and not earlier than the submit.
+        // The date was read in the carrier's zone, in whole minutes, and not earlier than the submit.
         expect(Math.abs((message.deliveredAt?.getTime() ?? 0) - Date.now())).to.be.below(120_000);
       }
     });

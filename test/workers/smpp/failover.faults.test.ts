@@ -20,7 +20,7 @@ describe('smpp worker: one carrier after the other', () => {
     others = [];
   });
 
-  /** One more carrier, with a simulated SMSC of its own. */
+  /** Another carrier with its own simulated SMSC. */
   async function add(
     world: World,
     _id: string,
@@ -43,7 +43,7 @@ describe('smpp worker: one carrier after the other', () => {
     return Promise.all(ids.map((id) => world.message(id)));
   }
 
-  /** Does not wait for the receipt: it does not come from a carrier that was paused just after it took the message. */
+  /** Does not wait for the receipt, which a carrier paused just after the submit does not send. */
   async function carriedBy(world: World, path: string, carrier: string): Promise<boolean> {
     const id = await world.send({ path });
     const taken = await eventually(async () => {
@@ -69,7 +69,7 @@ describe('smpp worker: one carrier after the other', () => {
       ]);
       expect(claim?.carrier).to.equal('healthy');
     }
-    // Its breaker opens after twenty answers; a few more submits were on their way.
+    // Its breaker opens after twenty answers; a few more submits were in flight.
     expect(submits(world.smsc)).to.be.below(100);
   });
 

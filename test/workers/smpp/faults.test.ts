@@ -71,7 +71,7 @@ describe('smpp worker: when things break', () => {
   });
 
   it('what waits behind a bind that is down is sent once it is up again', async () => {
-    // Its own, also while nothing listens there.
+    // The port stays reserved while nothing listens there.
     const here = await open({ smsc: { port: await freePort() } });
     await here.reaches(await here.send({}), 'delivered');
     const { port } = here.smsc;
@@ -235,7 +235,7 @@ describe('smpp worker: when things break', () => {
 
     await here.worker.stop();
 
-    // What was claimed and not settled would become `submitting` by this.
+    // This would make claimed and unsettled messages `submitting`.
     await writeOutAll(here.db);
     expect(await countState(here, 'submitting')).to.equal(0);
     const left = await countState(here, 'queued');

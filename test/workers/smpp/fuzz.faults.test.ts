@@ -16,7 +16,7 @@ import { INTERMEDIATE, receiptDeliver } from '../../support/receipt-deliver.ts';
 const TLVS =
   '001e 0005 6162633100 0427 0001 02 0423 0003 030034 0424 0006 69643a312073 0202 0001 01 1400 0004 31323334 020c 0002 0001';
 
-/** Good PDUs of every command that is decoded, and of some that are not. */
+/** Good PDUs of every decoded command, and of some others. */
 const GOOD: readonly [Buffer, ...Buffer[]] = [
   receiptPdu(
     1,
@@ -36,7 +36,7 @@ const GOOD: readonly [Buffer, ...Buffer[]] = [
 /** The commands whose body the worker decodes. */
 const DECODED = [0x05, 0x103, 0x80000004, 0x80000103, 0x80000005] as const;
 
-/** A good frame, damaged on its way. Its length field is always right, because framing guarantees that. */
+/** The length is correct, because framing guarantees that. */
 function hostileFrame(random: Prng): Buffer {
   const bytes = random.below(5) === 0 ? random.bytes(random.below(300)) : mutate(random.pick(GOOD), random);
   const frame = bytes.length < 16 ? Buffer.concat([bytes, Buffer.alloc(16 - bytes.length)]) : bytes;
@@ -45,7 +45,7 @@ function hostileFrame(random: Prng): Buffer {
   return frame;
 }
 
-/** The frame as a view of a larger buffer, as it comes from the socket: the bytes around it must not matter. */
+/** The frame within a larger buffer, as from the socket: the surrounding bytes must not matter. */
 function surrounded(frame: Buffer, filling: number): Buffer {
   const around = Buffer.alloc(frame.length + 512, filling);
   frame.copy(around, 256);
@@ -220,7 +220,7 @@ describe('fuzz: the receipt parser', () => {
         throw new Error('too long or empty');
       if (doneAt !== undefined && Number.isNaN(doneAt.getTime())) throw new Error('a date that is none');
       if (/\stext:/i.test(excerpt)) throw new Error('the words of the customer are quoted');
-      // What follows `text:` is the customer's own text: a change of it must change nothing.
+      // The customer's own text follows `text:` and must not matter.
       const echo = /(?:^|[\s\0])text:/i.exec(text);
       if (echo !== null) {
         const other = read(`${text.slice(0, echo.index)} text:id:666 stat:REJECTD err:999`);
@@ -265,7 +265,7 @@ describe('fuzz: the receipt parser', () => {
         [`${digits.slice(2)}000+`, 1_000],
       ];
       const [done, resolutionMs] = random.pick(forms);
-      // A number: some carriers write it in hexadecimal (upper or lower case), others in decimal, some with zeros before it.
+      // Some carriers write a number in hexadecimal (upper or lower case), others in decimal, some with leading zeros.
       const number = BigInt(random.uint32()) * BigInt(1 + random.uint32());
       const answered = number.toString(16);
       const id = random.pick([answered, answered.toUpperCase(), number.toString(10), `000${answered}`]);

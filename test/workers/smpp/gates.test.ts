@@ -74,7 +74,7 @@ const DUBAI = '971501234569';
 describe("smpp worker: a recipient's daytime", () => {
   const world = use(openWorld);
 
-  /** Begins in India at this time, and lasts an hour. */
+  /** An hour that begins at this time in India. */
   const hoursAt = (at: Date): Daytime => {
     const inIndia = (ms: number) => new Date(ms + 5.5 * HOUR_MS).toISOString().slice(11, 16);
     return { from: inIndia(at.getTime()), to: inIndia(at.getTime() + HOUR_MS), countries: ['IN'] };
@@ -84,7 +84,7 @@ describe("smpp worker: a recipient's daytime", () => {
 
   it('of the account: what may not leave waits for it, what may leaves', async () => {
     await updateAccount(world.db, world.account, { daytime: hoursAt(begin) });
-    // The worker knows of it within two seconds. Until then such messages arrive.
+    // The worker knows it within two seconds. Until then such messages arrive.
     await eventually(async () => {
       const id = await world.send({ to: INDIA });
       const state = await eventually(async () => {

@@ -17,13 +17,12 @@ const DELIVER_RESP = 0x80000005;
 const ENQUIRE_RESP = 0x80000015;
 const UNBIND_RESP = 0x80000006;
 const NACK = 0x80000000;
-/** The body of a deliver_sm up to its short message; by its esm_class it is a receipt. */
+/** A deliver_sm's body before its short message; its esm_class makes it a receipt. */
 const DELIVER_HEAD = '00 0000 00 0000 00 04 00 00 00 00 00 00 00 00';
 
 interface Scene {
   readonly world: World;
   readonly evil: HostileCarrier;
-  /** Sends a message by way of the hostile carrier. */
   sendEvil(): Promise<MessageDocument['_id']>;
   /** Fails unless the other carrier still delivers. */
   othersWork(): Promise<void>;
@@ -109,7 +108,7 @@ describe('smpp worker: a carrier that sends nonsense in good frames', () => {
   const many = (count: number, make: (i: number) => Buffer): Buffer =>
     Buffer.concat(Array.from({ length: count }, (_, i) => make(i)));
 
-  /** `answer`: the command that each of the PDUs is answered with, `times` in all. */
+  /** `answer`: the command that answers each of the PDUs, `times` in all. */
   const ROWS: readonly (readonly [what: string, bytes: Buffer, answer?: number, times?: number])[] = [
     ['a TLV longer than its PDU', pdu(DELIVER, 0, 9, `${DELIVER_HEAD} 00 001e ffff 41`), DELIVER_RESP, 1],
     ['half the header of a TLV', pdu(DELIVER, 0, 9, `${DELIVER_HEAD} 00 001e 00`), DELIVER_RESP, 1],

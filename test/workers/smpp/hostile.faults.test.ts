@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { eventually } from '../../support/eventually.ts';
 import { openWorld, QUICK, type World } from '../../support/smpp-world.ts';
 
-/** A PDU from hexadecimal: command, status, sequence, body; the length is set. */
+/** A PDU from hexadecimal, with its correct length. */
 function pdu(command: string, status: string, sequence: string, body = ''): Buffer {
   const rest = Buffer.from([command, status, sequence, body].join('').replaceAll(' ', ''), 'hex');
   const frame = Buffer.alloc(4 + rest.length);
@@ -14,7 +14,7 @@ function pdu(command: string, status: string, sequence: string, body = ''): Buff
 const NACK = 0x80000000;
 const DELIVER_RESP = 0x80000005;
 
-/** Streams that are not SMPP: after them it is not known where a PDU begins. */
+/** Streams that are not SMPP, after which no PDU's start is known. */
 const BROKEN: readonly (readonly [string, Buffer])[] = [
   ['a length of 0', Buffer.from('00000000000000150000000000000001', 'hex')],
   ['a length of 4', Buffer.from('00000004', 'hex')],
@@ -23,7 +23,7 @@ const BROKEN: readonly (readonly [string, Buffer])[] = [
   ['HTTP', Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n')],
 ];
 
-/** PDUs whose frame is right and whose content is wrong: they are refused or ignored, and the link stays. */
+/** Well-framed PDUs with wrong content: refused or ignored, and the link stays. */
 const ODD: readonly (readonly [string, Buffer, number | undefined])[] = [
   ['an unknown command', pdu('00000999', '00000000', '00000063'), NACK],
   ['a submit_sm from the carrier', pdu('00000004', '00000000', '00000063'), NACK],
@@ -56,7 +56,7 @@ const ODD: readonly (readonly [string, Buffer, number | undefined])[] = [
 
 describe('smpp worker: hostile bytes', () => {
   let world: World;
-  /** Command and status of what the worker sent, without what every session sends. */
+  /** Command and status of what the worker sent, except what every session sends. */
   let heard: { readonly command: number; readonly status: number }[];
   before(async () => {
     world = await openWorld({

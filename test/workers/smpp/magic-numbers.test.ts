@@ -16,7 +16,7 @@ interface Expected {
   readonly errorCode?: string;
 }
 
-/** What becomes of a message to each of the simulator's magic numbers. */
+/** The results for each of the simulator's magic numbers. */
 const EXPECTED: readonly Expected[] = [
   { ending: '000', states: ['sent', 'delivered'] },
   { ending: '101', states: ['sent', 'failed'], errorCode: '001' },
@@ -88,7 +88,7 @@ describe('smpp worker: every magic number of the simulator', () => {
   });
 });
 
-/** Makes a waiting message queued at once, as maintenance does when its time has come. */
+/** Makes a waiting message due at once, as maintenance does at its time. */
 async function dueNow(world: World, id: MessageId): Promise<void> {
   const due = await world.db
     .collection<MessageDocument>('messages')

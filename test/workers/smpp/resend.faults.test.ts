@@ -10,10 +10,10 @@ import { eventually } from '../../support/eventually.ts';
 import { latch } from '../../support/latch.ts';
 import { QUICK, type World, worldPerTest } from '../../support/smpp-world.ts';
 
-/** `unknownWaitMs` is longer than what a test does while the worker waits for the first copy. */
+/** `unknownWaitMs` exceeds what a test does while the worker waits for the first copy. */
 const RESEND: Partial<CarrierDocument> = { ...QUICK, unknownPolicy: 'resend', unknownWaitMs: 6_000 };
 const REFUSED = { status: 0x0b } as const;
-/** The carrier takes the submit and never answers it; only its receipt comes. */
+/** The carrier never answers the submit; only its receipt comes. */
 const SILENT = { answer: 'never' } as const;
 
 describe('smpp worker: what a resend may not forget', () => {
@@ -23,7 +23,7 @@ describe('smpp worker: what a resend may not forget', () => {
     await second?.close();
     second = undefined;
   });
-  /** What becomes of the first submit, of the second, and of all later ones. */
+  /** Outcomes of the first submit, of the second, and of all later ones. */
   const inTurn = (...outcomes: readonly ReturnType<Behaviour>[]): Behaviour => {
     let submits = 0;
     return () => outcomes[Math.min(submits++, outcomes.length - 1)];
@@ -36,7 +36,7 @@ describe('smpp worker: what a resend may not forget', () => {
     }, 'it waits for its first copy');
   const refunds = ({ db }: World): Promise<number> => db.collection('ledger').countDocuments({ reason: 'refund' });
   const states = ({ history }: MessageDocument): string[] => history.map(({ state }) => state);
-  /** Waits until one more message is settled and refunded: by then everything that came before is done too. */
+  /** Waits until another message is settled and refunded, by when everything before is done too. */
   const settleAnother = async (here: World): Promise<void> => {
     const to = '919876599108';
     await here.reaches(await here.send({ to }), 'rejected');

@@ -6,7 +6,6 @@ import { openWorld, QUICK, type World } from '../../support/smpp-world.ts';
 
 /** By its holder's clock, a lease of this length runs out 3 s earlier. */
 const LEASE_TTL_MS = 8_000;
-/** Messages of each kind. */
 const EACH = 8;
 
 interface LeaseDocument {

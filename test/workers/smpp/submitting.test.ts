@@ -59,7 +59,7 @@ describe('smpp worker: what it submits', () => {
   });
 
   it('the rate of the carrier is never exceeded, over all its binds together', async () => {
-    // The simulator throttles what is above its rate: it must not throttle a single submit.
+    // The simulator throttles above its rate: it must throttle nothing.
     const here = await open({ carrier: { perSecond: 40, binds: 2 }, smsc: { ratePerSecond: 45 } });
 
     const ids = await here.sendMany(numbered(90));
@@ -113,7 +113,7 @@ describe('smpp worker: what it submits', () => {
 
     const id = await here.send({ text: 'segments '.repeat(20) });
     const message = await eventually(async () => {
-      await here.reaches(await here.send({ to: '919876599000' }), 'delivered'); // else the carrier is left alone for long
+      await here.reaches(await here.send({ to: '919876599000' }), 'delivered'); // otherwise the carrier is left alone for long
       const found = await here.message(id);
       return found.state === 'delivered' || found.state === 'failed' ? found : undefined;
     }, 'it has ended');

@@ -10,7 +10,6 @@ import { latch } from '../../support/latch.ts';
 import { QUICK, type World, worldPerTest } from '../../support/smpp-world.ts';
 
 const WINDOW = 20;
-/** The carrier takes a submit, never answers it, and sends no receipt. */
 const SILENT = { answer: 'never', receipts: [] } as const;
 
 describe('smpp worker: submits whose answer never came', () => {
@@ -33,14 +32,14 @@ describe('smpp worker: submits whose answer never came', () => {
       'all are unknown',
     );
   const submitsOf = ({ smsc }: World, to: string): number => smsc.messages().filter((one) => one.to === to).length;
-  /** The sum of a metric of this worker over all its series with these labels. */
+  /** The sum of this worker's metric over all series with these labels. */
   async function figure(here: World, name: string, labels: Readonly<Record<string, string>>): Promise<number> {
     const found = await here.metrics.registry.getSingleMetric(`harkara_smpp_${name}`)?.get();
     const wanted = Object.entries(labels);
     const fits = (found?.values ?? []).filter((one) => wanted.every(([key, value]) => one.labels[key] === value));
     return fits.reduce((sum, { value }) => sum + value, 0);
   }
-  /** Waits for the count, because the worker counts just after it has stored. */
+  /** Waits, because the worker counts just after it has stored. */
   const counted = (here: World, name: string, labels: Readonly<Record<string, string>>, count: number) =>
     eventually(async () => {
       expect(await figure(here, name, labels)).to.equal(count);

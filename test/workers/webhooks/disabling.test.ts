@@ -48,7 +48,7 @@ describe('webhooks worker: endpoints that fail or are gone', () => {
     await world().startWorker();
     for (const one of [disabled, gone]) await world().inState(present((await world().deliver(one))[0]), 'discarded');
 
-    // The worker's clock stands still: whatever it remembers for a while, it remembers now.
+    // The worker's clock stands still, so its caches do not expire.
     await enableEndpoint(world().db, world().clock, disabled.endpoint._id);
     await world().register(gone.endpoint.url, gone.endpoint.account);
 

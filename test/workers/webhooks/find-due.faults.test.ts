@@ -78,7 +78,7 @@ describe('webhooks worker: find due', () => {
     await backlog('whk_z', 1);
     reads = 0;
     expect(await finder.round()).to.equal(101);
-    expect(reads).to.equal(3); // The gaps before and behind it, and its own.
+    expect(reads).to.equal(3); // The gaps before and after it, and its own.
 
     await deliveriesOf(store.db).deleteMany({}); // All are completed.
     taken.clear();
@@ -133,7 +133,7 @@ describe('webhooks worker: find due', () => {
 
     expect(countOf('whk_a')).to.equal(1);
     expect(countOf('whk_z')).to.equal(1);
-    expect(reads).to.equal(2); // The gaps before and behind it.
+    expect(reads).to.equal(2); // The gaps before and after it.
   });
 
   it('nor are many smaller ones, of receivers that are slow', async () => {

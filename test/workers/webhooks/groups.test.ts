@@ -34,7 +34,7 @@ describe('webhooks worker: the events of a group', () => {
         return stored?.state === 'done' && stored;
       }, 'the group is done'),
     );
-  /** The deliveries of the group's events, in its order, each with what counts now. */
+  /** The current delivery of each of the group's events, in order. */
   async function deliveriesNow(group: DeliveryGroup): Promise<readonly (DeliveryDocument | undefined)[]> {
     const ids = eventsOf(group).map((event) => deliveryId(event, group.endpoint));
     const found = await findDeliveries(world().db, ids, { bodies: true });
@@ -128,7 +128,7 @@ describe('webhooks worker: the events of a group', () => {
   it('are posted again together after a crash, and what had failed also goes its own way: nothing is lost', async () => {
     const target = await world().receiver();
     const group = await storeDue(await world().register(target.url), 3);
-    // As a worker leaves it that dies after it has taken apart what failed.
+    // As left by a worker that died after splitting off what failed.
     const [item] = group.items;
     const own = deliveryId(item?.eventId ?? 'evt_', group.endpoint);
     const waiting: DeliveryDocument = {

@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { flood, type HostileServer, openHostileServer } from '../../support/hostile-server.ts';
 import { openReceiver } from './receiver.ts';
 
-/** The most that a server may write before the connection is cut off: the 16 KiB that are read, and what is on its way then. */
+/** The most that a server may write before it is cut off: the 16 KiB that are read, and data in transit. */
 const BYTES_MAX = 65_536;
 
 describe('webhooks worker: answers without an end', () => {

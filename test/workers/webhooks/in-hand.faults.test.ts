@@ -18,7 +18,7 @@ describe('webhooks worker: many deliveries in hand', () => {
     const deliveries = await world().deliver(await world().register(well.url), 500);
     await world().startWorker({ timeoutMs: 600_000 });
 
-    // None of the silent posts has ended when the others have: their time-out is longer than this test may take.
+    // No silent post has ended when the others have: their time-out is longer than this test.
     await eventually(() => well.received.length === 500, 'all of the healthy endpoint’s');
     await eventually(
       async () => (await deliveriesOf(world().db).countDocuments({ state: 'done' })) === deliveries.length,

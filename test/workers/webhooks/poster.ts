@@ -29,7 +29,7 @@ export function posterWorld() {
     onClose,
     guarded,
 
-    /** It may post to this machine, unless told otherwise. */
+    /** By default it may post to this machine. */
     poster({ timeoutMs, allowSubnets = ['127.0.0.0/8'], resolve }: PosterChoices = {}): Poster {
       const resolver = resolve === undefined ? {} : { resolve };
       return guarded(new AddressGuard({ allowHttp: true, allowSubnets, ...resolver }), timeoutMs);

@@ -67,7 +67,7 @@ describe('webhooks worker: process', () => {
 
     const ids = target.received.map(({ headers }) => String(headers['webhook-id']));
     expect(new Set(ids)).to.deep.equal(new Set(changes.map(({ message }) => eventId(message._id, 'sent'))));
-    // Only deliveries that were in flight or not yet stored as done when a process was killed came again.
+    // Only deliveries in flight, or not yet stored as done, at a kill came again.
     const atRisk = OPEN_MAX + SETTINGS.webhookConcurrency.fallback;
     expect(ids.length - changes.length).to.be.at.most(killed * atRisk);
     const webhook = new Webhook(secret);

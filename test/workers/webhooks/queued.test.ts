@@ -84,7 +84,7 @@ describe('webhooks worker: what the queues hold', () => {
       const post = queues.next();
       if (post !== undefined) queues.posted(post);
     }
-    // What is completing is still due in the store, so a read finds it again: it must ask for that many more.
+    // Deliveries being completed are still due in the store, so a read must ask for that many more.
     expect(queues.wanted('whk_a')).to.equal(32 + 32);
   });
 

@@ -3,7 +3,7 @@ import type { AccountId, EndpointId } from '../../../shared/platform/runtime/ids
 import { EndpointQueues, type EndpointQueuesOptions, type Post } from '../../../workers/webhooks/endpoint-queues.ts';
 import { makeDelivery } from '../../shared/events/webhooks/make.ts';
 
-/** Every endpoint has a host of its own unless told otherwise. */
+/** By default every endpoint has its own host. */
 export function openQueues(options: Partial<EndpointQueuesOptions> = {}): EndpointQueues {
   return new EndpointQueues({
     perHost: 8,
@@ -15,7 +15,6 @@ export function openQueues(options: Partial<EndpointQueuesOptions> = {}): Endpoi
   });
 }
 
-/** Each endpoint has an account of its own unless one is given. */
 export function filled(queues: EndpointQueues, endpoint: EndpointId, count: number, account?: AccountId): Stored[] {
   return Array.from({ length: count }, () => {
     const delivery = makeDelivery({ endpoint, account: account ?? `acc_of_${endpoint}` });
@@ -30,7 +29,6 @@ export function drain(queues: EndpointQueues): Post[] {
   return all;
 }
 
-/** Ends a post; completes its documents when it was their last. */
 export function end(queues: EndpointQueues, post: Post): void {
   for (const of of queues.posted(post)) queues.completed(of);
 }

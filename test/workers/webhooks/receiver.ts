@@ -1,7 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** What a receiver got, in order. */
 export interface Received {
   readonly method: string;
   readonly path: string;
@@ -13,12 +12,12 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
-  /** How many connections were ever made to it. */
+  /** All connections ever made to it. */
   readonly connections: number;
   close(): Promise<void>;
 }
 
-/** `answer` is called when a request has come in whole; 200 with an empty body unless given. */
+/** `answer` is called for each complete request. Default: 200 with an empty body. */
 export async function openReceiver(answer: RequestListener = (_, res) => res.end()): Promise<Receiver> {
   const received: Received[] = [];
   const sockets = new Set<Socket>();

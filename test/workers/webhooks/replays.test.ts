@@ -11,7 +11,6 @@ import { verify, WebhookWorld } from './world.ts';
 describe('webhooks worker: replays', () => {
   const world = WebhookWorld.use();
 
-  /** Makes an endpoint with deliveries that it did not get, and a replay of all of them. */
   async function lost(url: string, count: number) {
     const { db, clock } = world();
     const { endpoint } = await world().register(url);

@@ -17,7 +17,7 @@ describe('webhooks worker: slow receivers', () => {
     const PATIENCE_MS = 60_000;
     const endpoints = () => world().db.collection<EndpointDocument>('endpoints');
 
-    /** Stores endpoints below one URL, each with due deliveries. They are stored directly: the API allows ten for each account. */
+    /** Endpoints below one URL with due deliveries, stored directly because the API allows ten for each account. */
     async function storeDue(url: string, due: readonly (readonly [AccountId, number])[], each: number): Promise<void> {
       const made = due.flatMap(([account, count]) =>
         Array.from({ length: count }, (_, n) => {
@@ -70,7 +70,7 @@ describe('webhooks worker: slow receivers', () => {
         await world().startWorker({ timeoutMs: PATIENCE_MS, clock: systemClock });
         world().onClose(async () => slowReceiver.end());
 
-        // Until the slow receiver has all posts that it gets at a time: none was added while the neighbour got ten, one by one.
+        // The slow receiver has its most simultaneous posts: none was added while the neighbour got ten.
         let held = 0;
         for (let unchanged = 0, arrived = 1; unchanged < 10; arrived++) {
           const [delivery] = await world().deliver(neighbour);

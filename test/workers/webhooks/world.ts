@@ -32,7 +32,7 @@ export class WebhookWorld {
     this.#store = store;
   }
 
-  /** To be called in a `describe`: gives the world to its tests. Each test has a new clock, and no deliveries of others. */
+  /** For the body of a `describe`. Each test has a new clock and no other test's deliveries. */
   static use(): () => WebhookWorld {
     let world: WebhookWorld | undefined;
     before(async () => {
@@ -63,7 +63,7 @@ export class WebhookWorld {
     await this.db.collection('deliveries').deleteMany({});
   }
 
-  /** Adds something to be called at the end of the test. */
+  /** Calls `close` at the end of the test. */
   onClose(close: () => Promise<unknown>): void {
     this.#closing.push(close);
   }
@@ -132,7 +132,7 @@ export class WebhookWorld {
   }
 }
 
-/** The body that the receiver got, if its library accepts the signature; throws if it does not. */
+/** The received body; throws unless the receiver's library accepts the signature. */
 export function verify(secret: string, { body, headers }: Received): unknown {
   return new Webhook(secret).verify(body, {
     'webhook-id': String(headers['webhook-id']),

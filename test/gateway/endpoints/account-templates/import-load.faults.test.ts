@@ -13,10 +13,10 @@ import { ended } from '../../../support/worker-processes.ts';
 
 const FILE_BYTES = 1_048_576;
 const PIECE = 24_000;
-/** Far above what an idle machine shows, for one that is busy; reading such a file in the event loop took a second and more. */
+/** Enough for a busy machine; reading such a file in the event loop would take over a second. */
 const HELD_MAX_MS = 400;
 
-/** A file at the limit: `head`, and then as many of `row` as fit. */
+/** A file of the maximal size: `head`, then as many of `row` as fit. */
 function filled(head: string, row: (i: number) => string, bytes = FILE_BYTES): Buffer {
   const rows = [head];
   let left = bytes - head.length;
@@ -82,7 +82,7 @@ describe('imports at their limits do not hold the gateway', function () {
       const body = JSON.stringify({ file: pieces, dry_run: true });
       const asked = new AbortController();
       const held = longestAnswer(url, asked.signal);
-      // The second one finds a thread that has started.
+      // The second one finds a running thread.
       const answers = await Promise.all(
         [1, 2].map(() =>
           request(url)
@@ -100,7 +100,7 @@ describe('imports at their limits do not hold the gateway', function () {
   }
 });
 
-/** How long the slowest of many small requests took that were made meanwhile, one after the other. */
+/** The slowest of many small requests made in sequence meanwhile. */
 async function longestAnswer(url: string, asked: AbortSignal): Promise<number> {
   let longest = 0;
   while (!asked.aborted) {

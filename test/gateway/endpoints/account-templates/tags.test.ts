@@ -17,7 +17,7 @@ import { useStore } from '../../../support/store.ts';
 const x = (count: number) => 'x'.repeat(count);
 const times = (count: number, of: (i: number) => string) => Array.from({ length: count }, (_, i) => of(i));
 
-/** What, the values, the tag, and the share in percent where it is not 100. */
+/** Name, values, the proposed tag, and its share in percent unless that is 100. */
 const CASES: readonly (readonly [what: string, values: readonly string[], tag: Tag | undefined, percent?: number])[] = [
   ['codes', ['4711', '081512', '7'], 'numeric'],
   ['digits of another script are letters for the scrubbers', ['४७११'], 'alphanumeric'],
@@ -71,7 +71,7 @@ const CASES: readonly (readonly [what: string, values: readonly string[], tag: T
 describe('tags of what was sent', () => {
   for (const [what, values, tag, percent = 100] of CASES) {
     it(`${what}: ${tag ?? 'none'}`, async () => {
-      // An operator whose slots are long, so that the borders of the tags show.
+      // An operator with long slots, so that the tags' limits matter.
       const template = { content: 'For {#var#}', slots: [{ type: 'var' as const, max: 200 }] };
       const sent = values.map((value) => ({ id: 'msg_1', text: `For ${value}` }));
 

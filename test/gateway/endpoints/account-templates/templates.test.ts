@@ -63,7 +63,7 @@ describe('an account asks for DLT templates', () => {
 
     expect(named).to.include({ template_id: ID, state: 'submitted', name: 'Login code', version: body.version });
     expect((await list().expect(200)).body.data).to.have.length(1);
-    // A client that got no answer asks again, but the template request has become a template by then.
+    // A client without an answer asks again, but the template request is a template by then.
     expectProblem(await change(body.template_id, { dlt_id: ID }), 'template_not_found');
   });
 
@@ -74,7 +74,7 @@ describe('an account asks for DLT templates', () => {
     expectProblem(await change(body.template_id, { dlt_id: ID }), 'template_exists');
     expect((await list('?state=requested').expect(200)).body.data).to.have.length(1);
     expectProblem(await ask({ ...GOOD, content: 'Other', dlt_id: ID }), 'template_exists');
-    await ask({ ...GOOD, dlt_id: ID }).expect(200); // the same template once more
+    await ask({ ...GOOD, dlt_id: ID }).expect(200);
   });
 
   it('a request is repeated by its Idempotency-Key, and made once', async () => {
@@ -157,7 +157,7 @@ describe('an account asks for DLT templates', () => {
 
     expect((await list().expect(200)).body).to.deep.equal(before);
     for (const name of ['templates', 'template_requests']) {
-      await site.db.collection(name).updateMany({ account: site.account }, { $set: { unannounced: [] } }); // told
+      await site.db.collection(name).updateMany({ account: site.account }, { $set: { unannounced: [] } }); // announced
     }
     for (const id of [body.template_id, ID]) {
       expect((await remove(id).expect(200)).body).to.include({ removed: true });

@@ -30,7 +30,7 @@ describe('accounts, by operators', () => {
     expect((await world.get('/accounts?ids=asha')).status).to.equal(400);
     expect((await world.get('/accounts?status=suspended')).body.data).to.deep.equal([]);
     expect((await world.get('/accounts?status=gone')).status).to.equal(400);
-    // A name that every object of JavaScript has.
+    // A member of every JavaScript object.
     expect((await world.get('/accounts?status=constructor')).status).to.equal(400);
     expect((await world.get('/accounts?search=a%00b')).status).to.equal(400);
   });
@@ -78,7 +78,7 @@ describe('accounts, by operators', () => {
     const action = newAccount.action?.({ db: world.db, clock: systemClock } as Gateway);
     const id = newId('acc');
 
-    // It looks at the time before it asks who the caller is.
+    // The time is checked before the caller.
     const verdict = await action?.act({ body: { name: 'Late' } } as unknown as Call, {
       id,
       payBy: new Date(Date.now() - 1),

@@ -168,7 +168,7 @@ describe('accounts that are closed', () => {
     expect(await world.db.collection('ledger').countDocuments({ account: world.account })).to.be.greaterThan(0);
 
     clock.turn(2 * DAY_MS);
-    // The last number of a statement is never given again, so its account waits for the next.
+    // A statement's last number is never reused, so its account waits for the next.
     const issue = (account: AccountId, serial: number) =>
       world.db
         .collection<object>('statements')

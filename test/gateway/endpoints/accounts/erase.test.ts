@@ -34,7 +34,7 @@ describe('a number that is erased', () => {
   const everything = async (): Promise<string> => {
     const texts = [];
     for (const { name } of await world.db.listCollections().toArray()) {
-      if (name === 'idempotency') continue; // of a day's keys
+      if (name === 'idempotency') continue; // kept for a day
       texts.push(JSON.stringify(await world.db.collection(name).find().toArray()));
     }
     return texts.join('\n');

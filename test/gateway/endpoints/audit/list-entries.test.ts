@@ -13,7 +13,7 @@ describe('the list of the audit', () => {
   });
   afterEach(() => store.close());
 
-  /** One change of a key for each of these seconds after the start. Returns their ids, the newest first. */
+  /** Changes a key once at each of these seconds after the start. Returns the ids, newest first. */
   async function changes(seconds: readonly number[]): Promise<AuditId[]> {
     const made = seconds.map((second) => {
       const at = new Date(START + second * 1_000);

@@ -30,7 +30,7 @@ describe('/v2/batches/{id}', () => {
     if (found === null) throw new Error('no such batch');
     return found;
   };
-  /** A batch that is paid for, with its first 1,000 recipients turned into messages. */
+  /** A paid batch whose first 1,000 recipients are messages. */
   const half = async (total: number, overrides: Partial<BatchDocument> = {}): Promise<BatchDocument> => {
     const batch = makeBatch(site.account, total, overrides);
     await payBatch(site.db, batch);

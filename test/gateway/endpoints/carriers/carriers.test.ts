@@ -16,7 +16,7 @@ describe('carriers and routes, by operators', () => {
         password: 'hunter2!',
       });
     }
-    // What the process that holds the carrier's lease would store.
+    // As the holder of the carrier's lease would store it.
     const until = new Date(Date.now() + 600_000);
     await world.db
       .collection<{ _id: string }>('leases')

@@ -95,7 +95,7 @@ describe('carriers that come and go, by operators', () => {
     expect(bound.body.pdus.join('\n')).to.match(/→ bind_transceiver #1 .*password=\(not shown\)/);
     expect(bound.text).not.to.include('pa55word');
 
-    // The password that is stored goes nowhere else.
+    // A stored password is sent to no other host.
     const elsewhere = await world.post('/carriers/test', { carrier_id: 'acme', settings });
     expect(elsewhere.body.errors[0].field).to.equal('password');
     const given = await world.post('/carriers/test', { carrier_id: 'acme', settings, password: 'other' });

@@ -23,7 +23,7 @@ describe('chat-app templates of an account', () => {
   const { site, ask } = settingsWorld();
   beforeEach(() => makeProvider(site.db, site.account));
 
-  /** As if the provider had done what was asked, and lists the template with that status; or no more. */
+  /** As if the provider had acted and now lists the template with that status, or no longer lists it. */
   async function requested(name: string, wants: 'create' | 'edit', status: string | undefined): Promise<void> {
     const { account } = site;
     const wish: ChatTemplateRequestDocument = {

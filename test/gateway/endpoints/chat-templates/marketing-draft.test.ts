@@ -22,7 +22,7 @@ const PRODUCT = { header: { format: 'product' as const }, body_examples: [], but
 const CODE = button('copy_code', { example: 'CARIBE25' });
 const LINK = button('url', { text: 'Book now!', url: 'https://trip.example.com/?code={{1}}', example: 'n3mtql' });
 
-/** As the provider's pages of each kind of template have it, but for the case of words, which it takes in any. */
+/** From the provider's pages on each kind of template, except for the case of words, which it ignores. */
 const DOCUMENTED: readonly (readonly [
   page: string,
   given: Partial<Given>,

@@ -4,13 +4,13 @@ import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { callbackSignature } from '../../../support/chat-callback.ts';
 import { makeProvider } from '../../../support/chatapp.ts';
 
-/** An account at a gateway. It gets a new provider for each test. For the body of a `describe`, like `accountAtGateway`. */
+/** A new provider for each test. For the body of a `describe`, like `accountAtGateway`. */
 export function callbackWorld() {
   const gateway = accountAtGateway(0);
   let path = '';
   let verifyToken = '';
   beforeEach(async () => {
-    // A number, which posts name, belongs to one account.
+    // Posts name the number, which belongs to one account only.
     await gateway.db.collection('providers').deleteMany({});
     const made = await makeProvider(gateway.db, gateway.account);
     path = `/chatapp/callback/${made.provider.callback}`;
@@ -19,7 +19,7 @@ export function callbackWorld() {
 
   return {
     gateway,
-    /** The path that the provider posts to. */
+    /** The provider posts here. */
     get path(): string {
       return path;
     },
@@ -39,7 +39,7 @@ export function callbackWorld() {
   };
 }
 
-/** Posts `body` as the provider does. `headers` are added to the usual ones or replace them. */
+/** Posts as the provider does. `headers` add to the usual ones or replace them. */
 export function postSigned(url: string, body: object | string, headers: Readonly<Record<string, string>> = {}) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return request(url)

@@ -102,7 +102,7 @@ describe('/chatapp/callback/{callback}', () => {
     const notUtf8 = await request(gateway.url)
       .post(world.path)
       .set({ 'Content-Type': 'application/json', 'X-Hub-Signature-256': callbackSignature(latin) })
-      .serialize((bytes: unknown) => bytes as string) // as it is
+      .serialize((bytes: unknown) => bytes as string) // unchanged
       .send(latin);
     expectProblem(notUtf8, 'malformed_body');
   });
@@ -158,13 +158,13 @@ describe('/chatapp/callback/{callback}', () => {
   });
 });
 
-/** Meta posts what is for any number of an app to the app's one address ("Webhook overrides" of its documentation). */
+/** Meta posts for all numbers of an app to the app's one address ("Webhook overrides" of its documentation). */
 describe('/chatapp/callback/{callback}: several accounts at one app', () => {
   const world = callbackWorld();
   const { gateway, post } = world;
   let made = 0;
 
-  /** An account with a number and a business account that no other one has. */
+  /** An account with its own number and business account. */
   async function neighbour(appSecret = 'app-secret') {
     made++;
     const [phoneNumberId, businessId] = [`10654035224290${made}`, `10229012934030${made}`];
@@ -251,7 +251,7 @@ describe('/chatapp/callback/{callback}: several accounts at one app', () => {
   });
 });
 
-/** Bodies as Meta's webhooks reference shows them: `errors` of the field messages, account_update and its neighbours. */
+/** From Meta's webhooks reference: `errors` of the field messages, account_update and similar ones. */
 const LIMITED = {
   code: 130429,
   title: 'Rate limit hit',
@@ -274,7 +274,7 @@ describe('/chatapp/callback/{callback}: what the provider tells the operator', (
     told.length = 0;
     metrics = new Metrics();
     watched = await openGateway(world.gateway.db, { log, clock, metrics });
-    // An own business account: each one that has it would be told.
+    // Its own business account, because all accounts of one are notified.
     await makeProvider(world.gateway.db, world.gateway.account, { businessId: world.gateway.account });
   });
   afterEach(() => watched.close());

@@ -389,7 +389,7 @@ describe('chatapp/read-callback: who wrote', () => {
   });
 });
 
-/** As the Groups API makes them. */
+/** The form of the Groups API. */
 const GROUP = 'Y2FwaV9ncm91cDoxNzA1NTU1MDEzOToxMjAzNjM0MDQ2OTQyMzM4MjAZD';
 
 describe('a message in a group', () => {

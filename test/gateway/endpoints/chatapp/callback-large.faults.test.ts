@@ -72,7 +72,7 @@ describe('/chatapp/callback/{callback}: large posts', () => {
       ['wamid.text', 'x'.repeat(16_384)],
     ]);
     expect(await gateway.db.collection('conversations').countDocuments({ account: gateway.account })).to.equal(1);
-    // Of an item with values that are nested too deep, only these are left out. Of a status nothing that is used was.
+    // Only too deeply nested values of an item are removed; those of a status are not used.
     expect(told).to.deep.include({ event: 'callback_items_cut', account: gateway.account, items: 2 });
   });
 

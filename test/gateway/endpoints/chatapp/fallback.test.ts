@@ -14,7 +14,7 @@ const GOOD = {
 };
 
 describe('`fallback` of a chat-app send', () => {
-  // A conversation and an SMS.
+  // Two credits for a conversation, one for an SMS.
   const chat = chatAtGateway(3);
 
   it('is kept with the message and paid for when it goes; a dry run says what it would cost, and 403 that both cannot be paid', async () => {
@@ -34,7 +34,7 @@ describe('`fallback` of a chat-app send', () => {
     expect(await chat.balance()).to.equal(1);
     const shown = await chat.get(`/v2/status/${body.message_id}`);
     expect(shown.body.fallback).to.deep.include({ channel: 'sms', after_seconds: 60, state: 'waiting' });
-    // One credit is left, and the conversation goes on for nothing; to another customer there is none.
+    // One credit is left: enough while the conversation is free, too little for another customer.
     expect((await chat.post(PATH, GOOD)).status).to.equal(200);
     expectProblem(await chat.post(PATH, { ...GOOD, to: '919876543211' }), 'insufficient_credits');
   });

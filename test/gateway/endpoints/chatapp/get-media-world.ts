@@ -18,7 +18,7 @@ import { makeAccount } from '../../../support/make.ts';
 import { openTestStore } from '../../../support/store.ts';
 
 export const PHOTO: CustomersFile = { type: 'image', mime: 'image/jpeg', content: Buffer.from('ffd8ffe0004a', 'hex') };
-/** Longer than what a connection keeps on its way. */
+/** Longer than a connection's buffers. */
 export const LONG: CustomersFile = {
   type: 'document',
   mime: 'application/pdf',
@@ -26,7 +26,7 @@ export const LONG: CustomersFile = {
   name: 'long.pdf',
 };
 
-/** Other hosts of this machine may have files. */
+/** Files may be on other hosts of this machine. */
 export const LOCAL_FILES = { ...TEST_CONFIG, webhookAllowHttp: 'yes', webhookAllowSubnets: ['127.0.0.0/8'] } as const;
 
 export interface MediaWorld {
@@ -36,21 +36,18 @@ export interface MediaWorld {
   readonly account: AccountId;
   readonly key: string;
   readonly lines: ReturnType<typeof keepLines>['lines'];
-  /** The account's settings of its provider. */
   configure(account: AccountId, change?: ProviderChange): Promise<void>;
-  /** Stores a customer's message with these members, as the worker does. */
+  /** Stores a customer's message as the worker does. */
   wrote(message: Readonly<Record<string, unknown>>, account?: AccountId): Promise<MessageId>;
-  /** A customer has sent this file. */
   sent(file: CustomersFile, account?: AccountId): Promise<MessageId>;
-  /** `GET /v2/chatapp/media/{id}`, with the body as bytes. */
   get(id: string, key?: string): request.Test;
-  /** The value of `chatapp_files_total` by its result, and of `chatapp_files_in_flight`. */
+  /** `chatapp_files_total` by result, and `chatapp_files_in_flight`. */
   results(): Promise<Readonly<Record<string, number>>>;
   inFlight(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** A store, a gateway, a simulated provider, and an account that has its number there. */
+/** A store, a gateway, a simulated provider, and an account with a number there. */
 export async function openMediaWorld(
   options: Partial<ProviderOptions> = {},
   deps: Partial<GatewayDeps> = {},
@@ -96,7 +93,7 @@ export async function openMediaWorld(
   return world;
 }
 
-/** A host that is not the provider's. `asked` are the Authorization headers that came. */
+/** A host other than the provider. `asked` has the received Authorization headers. */
 export async function openHost(answer: RequestListener) {
   const asked: (string | undefined)[] = [];
   const server = createServer((req, res) => {

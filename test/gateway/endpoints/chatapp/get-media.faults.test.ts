@@ -6,7 +6,7 @@ import { makeKey } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { LOCAL_FILES, LONG, type MediaWorld, openHost, openMediaWorld, PHOTO } from './get-media-world.ts';
 
-/** What a slow reader leaves unread waits in sockets and buffers: some MB of this, never all. */
+/** Unread data fills sockets and buffers: some MB of the file, never all. */
 const ON_ITS_WAY_MAX = 40_000_000;
 const LARGE: CustomersFile = { ...PHOTO, content: 3_000_000 };
 
@@ -17,14 +17,14 @@ describe('GET /v2/chatapp/media/{message_id}, when something breaks', () => {
   };
   afterEach(() => world.close());
 
-  /** The answer whose body nobody has read yet. */
+  /** The answer, its body unread. */
   const begin = (id: string, key = world.key) =>
     new Promise<IncomingMessage>((resolve, reject) => {
       const headers = { authorization: `Bearer ${key}` };
       get(`${world.gateway.url}/v2/chatapp/media/${id}`, { headers, agent: false }, resolve).once('error', reject);
     });
 
-  /** How many bytes came, and whether the answer ended as HTTP says. */
+  /** Bytes received, and whether the answer was complete as HTTP defines it. */
   async function read(answer: IncomingMessage): Promise<{ readonly bytes: number; readonly whole: boolean }> {
     let bytes = 0;
     try {

@@ -19,7 +19,7 @@ import { boxOf } from '../../../support/secret-box.ts';
 import { signedIn } from '../../../support/signed-in.ts';
 import { type MediaWorld, openHost, openMediaWorld, PHOTO } from './get-media-world.ts';
 
-/** Of a problem that came as bytes. */
+/** For a problem received as bytes. */
 function expectRefusal(answer: request.Response, slug: ProblemSlug): void {
   expectProblem({ ...answer, headers: answer.headers, body: JSON.parse(String(answer.body)) }, slug);
 }
@@ -31,7 +31,7 @@ describe('GET /v2/chatapp/media/{message_id}', () => {
   });
   afterEach(() => world.close());
 
-  /** A slot is given back when the connection to the provider is closed, which is behind the end of the answer. */
+  /** A slot is free when the provider's connection has closed, after the answer's end. */
   const nothingLeft = () => eventually(async () => (await world.inFlight()) === 0, 'no slot is taken');
 
   describe('200', () => {

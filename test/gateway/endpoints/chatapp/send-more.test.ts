@@ -211,7 +211,7 @@ describe('chat-app sends beyond the specification', () => {
     const sent = await lastMessage();
     expect(sent.replyTo).to.deep.equal({ message: theirs._id, upstreamId: 'wamid.theirs' });
 
-    // The provider has not taken it yet.
+    // The provider does not have it yet.
     const react = { to: CUSTOMER, message_id: sent._id, emoji: '❤️' };
     expect((await chat.post(REACTION, react)).body.errors[0]).to.include({
       field: 'message_id',

@@ -14,7 +14,7 @@ interface Case {
   readonly listed: Readonly<Record<string, unknown>>;
   /** The request, without `to`, `template` and `language`. */
   readonly request: object;
-  /** The documented JSON of `components` (WhatsApp, "Template components"); undefined: there are none. */
+  /** The documented JSON of `components` (WhatsApp, "Template components"), if there are any. */
   readonly sent: string | undefined;
 }
 

@@ -10,7 +10,7 @@ const IMAGE = 'https://93.184.216.34/a.jpg';
 const body = (text: string) => ({ type: 'BODY', text });
 const buttons = (...all: readonly object[]) => ({ type: 'BUTTONS', buttons: all });
 
-/** Components of templates as the provider lists them, by the template's name. */
+/** The provider's components by template name. */
 const LISTED: Readonly<Record<string, readonly object[]>> = {
   shipped: [
     { type: 'HEADER', format: 'IMAGE' },

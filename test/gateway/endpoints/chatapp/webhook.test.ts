@@ -92,7 +92,7 @@ describe('POST /v2/chatapp/webhook', () => {
       const all = await entries();
 
       expect(first).to.deep.include({ outcome: 'done', times: 1 });
-      // There are two entries if a minute ended in between.
+      // Two entries if a minute ended in between.
       expect(all.length).to.be.within(1, 2);
       expect(all.at(-1)?.after?.events).to.deep.equal(eventsOf('chatapp'));
       if (all.length === 1) expect(all[0]).to.deep.include({ times: 2 }).and.not.to.have.property('before');

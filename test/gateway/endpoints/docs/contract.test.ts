@@ -24,7 +24,7 @@ const RULES: Readonly<Record<string, ProblemRule>> = PROBLEMS;
 describe('the contract, /openapi.json', () => {
   const store = useStore();
   const gateway = useGateway(store);
-  /** Headers of users who may do everything: an owner in an account, an operator below /v2/admin/. */
+  /** Users with all rights: an owner in an account, an operator below /v2/admin/. */
   let owner: Browser['headers'];
   let operator: Browser['headers'];
   let ids: Readonly<Record<string, string>>;
@@ -211,7 +211,7 @@ describe('the contract, /openapi.json', () => {
   });
 });
 
-/** The routes that Express knows, written as `get /v2/status/{message_id}`. */
+/** Express's routes, such as `get /v2/status/{message_id}`. */
 function routesOf(app: { readonly router: { readonly stack: readonly object[] } }): string[] {
   return app.router.stack.flatMap((layer) => {
     const route: unknown = Reflect.get(layer, 'route');
@@ -222,7 +222,7 @@ function routesOf(app: { readonly router: { readonly stack: readonly object[] } 
   });
 }
 
-/** The fields that an endpoint knows. It lists them when it refuses an unknown field that resembles none of them. */
+/** An endpoint's fields: it lists them when it refuses an unknown one that resembles none. */
 function knownFields({ body }: request.Response): string[] {
   const unknown = body.errors.find((problem: { field: string }) => problem.field === 'zzzzzzzzzzzz');
   const [, names = ''] = /The fields are (.+)\.$/.exec(unknown.detail) ?? [];

@@ -5,7 +5,7 @@ import { contract, contractText, operations } from '../../../support/openapi.ts'
 
 const KEY_SCOPES: ReadonlySet<string> = new Set(ACCOUNT_KEY_SCOPES);
 
-/** What documentation pages and client generators need of every operation (test/peers/docs/generators.test.ts runs two generators). */
+/** What documentation pages and client generators need (test/peers/docs/generators.test.ts runs two generators). */
 describe('the document of the API, operation by operation', () => {
   const tags = contract.tags.map(({ name }) => name);
 
@@ -94,7 +94,7 @@ describe('the document of the API, operation by operation', () => {
 function schemasIn(value: unknown): Schema[] {
   if (typeof value !== 'object' || value === null) return [];
   const inside = Object.values(value).flatMap(schemasIn);
-  return Array.isArray(value) ? inside : [value as Schema, ...inside]; // all members of a schema are optional, so any object may be one
+  return Array.isArray(value) ? inside : [value as Schema, ...inside]; // all members of a schema are optional
 }
 
 describe('docs/constraints: what a schema demands, in words', () => {

@@ -14,10 +14,7 @@ import { curlLines } from '../../../support/curl-line.ts';
 import { contract, operations } from '../../../support/openapi.ts';
 import { makeOwnThings, pathOf } from '../../../support/own-things.ts';
 
-/**
- * The examples need the templates that they name and a customer who wrote. This is the DLT template; the chat-app templates are
- * those of `npm start`.
- */
+/** The DLT template of the examples; their chat-app templates are those of `npm start`. */
 const TEMPLATE = { dltId: '1107160000000000001', content: 'Hello {#var#}', senders: ['HARKRA'] };
 
 /** The customer without a number in the README. */
@@ -26,7 +23,7 @@ const USER_ID = 'IN.1648738043044942';
 /** The id of a template request that waits for its template id. */
 const REQUEST = `tpr_${'0'.repeat(26)}` as const;
 
-/** The body with its schedule time moved to tomorrow: a time in a document passes some day. Readers are told to move it. */
+/** Moves the schedule time to tomorrow, because a documented time passes some day. Readers are told to do so. */
 function moved(body: unknown): object {
   const { schedule_time: time, ...rest } = Object(body);
   return time === undefined ? rest : { ...rest, schedule_time: new Date(Date.now() + 86_400_000).toISOString() };
@@ -53,8 +50,7 @@ describe('what the documents show can be sent as it stands', () => {
     return call.set('Authorization', `Bearer ${key}`).send(body);
   };
 
-  // Not here: sign-in, users, operators, what only a person may release or set, what refers to a message or a code, and messages to send again. Their
-  // examples need a user, a code, a link or a message, which the tests of these endpoints make.
+  // Not those that need a user, a code, a link or a message: their endpoints' tests cover them.
   for (const { method, path, operation } of operations.filter(
     (one) =>
       !['Sign-in', 'Users', 'Operators'].some((tag) => one.operation.tags.includes(tag)) &&
@@ -105,7 +101,6 @@ describe('what the documents show can be sent as it stands', () => {
   });
 });
 
-/** All objects in the value, at any depth. */
 function objectsIn(value: unknown): Readonly<Record<string, unknown>>[] {
   if (typeof value !== 'object' || value === null) return [];
   const inside = Object.values(value).flatMap(objectsIn);

@@ -4,7 +4,7 @@ import { contract } from '../../../support/openapi.ts';
 
 const { paths, components } = contract;
 
-/** Answers that have a list and are no pages, with what bounds them. */
+/** Lists without pages, with what bounds them. */
 const WHOLE: Readonly<Record<string, string>> = {
   '/v2/account/webhooks': 'an account has ten',
   '/v2/account/untagged-templates': 'the first 500',
@@ -50,7 +50,7 @@ function resolved({ $ref, ...schema }: Schema): Schema {
   return $ref === undefined ? schema : (components.schemas[$ref.split('/').at(-1) ?? ''] ?? {});
 }
 
-/** Whether an answer has a list of things, which may grow. Lists of words, like the scopes of a key, are no such lists. */
+/** Whether an answer has a list that may grow. Lists of words, such as a key's scopes, do not count. */
 function hasList(schema: Schema): boolean {
   return Object.values(resolved(schema).properties ?? {}).some((property) => {
     const { type, items } = resolved(property);

@@ -24,7 +24,6 @@ describe('the inbox of an account', () => {
   const customerWrote = (customer: string, minutesAgo: number, body: string, account: AccountId = site.account) =>
     wrote(site.db, account, { customer, minutesAgo, body });
 
-  /** Stores a message to the customer, sent so many minutes ago. */
   async function sent(customer: string, minutesAgo: number, content: object) {
     const _id = newId('msg', Date.now() - minutesAgo * MINUTE_MS);
     const {

@@ -25,7 +25,7 @@ describe('API keys: who may do what', () => {
     const manage = await keyWith(['manage']);
     const sending = await create(['send']);
 
-    // With the new secret the caller could send.
+    // The new secret would let the caller send.
     expectProblem(await ask('post', `${PATH}/${sending}/rotate`, {}, manage), 'scope_missing');
     expectProblem(await ask('patch', `${PATH}/${sending}`, { allowed_ips: [] }, manage), 'scope_missing');
     expectProblem(await ask('patch', `${PATH}/${sending}`, { scopes: ['manage'] }, manage), 'scope_missing');
@@ -46,7 +46,7 @@ describe('API keys: who may do what', () => {
       const first = await asked().expect(200);
       expectProblem(await asked(manage), 'scope_missing');
 
-      // The gateway died before it had stored its answer.
+      // As if the gateway had died before it stored its answer.
       await site.db.collection('idempotency').updateMany({}, { $unset: { answer: 1 } });
       expectProblem(await asked(manage), 'scope_missing');
       expect((await asked().expect(200)).body.key).to.equal(first.body.key);

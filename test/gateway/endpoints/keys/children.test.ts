@@ -63,7 +63,7 @@ describe('API keys: a key reaches no farther than the one that made it', () => {
       const rotated = await ask('post', `${PATH}/${key}/rotate`, { expires_at: inHours(1) }, headers);
       expectProblem(rotated, 'invalid_request');
     }
-    // Nobody else takes the child beyond its maker either.
+    // Others cannot give the child more than its maker has either.
     const all = await keyWith(['send', 'read', 'otp', 'manage']);
     for (const wide of [all, await roleOf('owner')]) {
       for (const change of [{ per_minute: 901 }, { allowed_ips: [] }, { scopes: ['read'] }]) {
@@ -128,7 +128,7 @@ describe('API keys: a key reaches no farther than the one that made it', () => {
     );
     const { body } = await ask('get', `${PATH}/${next.key_id}`).expect(200);
     expect(body.descendants).to.have.length(1);
-    // During its last day, the old key makes keys that end with it.
+    // On its last day the old key makes keys that end with it.
     const late = await create(maker.headers);
     expect(Date.parse(late.expires_at)).to.be.at.most((await stored(maker.id)).expiresAt?.getTime() ?? 0);
   });
@@ -139,7 +139,7 @@ describe('API keys: a key reaches no farther than the one that made it', () => {
     expectProblem(await ask('post', `${PATH}/${id}/rotate`, { expires_at: inHours(2) }, headers), 'invalid_request');
     const { body } = await ask('post', `${PATH}/${id}/rotate`, {}, headers).expect(200);
     expect(excess(boundsOf(await stored(body.key_id)), boundsOf(await stored(id)))).to.deep.equal([]);
-    // Its owner may still change what is in its place.
+    // Its owner may still change the replacement.
     await ask('patch', `${PATH}/${body.key_id}`, { per_minute: 900 }).expect(200);
     await ask('patch', `${PATH}/${body.key_id}`, { per_minute: 950 }).expect(200);
   });
@@ -217,7 +217,7 @@ describe('API keys: a key reaches no farther than the one that made it', () => {
 
     await fc.assert(
       fc.asyncProperty(makers, wishes, wishes, async (settings, wanted, change) => {
-        // A made key costs 50 requests, so the maker's own rate is not what limits the test.
+        // Making a key costs 50 requests, so the maker's own rate must not be the limit.
         const maker = await makeKey({ ...settings, name: 'maker' });
         const made = await ask('post', PATH, { name: 'child', ...wanted }, maker.headers);
         expect([200, 400, 403]).to.include(made.status);

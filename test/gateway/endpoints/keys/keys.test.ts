@@ -180,7 +180,7 @@ describe('API keys by the API', () => {
     const change = (body: object) => ask('patch', `${PATH}/${key_id}`, body, developer);
     expectProblem(await change({ per_minute: 5_001 }), 'invalid_request');
     await updateAccount(site.db, site.account, { keyPerMinute: 2_000 });
-    // A key may keep a limit that is above the new maximum.
+    // An existing limit above the new maximum stays.
     await change({ per_minute: 5_000, name: 'fast' }).expect(200);
     expectProblem(await change({ per_minute: 4_999 }), 'invalid_request');
   });

@@ -13,7 +13,7 @@ interface Known {
   readonly headers: Headers;
 }
 
-/** What somebody with a stolen key tries, so that its owner does not find what comes from it. */
+/** A stolen key must not hide the keys made with it from its owner. */
 describe('API keys: what comes from a key stays its own', () => {
   const { site, roleOf, ...world } = settingsWorld();
   let owner: Headers = {};
@@ -57,7 +57,7 @@ describe('API keys: what comes from a key stays its own', () => {
 
     expect((await stored(last)).makers).to.have.length(2);
     expect(await descendants(first)).to.deep.equal([last.id, grandchild.id]);
-    // It is inside the key that made the first of its line.
+    // The replacement is still limited by the first key of its line.
     await ask('patch', `${PATH}/${first.id}`, { per_minute: 10 }).expect(200);
     expect((await stored(last)).perMinute).to.equal(10);
     expectProblem(await ask('patch', `${PATH}/${last.id}`, { per_minute: 11 }), 'invalid_request');
@@ -147,7 +147,7 @@ describe('API keys: what comes from a key stays its own', () => {
     const two = await post(PATH, { name: 'two', scopes: ['manage'] }, first);
     const get = ({ headers }: Known) => ask('get', PATH, undefined, headers);
 
-    // Two new keys were counted as 100.
+    // Two new keys counted as 100.
     const answers = [];
     for (let i = 0; i < 4; i++) answers.push(await get(one), await get(two));
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(8).fill(200));

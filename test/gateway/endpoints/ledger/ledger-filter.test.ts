@@ -16,7 +16,7 @@ describe('the statement, filtered and as a file', () => {
   const site = accountAtGateway(0);
 
   const ask = (path: string, as = site.key) => request(site.url).get(path).set('Authorization', `Bearer ${as}`);
-  /** One change an hour from 1 November on; each tenth is a top-up. */
+  /** A change every hour from 1 November on; every tenth is a top-up. */
   async function enter(count: number, of: (seq: number) => Partial<LedgerEntryDocument> = () => ({})): Promise<void> {
     const { account, db } = site;
     const entries = Array.from({ length: count }, (_, i): LedgerEntryDocument => {

@@ -190,7 +190,7 @@ describe('GET /v2/ledger', () => {
       for (let n = 1; n <= 2; n++) await topUp(site.db, site.account, 1, `n${n}`);
       const entry = await ledgerCollection(site.db).findOne({ account: site.account, seq: 2 });
       if (entry === null) throw new Error('no such entry');
-      // As if number 3 were still pending in the account, and the account had been read before numbers 3 and 4 were made.
+      // As if number 3 were still pending, and the account had been read before numbers 3 and 4 were made.
       const later = { ...entry, _id: ledgerEntryId(site.account, 4), seq: 4, change: newId('grp') };
       await ledgerCollection(site.db).insertOne(later);
 

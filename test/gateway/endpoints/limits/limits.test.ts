@@ -15,7 +15,7 @@ const INDIA = '919876543210';
 const DUBAI = '971501234567';
 
 let endMs = Number.POSITIVE_INFINITY;
-/** Stops at the end of the hour in which it is asked first, so that no hour and no day ends within a test. */
+/** Stops at the end of its first hour, so that no hour or day ends within a test. */
 const withinTheHour: Clock = {
   now() {
     const nowMs = systemClock.now().getTime();
@@ -125,7 +125,7 @@ describe('limits of an account', () => {
     const refused = answers.find(({ status }) => status === 403);
     expect(refused?.body).to.include({ code: 'recipient_limit_reached', limit: 'recipient' });
     expectProblem(await post('/v2/send', { to: INDIA, dry_run: true }), 'recipient_limit_reached');
-    // All or nothing: what a refused batch had counted for others is given back.
+    // All or nothing: counts of a refused batch are taken back.
     const mixed = await post('/v2/send-bulk', { to: [DUBAI, DUBAI, INDIA] });
     expect(mixed.body.errors).to.have.lengthOf(1);
     expect(mixed.body.errors[0]).to.include({ field: 'to[2]' });

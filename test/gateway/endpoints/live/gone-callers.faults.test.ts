@@ -25,7 +25,7 @@ describe('live: callers who go or read late', () => {
 
     gone.destroy();
 
-    // A key may have twelve streams. These are requested after the one whose caller has gone, and so they are answered after it.
+    // A key may have twelve streams. These are requested after the abandoned one, so they are answered after it.
     const url = `${gateway.url}/v2/account/stream?events=balance`;
     const first = await openStream(url, key);
     proxy.become('well');

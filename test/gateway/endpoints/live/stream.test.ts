@@ -118,7 +118,7 @@ describe('GET /v2/account/stream', () => {
 
     await topUp(db, account, 1, 'once');
     await eventually(() => many.every(({ events }) => events.length === 2), 'all are told again');
-    // A read that began before the top-up may be counted too. If each of the ten listeners caused a read, there would be ten times as many.
+    // A read begun before the top-up may count too; a read for each of the ten listeners would be far more.
     expect(counting.sent('find', 'accounts') - before).to.be.within(1, 3);
 
     for (const one of many) one.close();
@@ -240,7 +240,7 @@ describe('GET /v2/account/stream', () => {
 
     await gateway.close();
 
-    expect(performance.now() - beganMs).to.be.lessThan(9_000); // what is not answered is cut off after 10 s
+    expect(performance.now() - beganMs).to.be.lessThan(9_000); // unanswered requests are cut off after 10 s
     await eventually(() => live.ended, 'it has ended');
     expect(live.response.complete).to.equal(true);
     gateway = await openGateway(db);

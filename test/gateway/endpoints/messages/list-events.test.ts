@@ -11,7 +11,7 @@ import { makeAccount, makeMessage } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
 
 type Query = Readonly<Record<string, string>>;
-/** A message to a customer has no opt-outs and opt-ins in its history. */
+/** Messages to customers have no opt-outs and opt-ins in their history. */
 type ToldState = Extract<HistoryEntry['state'], MessageState>;
 type Told = readonly (readonly [state: ToldState, at: Date])[];
 
@@ -45,7 +45,6 @@ describe('GET /v2/events', () => {
     await messages().insertMany([...all]);
   };
   const idsOf = ({ body }: request.Response): string[] => body.data.map((one: { event_id: string }) => one.event_id);
-  /** The ids on all pages from the first, and how many pages there were. */
   const walk = async (query: Query): Promise<{ ids: string[]; pages: number }> => {
     const ids: string[] = [];
     let cursor: string | undefined;
@@ -58,7 +57,7 @@ describe('GET /v2/events', () => {
       cursor = body.next_cursor;
     }
   };
-  // Set for each test, not once for the file: a quarter of an hour may pass before the test runs, while other files do.
+  // Set for each test: other files may run for a quarter of an hour before.
   let now = 0;
   beforeEach(() => {
     now = Date.now();

@@ -5,7 +5,7 @@ import type { accountAtGateway } from '../../../support/account-gateway.ts';
 
 type Site = ReturnType<typeof accountAtGateway>;
 
-/** For messages of one account at a gateway: sends them over HTTP, changes them in the store, asks for them. */
+/** Sends one account's messages over HTTP, changes them in the store, and requests them. */
 export function messagesAt(site: Site) {
   const ask = (id: string, as = site.key): request.Test =>
     request(site.url).get(`/v2/messages/${id}`).set('Authorization', `Bearer ${as}`);
@@ -19,7 +19,7 @@ export function messagesAt(site: Site) {
     if (Object.keys(changes).length > 0) await messages().updateOne({ _id: id }, { $set: changes });
     return id;
   };
-  /** A time so many seconds from now, so that it is later than the message. */
+  /** That many seconds from now, so later than the message. */
   const soon = (seconds: number) => new Date(Date.now() + seconds * 1_000);
   return { ask, messages, sent, soon };
 }

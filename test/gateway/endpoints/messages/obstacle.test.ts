@@ -1,6 +1,6 @@
 import { type Facts, refusedBy, waitsFor } from '../../../../gateway/endpoints/messages/obstacle.ts';
 
-/** Each in words for whom it concerns: the customer and the operator can do different things. */
+/** Worded for the customer or the operator, who can do different things. */
 describe('what stands in the way of a message', () => {
   const since = new Date('2026-11-22T02:10:00Z');
   const AT = '2026-11-22T02:10:00+00:00';

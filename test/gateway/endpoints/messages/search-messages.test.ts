@@ -45,7 +45,7 @@ describe('GET /v2/messages: search', () => {
       },
       ...{ upstreamId: 'wamid.1', carrier: 'alpha', inbound: { type: 'text', body: 'yes' } },
       ...{ v: 0, validUntil: new Date(), tries: 0, history: [{ state: 'received', at: new Date() }] },
-    } as AnyMessage); // has the fields of both channels that lists read
+    } as AnyMessage); // has the fields that lists read, of both channels
     return _id;
   };
   const idsOf = ({ body }: request.Response): unknown[] =>

@@ -57,7 +57,6 @@ describe('GET /v2/messages/{message_id}', () => {
 
       expect(status).to.equal(200);
       const { created_at: createdAt, valid_until: validUntil, timeline, explanation, ...rest } = body;
-      // There is no carrier here.
       expect(explanation.cause).to.equal('No carrier takes messages on its path now.');
       expect(Date.parse(validUntil) - Date.parse(createdAt)).to.be.closeTo(48 * 3_600_000, 60_000);
       expect(rest).to.deep.equal({

@@ -65,7 +65,7 @@ describe('GET /v2/status/{message_id}', () => {
       expect(timeline).to.have.length(1);
       expect(timeline[0].status).to.equal('queued');
       expect(timeline[0].at).to.match(STAMP);
-      // Compared with the id, not with the clock: a test that turns its own clock ahead moves the ids of this process ahead.
+      // Compared with the id, because another test's clock may have moved this process's ids ahead.
       expect(timeline[0].at).to.equal(isoTimestamp(idTime(id)));
     });
 

@@ -101,7 +101,7 @@ describe('opt-outs by the API', () => {
     expect((await list()).body.data).to.have.length(1);
     await remove(body.opt_out_id).expect(200);
     expect((await list()).body.data).to.deep.equal([]);
-    // What the customer said before that change stays without effect.
+    // An earlier message of the customer has no effect any more.
     const late = { ...said, at: new Date(ahead.getTime() - 1), kind: 'out', message: newId('msg') } as const;
     await changeOptOuts(site.db, [late]);
     expect((await list()).body.data).to.deep.equal([]);

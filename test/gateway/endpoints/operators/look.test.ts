@@ -11,7 +11,7 @@ import { makeOwnThings, pathOf } from '../../../support/own-things.ts';
 import { type Browser, signedIn } from '../../../support/signed-in.ts';
 import { wrote } from '../../../support/wrote.ts';
 
-/** What the support desk does: it finds a message of any account, and looks at the account as the account does. */
+/** The support desk finds a message of any account, and sees the account as the account does. */
 describe('operators who answer customers', () => {
   const world = accountAtGateway(100);
   let desk: Browser;
@@ -229,7 +229,7 @@ describe('operators who answer customers', () => {
 
       expect(unknown.body.code).to.equal('account_not_found');
       expect(unnamed.body.code).to.equal('account_not_named');
-      expect(foreign.status).to.equal(200); // It has its own account, whatever the header says.
+      expect(foreign.status).to.equal(200); // A key's own account applies, whatever the header says.
     });
   });
 
@@ -261,7 +261,7 @@ describe('operators who answer customers', () => {
       expect(await shownTo(as(desk))).to.deep.equal(hidden);
       expect(await shownTo(bearer())).to.deep.equal({ text: TEXT, shown: 'whole' });
       await texts('hidden');
-      // The gateway remembers an account for two seconds.
+      // The gateway caches an account for two seconds.
       const other = await makeAccount(world.db, 1);
       await world.db.collection<{ _id: string }>('accounts').updateOne({ _id: other }, { $set: { texts: 'hidden' } });
       const { _id } = await stored({ account: other, text: TEXT });

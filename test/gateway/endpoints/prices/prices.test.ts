@@ -58,7 +58,7 @@ describe('prices of an account', () => {
       return (await messages.countDocuments({ account: site.account })) === 2;
     }, 'the messages are written out');
     await messages.updateOne({ _id: sent.body.message_id }, { $set: { state: 'rejected' } });
-    await set([{ channel: 'sms', credits: 50 }]); // what was paid comes back, not what the list says now
+    await set([{ channel: 'sms', credits: 50 }]); // the paid price comes back, not the current one
     await refundMessages(site.db, await messages.find({ _id: sent.body.message_id }).toArray());
     expect(await balance()).to.equal(100 - 7);
     expect((await verifyLedger(site.db, site.account)).problems).to.deep.equal([]);

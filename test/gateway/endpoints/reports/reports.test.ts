@@ -24,7 +24,7 @@ describe('reports', () => {
   };
   const made = (at: string, more: Partial<MessageDocument> = {}): MessageDocument =>
     makeMessage({ _id: newId('msg', Date.parse(at)), account: site.account, ...more });
-  /** At noon of the day before, UTC. */
+  /** Noon of the day before, UTC. */
   const noon = (): string => `${new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)}T12:00:00Z`;
 
   it('agree with the ledger after sends and refunds', async () => {
@@ -42,7 +42,7 @@ describe('reports', () => {
 
     const { body } = await ask('?group_by=country,operator').expect(200);
 
-    // With those that are paid and not entered yet.
+    // Includes paid changes that are not entered yet.
     const entries = await readStatement(site.db, site.account, 1_000, 100);
     const sum = (reason: string) =>
       entries.filter((entry) => entry.reason === reason).reduce((all, { amount }) => all + amount, 0);

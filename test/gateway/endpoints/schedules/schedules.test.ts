@@ -21,7 +21,7 @@ describe('/v2/schedule/{schedule_id}', () => {
 
   const inAnHour = () => new Date(Math.floor(Date.now() / 1_000) * 1_000 + 3_600_000);
 
-  /** An account without credits left, a key of it, and its schedule for in an hour. */
+  /** An account without remaining credits, its key, and its schedule in an hour. */
   async function booked(scopes: readonly KeyScope[] = ['send', 'read']) {
     const account = await makeAccount(store.db, 1);
     const booking = makeBooking(inAnHour());

@@ -6,7 +6,7 @@ import { expectProblem } from '../../../support/problem.ts';
 import { use } from '../../../support/use.ts';
 import { OURS, PASSWORD, SignInWorld } from './world.ts';
 
-/** What reads and writes of a sign-in are. */
+/** The store commands that a sign-in may use. */
 const COMMANDS = ['find', 'insert', 'update', 'findAndModify', 'delete'];
 
 describe('guessing (ASVS 6.1.1, 6.3.1)', () => {
@@ -21,7 +21,7 @@ describe('guessing (ASVS 6.1.1, 6.3.1)', () => {
       const sixth = await guess(username, '198.51.100.6');
       expectProblem(sixth, 'sign_in_limited');
       expect(sixth.headers['retry-after']).to.equal('1');
-      // The right password is refused too: otherwise guessing would still work during the pause.
+      // The right password is refused too, or guessing would work during the pause.
       expectProblem(await world.signIn({ username, password: PASSWORD }, '198.51.100.7'), 'sign_in_limited');
     }
   });
@@ -42,7 +42,7 @@ describe('guessing (ASVS 6.1.1, 6.3.1)', () => {
         expectProblem(answer, 'sign_in_failed');
         costs.push(COMMANDS.map((command, c) => counting.sent(command) - (before[c] ?? 0)));
       }
-      // The first also reads the account, which is known from then on.
+      // The first also reads the account, which is cached afterwards.
       expect(costs[1]).to.deep.equal(costs[2]);
       const [[finds = 0, ...writes] = [], [nobodys = 0, ...others] = []] = costs;
       expect(writes).to.deep.equal(others);

@@ -6,12 +6,11 @@ import { type Browser, signedIn } from '../../../support/signed-in.ts';
 import { use } from '../../../support/use.ts';
 import { OURS, PASSWORD, SignInWorld } from './world.ts';
 
-/** Nobody denies sign-in to others, whether with an account of their own or without one. */
+/** Nobody can deny sign-in to others, with or without an account. */
 describe('sign-in while somebody floods it', () => {
   const world = use(() => SignInWorld.open());
   beforeEach(() => world.forgetFailures());
 
-  /** A user of an account of its own. */
   async function tenant(): Promise<Browser['user']> {
     const account = await makeAccount(world.db, 10);
     const { password } = (await world.user('viewer')).user;
@@ -19,7 +18,7 @@ describe('sign-in while somebody floods it', () => {
     return (await signedIn(world.db, 'viewer', account, { now: world.clock.now(), user: own })).user;
   }
 
-  /** Sends what `attack` says, so many at once, until the victim has signed in 20 times; each answer of the victim. */
+  /** Runs `attack`, `atOnce` times in parallel, until the victim has signed in 20 times. Returns its answers. */
   async function during(attack: (i: number) => Promise<unknown>, atOnce: number, victim: () => Promise<number>) {
     let over = false;
     let sent = 0;
@@ -34,7 +33,7 @@ describe('sign-in while somebody floods it', () => {
     return answers;
   }
 
-  /** More than an account may in a minute. */
+  /** More than an account's limit for a minute. */
   async function upToTheLimit(attack: (i: number) => Promise<unknown>): Promise<void> {
     for (let i = 0; i < 15; i++) await Promise.all(Array.from({ length: 16 }, (_, j) => attack(i * 16 + j)));
   }
@@ -159,7 +158,7 @@ describe('sign-in while somebody floods it', () => {
         }
         return statuses.filter((status) => status === 200).length;
       };
-      // The first is from a network that nobody knows yet, and counts for that.
+      // The first comes from an unknown network, and counts for that.
       expect(await counted('198.51.100.30', user.username)).to.equal(61);
     } finally {
       await other.close();

@@ -1,7 +1,7 @@
 import { HashQueue, type Lane } from '../../../../gateway/endpoints/sign-in/passwords.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
-/** What was done in which order, with work that the test ends. */
+/** The order of works that the test ends. */
 class Works {
   readonly clock = new ManualClock();
   readonly queue = new HashQueue(this.clock);
@@ -20,7 +20,7 @@ class Works {
     return answer;
   }
 
-  /** Ends all that runs, until nothing waits. */
+  /** Ends whatever runs, until nothing waits. */
   async drain(): Promise<void> {
     for (;;) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -65,7 +65,7 @@ describe('the queue of password hashes', () => {
 
     await works.drain();
     expect(await late).to.equal('late');
-    // One runs, 256 wait; `late` took the place of one of them.
+    // One runs, 256 wait; `late` replaced one of them.
     expect(await works.refused()).to.equal(8 * 40 + 1 - 257);
   });
 

@@ -8,7 +8,7 @@ describe('passwords (ASVS 6.2, 6.4)', () => {
   const world = use(() => SignInWorld.open());
   beforeEach(() => world.forgetFailures());
 
-  /** Sets a password by the link of a user who was just invited. */
+  /** Sets a password by a new user's invitation. */
   async function choose(password: string) {
     const { user } = await world.user('viewer', { status: 'invited', password: undefined } as never);
     const token = await linkFor(user);

@@ -30,7 +30,7 @@ describe('requests with a session (ASVS 3, 8, 14, 16)', () => {
       await tls.call('get', '/v2/session', withCookie(cookieOf(begun))).expect(200);
       const plain = withCookie(cookieOf(begun).replace('__Host-', ''));
       expectProblem(await tls.call('get', '/v2/session', plain), 'session_missing');
-      // Without Sec-Fetch-Site the Origin decides: it must be the public address.
+      // Without Sec-Fetch-Site the Origin must be the public address.
       for (const [origin, status] of [
         ['https://sms.example.com', 200],
         ['http://sms.example.com', 403],
@@ -236,7 +236,7 @@ describe('requests with a session (ASVS 3, 8, 14, 16)', () => {
   });
 });
 
-/** A hash of everything in the store, by collection, except the counts of requests and of failed sign-ins. */
+/** Hashes the store by collection, without the counts of requests and failed sign-ins. */
 async function fingerprint(db: Db): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const { name } of await db.listCollections().toArray()) {

@@ -5,13 +5,13 @@ import { signedIn } from '../../../support/signed-in.ts';
 import { use } from '../../../support/use.ts';
 import { SignInWorld } from './world.ts';
 
-/** Users of several accounts may have the same sign-in name, and none of them learns of the others. */
+/** Users of several accounts may share a sign-in name, and learn nothing of each other. */
 describe('one sign-in name in several accounts', () => {
   const world = use(() => SignInWorld.open());
   let count = 0;
   beforeEach(() => world.forgetFailures());
 
-  /** A user who has chosen the password by a link; without an account an operator. */
+  /** A user with a password chosen by link; an operator if no account is given. */
   async function user(username: string, password: string, role: 'viewer' | 'operator' = 'viewer') {
     const account = role === 'operator' ? undefined : await makeAccount(world.db, 1);
     const invited = { username, status: 'invited', totp: undefined } as never;
@@ -80,7 +80,7 @@ describe('one sign-in name in several accounts', () => {
       if (i === 4) expect(await whose({ username, password: 'nine black owls' }, at(9))).to.equal(attacker._id);
     }
 
-    // The sixth guess would be right, and is not looked at: not even `account_needed` would tell.
+    // The sixth guess is right but not checked: not even `account_needed` tells.
     const sixth = await world.signIn({ username, password: 'eight white owls' }, at(6));
     expectProblem(sixth, 'sign_in_failed');
     expect(await whose({ username, password: 'nine black owls' }, at(7))).to.equal(attacker._id);

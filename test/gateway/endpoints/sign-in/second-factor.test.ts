@@ -75,7 +75,7 @@ describe('second factor (ASVS 6.3.3, 6.4, 6.5)', () => {
     const used = await world.call('post', '/v2/session/link/password').send({ token, password: 'six brown herons' });
     expect(used.status).to.equal(200);
     expect(used.headers).not.to.have.property('set-cookie');
-    // The code was not used up by the wrong password.
+    // The wrong password did not use up the code.
     await world.signIn({ ...codeAlone, password: 'six brown herons' }).expect(200);
   });
 
@@ -115,7 +115,7 @@ describe('second factor (ASVS 6.3.3, 6.4, 6.5)', () => {
     await world.db.collection<UserDocument>('users').updateOne({ _id: user._id }, { $set: { 'totp.seed': seed } });
     world.logged.length = 0;
 
-    // More often than wrong tries are free.
+    // More wrong tries than are free.
     for (let i = 0; i < 7; i++) {
       expectProblem(await signIn({ user }, { code: await world.code(1, secret) }), 'second_factor_unreadable');
     }
@@ -189,7 +189,7 @@ describe('second factor (ASVS 6.3.3, 6.4, 6.5)', () => {
       ['password', { ...right, password: 'eight green herons' }],
     ] as const;
     const post = async (path: string, body: object) => world.call('post', `/v2/profile/${path}`, headers).send(body);
-    // A password that the browser fills in gives no codes and no other app: the code is asked for too.
+    // A password may be filled in by the browser, so recovery codes and another app also need the code.
     for (const [path, body] of posts) expectProblem(await post(path, body), 'confirmation_required');
     await world
       .call('post', '/v2/session/confirm', headers)

@@ -171,7 +171,7 @@ describe('sessions and their end (ASVS 7)', () => {
       world.clock.turn(1_000);
       await world.signIn({ username: user.username, password: PASSWORD }).expect(200);
     }
-    // `user` began with one as well, which has ended by now.
+    // `user` began with a session too, which has ended by now.
     expect((await world.call('get', '/v2/session', cookie)).status).to.equal(200);
 
     world.clock.turn(1_000);

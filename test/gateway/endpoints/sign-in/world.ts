@@ -13,20 +13,20 @@ import { type Browser, signedIn } from '../../../support/signed-in.ts';
 import { silentLog } from '../../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../../support/store.ts';
 
-/** The headers that the dashboard sends with every request. */
+/** The dashboard's headers on every request. */
 export const OURS = { 'X-Dashboard': '1', 'Sec-Fetch-Site': 'same-origin' } as const;
 export const PASSWORD = 'seven purple otters';
-/** The authenticator app's seed of the users that `signedIn` makes. */
+/** The authenticator seed of users made by `signedIn`. */
 const SEED = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 
 type Call = request.Test;
 
-/** A gateway with a clock that the test turns, and users who sign in there. `X-Forwarded-For` gives their address. */
+/** A gateway with a manual clock, and users who sign in. `X-Forwarded-For` gives their address. */
 export class SignInWorld {
   readonly store: TestStore;
   readonly gateway: TestGateway;
   readonly clock: ManualClock;
-  /** What was logged, as text. */
+  /** The log as text. */
   readonly logged: string[];
   readonly account: AccountId;
 
@@ -55,7 +55,7 @@ export class SignInWorld {
     return this.store.db;
   }
 
-  /** A user with `PASSWORD` who has signed in. There is no second factor unless `changed` has one. */
+  /** A signed-in user with `PASSWORD`, and with a second factor only if `changed` has one. */
   async user(role: Role, changed: Partial<UserDocument> = {}): Promise<Browser> {
     const password = await hash(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
     const none = { totp: undefined } as unknown as Partial<UserDocument>;
@@ -63,7 +63,7 @@ export class SignInWorld {
     return signedIn(this.db, role, account, { now: this.clock.now(), user: { password, ...none, ...changed } });
   }
 
-  /** The same user with an authenticator app as second factor. */
+  /** The same with an authenticator app as second factor. */
   async userWithApp(role: Role, changed: Partial<UserDocument> = {}): Promise<Browser> {
     const password = await hash(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
     const account = isOperatorRole(role) ? undefined : this.account;
@@ -80,7 +80,6 @@ export class SignInWorld {
     return this.call('post', '/v2/session', { ...headers, 'X-Forwarded-For': from }).send(body);
   }
 
-  /** The code that the app will show in `ms`. */
   code(ms = 0, seed = SEED): Promise<string> {
     return generate({ secret: seed, epoch: Math.floor((this.clock.now().getTime() + ms) / 1000) });
   }
@@ -91,7 +90,6 @@ export class SignInWorld {
     return user;
   }
 
-  /** Resets the limits on failed sign-ins. */
   async forgetFailures(): Promise<void> {
     await this.db.collection('sign_in_failures').deleteMany({});
   }
@@ -102,12 +100,12 @@ export class SignInWorld {
   }
 }
 
-/** The cookie that an answer sets, as a browser sends it back. */
+/** As a request sends it back. */
 export function cookieOf(answer: request.Response): string {
   return cookiesOf(answer)[0]?.split(';')[0] ?? '';
 }
 
-/** What the browser is to keep, the session first. */
+/** The browser's cookies, the session first. */
 export function cookiesOf({ headers }: request.Response): readonly string[] {
   return [headers['set-cookie'] ?? []].flat();
 }

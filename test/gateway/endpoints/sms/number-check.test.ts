@@ -3,7 +3,6 @@ import { makeEntries } from '../../../support/batches.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';
 import { expectProblem } from '../../../support/problem.ts';
 
-/** An Indian number, without and with the country code. */
 const [BAD, GOOD] = ['9812345678', CUSTOMER];
 const WORDS = { message: 'hello', sender: 'HARKRA' };
 const later = () => new Date(Date.now() + 3_600_000).toISOString();

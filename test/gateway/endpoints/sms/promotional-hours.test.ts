@@ -31,8 +31,7 @@ describe('POST /v2/send of accounts with DLT', () => {
     const clock = new ManualClock();
     const timed = use(() => openGateway(store.db, { clock }));
     after(async () => {
-      // Ledger entries are written after the answers. An entry that finds the store closed is retried until its time, by this clock, is
-      // over.
+      // A ledger entry that finds the store closed is retried until its time is over by this clock.
       clock.turn(3_600_000);
     });
 
@@ -51,8 +50,8 @@ describe('POST /v2/send of accounts with DLT', () => {
         .send({ to, message: '20 % off', sender: '600123', route });
 
     /**
-     * Time of the request (UTC; India is 5:30 ahead), DLT, route, when the message may leave (undefined: at once). The times are
-     * later than the store's clock, by which the store decides whether a payment came too late.
+     * Time of the request (UTC; India is 5:30 ahead), DLT, route, time of leaving (undefined: at once). The times are
+     * later than the store's clock, which decides whether a payment is late.
      */
     const rows: readonly [string, 'on' | 'off', Route, string | undefined][] = [
       ['2098-11-21T15:30:00Z', 'on', 'promotional', '2098-11-22T04:30:00+00:00'],
@@ -140,7 +139,7 @@ describe('POST /v2/send of accounts with DLT', () => {
       const route = { _id: 'night', match: { accounts: [account] }, groups: [[{ carrier: 'sim', weight: 1 }]] };
       const daytime = { from: '22:00', to: '06:00' };
       await addRoute(store.db, systemClock, { ...route, order: 0, waitSeconds: 30, daytime });
-      // The gateway reads the routes again after a second of its clock.
+      // The gateway reads routes again after a second of its clock.
       clock.turn(2_000);
       const key = await makeKey(store.db, account);
       const answer = await eventually(async () => {

@@ -15,7 +15,7 @@ import { expectProblem } from '../../../support/problem.ts';
 import { silentLog } from '../../../support/silent-log.ts';
 import { useStore } from '../../../support/store.ts';
 
-/** The requests for many recipients: they are stored first and paid for then. `more`: fields beside those of a bulk request. */
+/** Requests for many recipients, which are stored first and then paid for. `more`: fields beyond a bulk request's. */
 const ENDPOINTS = [
   { path: '/v2/send-bulk', more: {} },
   { path: '/v2/schedule', more: { schedule_time: new Date(Date.now() + 3_600_000).toISOString() } },
@@ -48,7 +48,7 @@ describe('bulk requests that are refused after they were stored', () => {
     const all = await Promise.all(STORED.map((name) => store.db.collection(name).countDocuments({})));
     return Object.fromEntries(STORED.map((name, i) => [name, all[i]]));
   };
-  /** A gateway at which the account is suspended between the first check of its credits and the debit. */
+  /** A gateway whose account is suspended between the first check of its credits and the debit. */
   const openTooLate = async (account: AccountId, db = store.db): Promise<TestGateway> => {
     const suspend = () => setAccountStatus(store.db, account, 'suspended');
     class TooLate extends GroupAccepter {

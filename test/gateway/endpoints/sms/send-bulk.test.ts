@@ -20,14 +20,14 @@ const GOOD = {
   route: 'promotional',
 };
 const DLT_ID = '1107160000000012345';
-/** The fields of a body other than its recipients and its text. */
+/** A body without recipients and text. */
 const BASE = { sender: GOOD.sender, route: GOOD.route };
 
 function numbers(count: number): string[] {
   return makeEntries(count).map(({ to }) => to);
 }
 
-/** `smsWorld` for `/v2/send-bulk`, and its callers. For the body of a `describe`. */
+/** For the body of a `describe`. */
 function bulkWorld() {
   const { store, send } = smsWorld('/v2/send-bulk');
   const caller = async (credits: number, overrides: Partial<AccountDocument> = {}) => {
@@ -41,7 +41,6 @@ function bulkWorld() {
     batches: () => store.db.collection<BatchDocument>('batches'),
     balanceOf: (account: AccountId) => ledgerBalanceOf(store.db, account),
 
-    /** A caller with a template of two params. */
     async withTemplate(credits: number) {
       const customer = await caller(credits);
       const template = makeTemplate({
@@ -290,7 +289,7 @@ describe('POST /v2/send-bulk', () => {
 
     clearInterval(count);
     expect(answer.body).to.include({ credits_required: 10_000 });
-    // Checking the 10,000 entries takes 20 slices by itself.
+    // Checking the 10,000 entries alone takes 20 slices.
     expect(turns).to.be.above(10);
   });
 

@@ -23,7 +23,6 @@ interface Caller {
   readonly key: string;
 }
 
-/** An account with DLT, a sender and two approved templates. */
 async function dltCaller(db: Db, overrides: Partial<AccountDocument> = {}): Promise<Caller> {
   const account = await makeAccount(db, 5, { dlt: 'on', entityId: ENTITY, ...overrides });
   await createSender(db, systemClock, {

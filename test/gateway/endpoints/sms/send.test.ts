@@ -179,7 +179,7 @@ describe('POST /v2/send', () => {
 
   describe('503', () => {
     it('store_unavailable with Retry-After when the store cannot be asked', async () => {
-      // Port 1 of this machine: nothing listens there.
+      // Nothing listens on port 1.
       const away = new MongoClient('mongodb://127.0.0.1:1/', { serverSelectionTimeoutMS: 100 });
       const cutOff = await openGateway(away.db('none'));
 
@@ -298,7 +298,7 @@ describe('POST /v2/send: its fields', () => {
       expect(await balanceOf(account)).to.equal(5);
     });
 
-    /** Each row: what is wrong, the body, and the problems as `field code`, in any order. */
+    /** What is wrong, the body, and the problems as `field code`, in any order. */
     const without = (field: keyof typeof GOOD) =>
       Object.fromEntries(Object.entries(GOOD).filter(([name]) => name !== field));
     const rows: readonly [string, object | string, readonly string[]][] = [

@@ -6,7 +6,7 @@ import { balanceOf } from '../../../support/balance.ts';
 import { useGateway } from '../../../support/gateway.ts';
 import { useStore } from '../../../support/store.ts';
 
-/** A store and a gateway for a suite, and what the tests of the SMS endpoints do with them. For the body of a `describe`. */
+/** A store and a gateway, with helpers for the SMS endpoints. For the body of a `describe`. */
 export function smsWorld(path: string, overrides: Partial<GatewayDeps> = {}) {
   const store = useStore();
   const gateway = useGateway(store, overrides);
@@ -27,7 +27,7 @@ export function smsWorld(path: string, overrides: Partial<GatewayDeps> = {}) {
 
     balanceOf: (account: AccountId) => balanceOf(store.db, account),
 
-    /** How many schedules, batches, messages and debits the account has. */
+    /** The account's schedules, batches, messages and debits, counted. */
     async tracesOf(account: AccountId): Promise<number> {
       const stored = ['schedules', 'batches', 'messages'].map((name) =>
         store.db.collection(name).countDocuments({ account }),

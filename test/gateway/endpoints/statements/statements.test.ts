@@ -28,7 +28,7 @@ const TAXED = {
 
 const CHANDIGARH = '04AABCU9603R1ZV';
 
-/** In the zone of the statements it is October until 18:30 UTC of the 31st. */
+/** In the statements' zone October ends at 18:30 UTC on the 31st. */
 const MOVES: readonly (readonly [at: string, reason: LedgerReason, amount: number])[] = [
   ['2026-09-30T18:40:00Z', 'top_up', 1_000],
   ['2026-09-30T18:41:00Z', 'send', -3],
@@ -52,7 +52,7 @@ describe('statements of months', () => {
     statements: { ...TAXED, statementServiceCode: '' },
   });
 
-  /** An account with these movements, of which debits that follow each other are one document, and the last is pending. */
+  /** An account with these movements. Consecutive debits are one document, and the last one is pending. */
   async function makeMoved() {
     const account = await makeAccount(site.db, 0);
     let balance = 0;
@@ -198,7 +198,7 @@ describe('statements of months', () => {
     });
     expect(first.money.place_of_supply.code).to.equal('29');
     expect(first.money.top_ups.taxes).to.deep.equal([{ name: 'IGST', percent: '18', amount: '36.00' }]);
-    // Another price and another buyer from now on; the next number without a gap, and none where nothing moved.
+    // Another price and buyer from now on; numbers have no gaps, and an empty month has none.
     await updateAccount(site.db, account, { creditPrice: '0.30' });
     await bill({ state: '27' }).expect(200);
     expect(await of('2026-10')).to.deep.equal(first);

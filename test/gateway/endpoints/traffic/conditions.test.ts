@@ -110,7 +110,7 @@ describe('what is wrong now', () => {
         .conditions;
 
     expect((await own()).map(({ words }: Told) => words)).to.deep.equal([
-      'The carrier of your SMS takes no messages, or refuses many.', // Airtel, above
+      'The carrier of your SMS takes no messages, or refuses many.', // the Airtel carrier from above
       'Every post to shop.example.com fails.',
     ]);
     const route = { _id: 'own', order: 1, match: { accounts: [world.account] }, waitSeconds: 30 };

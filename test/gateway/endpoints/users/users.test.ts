@@ -279,7 +279,7 @@ describe('two owners who remove each other at the same moment', () => {
     });
   }
 
-  /** A store in which something happens just before the second owner is changed. */
+  /** A store in which `meanwhile` runs just before the second owner is changed. */
   function withMeanwhile(db: Db): Db {
     const changing = (target: object): object =>
       new Proxy(target, {

@@ -20,7 +20,7 @@ import { expectProblem } from '../../../support/problem.ts';
 import { silentLog } from '../../../support/silent-log.ts';
 
 const CREDITS = 100;
-/** The SMS, and the conversation that the template opens. */
+/** Prices of an SMS, and of the conversation that the template opens. */
 const [ONE_SMS, CONVERSATION] = [1, 2];
 const TEMPLATE = { channel: 'chatapp', after_seconds: 10, template: 'login_code', language: 'en_US' };
 const ASKED = {
@@ -62,7 +62,6 @@ describe('a code by SMS, then by the chat app', () => {
     const sms = await readAccepted<AnyMessage, AnyMessage>(world.db, world.account, id, found, (one) => one);
     return /\d{6}/.exec(JSON.stringify(sms && 'text' in sms && sms.text))?.[0] ?? expect.fail('no code');
   };
-  /** One look of a worker. */
   const look = async (by: ChatAccepter = accepter) => {
     const metrics = createChatMetrics(new Metrics());
     const tries = new SecondTries({

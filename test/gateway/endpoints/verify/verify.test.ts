@@ -37,7 +37,7 @@ describe('codes that are to be given back', () => {
     const stored = async () => (await world.db.collection<AnyMessage>('messages').findOne({ _id: id })) ?? undefined;
     return readAccepted<AnyMessage, AnyMessage>(world.db, world.account, id, stored, (one) => one);
   };
-  /** Begins one, and tells the code, which the message alone has. */
+  /** Begins a verification and returns its code, which only the message has. */
   const begun = async (body: object = SMS) => {
     const { body: answer, status } = await post('/v2/verify', body);
     expect(status, JSON.stringify(answer)).to.equal(200);
@@ -114,7 +114,7 @@ describe('codes that are to be given back', () => {
     const second = await post('/v2/verify', SMS, { once: 'a' });
     expect(second.body).to.deep.equal(first.body);
     expect(await world.balance()).to.equal(99);
-    // As after a crash between the payment and the kept answer.
+    // As after a crash between the payment and the stored answer.
     const forget = () =>
       world.db.collection('idempotency').updateMany({}, { $unset: { answer: '' }, $set: { payBy: new Date(0) } });
     await forget();
@@ -138,7 +138,7 @@ describe('codes that are to be given back', () => {
     expectProblem(third, 'verification_limit_reached');
     expect(third.body.limit).to.equal('to');
     expectProblem(await post('/v2/verify', { ...SMS, dry_run: true }, by), 'verification_limit_reached');
-    // What was refused is not counted for the client, nor is what could not be sent.
+    // Refused and unsendable requests do not count for the client.
     expect((await post('/v2/verify', { ...SMS, to: '919876543211', ...client }, by)).status).to.equal(200);
     const neighbour = { ...SMS, to: '919876543212', client_ip: '2001:db8:1:2::9' };
     const fourth = await post('/v2/verify', neighbour, by);
@@ -274,7 +274,7 @@ describe('codes that are to be given back', () => {
       .collection<DeliveryDocument>('deliveries')
       .find({ account: world.account, event: { $in: ends.map(([event]) => event) } })
       .toArray();
-    // So they are erased with what else was told of the message.
+    // So they are erased with the message's other events.
     for (const { eventId, message = '' } of told) expect(eventId.startsWith(`evt_${message.slice(4)}_`)).to.equal(true);
     const bodies = told.map(({ body }) => JSON.parse(body));
     expect(bodies.map(({ event, verification_id: id }) => [event, id])).to.have.deep.members(ends);

@@ -37,7 +37,6 @@ describe("a webhook's deliveries", () => {
   }
   const idsOf = ({ data }: { data: readonly { event_id: string }[] }) => data.map(({ event_id }) => event_id);
 
-  /** All pages of a query. */
   async function all(query: string): Promise<{ ids: string[]; pages: number }> {
     const ids: string[] = [];
     for (let [cursor, pages] = ['', 1]; ; pages++) {

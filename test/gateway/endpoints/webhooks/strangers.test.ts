@@ -14,7 +14,7 @@ const SINCE = { since: '2026-11-01T00:00:00Z' };
 describe('webhooks: who may do what', () => {
   const { site, ask, roleOf, keyWith } = settingsWorld();
 
-  /** A webhook of the account, with a delivery and a replay, and every call that names one of them. */
+  /** A webhook with a delivery and a replay, and every call that names one of them. */
   async function webhookOf(account = site.account) {
     const { db } = site;
     const { endpoint } = await createEndpoint(db, systemClock, TEST_BOX, {
@@ -46,7 +46,7 @@ describe('webhooks: who may do what', () => {
     const theirs = await webhookOf(await makeAccount(site.db, 1));
     const mine = await webhookOf();
     const nobodys = pathsOf(newId('whk'), 'evt_x_sent', newId('rpl'));
-    // My webhook, with an event that nobody has and the replay of their webhook.
+    // My webhook with an unknown event and the replay of their webhook.
     const mixed = pathsOf(mine.endpoint._id, newId('evt'), theirs.paths.reads.at(-1)?.split('/').at(-1) ?? '');
 
     for (const { reads, writes } of [theirs.paths, nobodys]) {

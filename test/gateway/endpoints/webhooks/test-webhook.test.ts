@@ -83,7 +83,7 @@ describe('a test event', () => {
 
     const answers = await Promise.all(Array.from({ length: 22 }, () => test(id)));
 
-    // If a minute ends in between, more calls pass than the limit of one minute.
+    // More calls pass than a minute's limit if a minute ends in between.
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).to.be.at.least(1);
     for (const answer of refused) expectProblem(answer, 'rate_limited');

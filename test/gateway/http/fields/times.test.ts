@@ -5,7 +5,7 @@ import { SCHEDULE_FIELDS } from '../../../../gateway/http/fields/times.ts';
 
 const NOW = new Date('2026-10-24T10:00:00.000Z');
 
-/** The time, or why it cannot be booked. */
+/** The time, or the reason why it cannot be booked. */
 function readScheduleTime(text: string, now: Date): unknown {
   const problems = new FieldProblems();
   const reading = { now, account: {}, config: { maxSegments: 10, validityHours: 48 } };
@@ -16,7 +16,7 @@ function readScheduleTime(text: string, now: Date): unknown {
   return detail === 'It must be later than now.' ? 'not_later' : 'too_far';
 }
 
-/** Why `text` is no time. */
+/** Why `text` is no valid time. */
 function refusalOf(text: string): string | undefined {
   const problems = new FieldProblems();
   const reading = { now: NOW, account: {}, config: { maxSegments: 10, validityHours: 48 } };
@@ -42,7 +42,7 @@ describe('schedule_time', () => {
     });
   }
 
-  /** What is tested, the time as given, its instant, and the time as answered (undefined: as given). */
+  /** Name, the time as given, its instant, and the answered time if it differs. */
   const good: readonly [string, string, string, string?][] = [
     ['in UTC', '2026-10-25T00:00:00+00:00', '2026-10-25T00:00:00.000Z'],
     ['with Z', '2026-10-25T00:00:00Z', '2026-10-25T00:00:00.000Z', '2026-10-25T00:00:00+00:00'],

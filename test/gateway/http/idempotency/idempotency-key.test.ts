@@ -91,7 +91,7 @@ describe('fingerprint of a request', () => {
 
   it('is the same when a long list is taken in slices', async () => {
     const to = Array.from({ length: 1_200 }, (_, i) => ({ params: [`${i}`, 'x'], to: `9190000${i}` }));
-    // The members are in order here, so that JSON.stringify writes the text that is hashed.
+    // Ordered members, so that JSON.stringify writes the hashed text.
     const sorted = { a: [1, 2], recipients: to, sender: 'HARKRA', to: to.slice(0, 501) };
     const { sender, ...others } = sorted;
     const whole = hash('sha256', `POST\n/v2/send-bulk\n${JSON.stringify(sorted)}`, 'base64url');

@@ -10,7 +10,7 @@ import { expectProblem } from '../../../support/problem.ts';
 import { POSTS, type Post, WITHOUT_KEY } from './posts.ts';
 
 const HOUR_MS = 3_600_000;
-/** Anything that a POST did twice would show in one of these collections, in the statement, or as a new account. */
+/** A doubled effect would show in one of these collections, in the statement, or as a new account. */
 const COLLECTIONS = [
   ...['messages', 'batches', 'schedules', 'endpoints', 'conversations', 'opt_outs', 'keys', 'users', 'audit'],
   ...['templates', 'template_requests', 'chat_template_requests', 'webhook_replays', 'senders', 'ctas'],
@@ -31,7 +31,7 @@ describe('Idempotency-Key on every POST', () => {
 
   const claims = () => chat.db.collection<KeyClaimDocument>('idempotency');
 
-  /** A function that makes the table's request for the route: the same one each time, unless `changed` says otherwise. */
+  /** Makes the table's request for the route, identical each time unless `changed` is given. */
   async function asking(route: string, post: Post) {
     const headers = (await post.caller?.(chat)) ?? { Authorization: `Bearer ${chat.key}` };
     const thing = (await post.thing?.(chat)) ?? '';
@@ -66,7 +66,7 @@ describe('Idempotency-Key on every POST', () => {
       if (stored.length > 0) await chat.db.collection(name).insertMany([...stored]);
     }
   }
-  /** Makes the key claim look as if its process had died before it noted the answer. `change`: fields of the claim to set. */
+  /** Makes the key claim look as if its process had died before it noted the answer. `change`: fields to set. */
   async function orphan(change: Partial<KeyClaimDocument>): Promise<void> {
     const { matchedCount } = await claims().updateOne({}, { $set: change, $unset: { answer: '' } });
     expect(matchedCount).to.equal(1);
@@ -132,7 +132,7 @@ describe('Idempotency-Key on every POST', () => {
             const user = documents.users?.[1];
             if (user === undefined) continue;
             delete user.link;
-            // Of links that were made anew only the last is mailed.
+            // Only the last of the renewed links is mailed.
             user.unannounced = (user.unannounced as { event: string }[]).filter(({ event }) => event !== 'link');
           }
         }
@@ -166,7 +166,6 @@ describe('Idempotency-Key on every POST', () => {
   }
 });
 
-/** Expects that all members but `renewed` are as in `first`, and that `renewed` are there. */
 function expectRenewed(body: Document, first: Document, renewed: readonly string[]): void {
   const old = Object.fromEntries(renewed.map((name) => [name, first[name]]));
   expect(body).to.include.all.keys(renewed);

@@ -15,7 +15,7 @@ describe('Idempotency-Key: whose request is not finished', () => {
   const { agePayBy, balanceOf, claimOf, makeCustomer, messagesOf, send } = world;
 
   describe('while the first is in flight', () => {
-    /** A gateway whose debits wait until `letGo` is called. */
+    /** A gateway whose debits wait for `letGo`. */
     async function openHeld(
       clock: Clock = systemClock,
     ): Promise<{ gateway: TestGateway; asked: () => boolean; letGo: () => void }> {

@@ -20,7 +20,7 @@ describe('Idempotency-Key: a gateway killed in the middle', () => {
     for (const child of children.splice(0)) child.kill('SIGKILL');
   });
 
-  /** Starts a gateway that stops working on a request at `until`, sends it this request, and kills it there. */
+  /** Sends a request to a gateway that stops working on it at `until`, and kills it there. */
   async function killAt(
     until: 'claimed' | 'paid',
     customer: Customer,

@@ -13,22 +13,21 @@ import { makeKey } from '../../../support/gateway.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { signedIn } from '../../../support/signed-in.ts';
 
-/** How the tests make one kind of POST that takes an Idempotency-Key. */
+/** One kind of POST that takes an Idempotency-Key. */
 export interface Post {
-  /** A body that it accepts, about that thing. */
   readonly body: (thing: string) => object;
-  /** A field that, added or changed, makes it a different request. Absent: it has no body, and nothing does. */
+  /** A field that, added or changed, makes it a different request. Absent: the request has no body. */
   readonly other?: object;
-  /** Who asks; by default a key of the account that may do everything. */
+  /** Default: a key of the account that may do everything. */
   readonly caller?: (chat: ChatGateway) => Promise<Readonly<Record<string, string>>>;
-  /** Makes what the path names, and gives its id. */
+  /** Makes the thing in the path and returns its id. */
   readonly thing?: (chat: ChatGateway) => Promise<string>;
-  /** Makes an unused id for the result. By default an id with the same prefix as that of the first request. */
+  /** An unused id for the result. Default: with the prefix of the first request's id. */
   readonly unused?: (account: AccountId) => string;
   /**
-   * The answer to a repeated request when the process of the first one died after the work and before it noted the answer. By
-   * default it is the first answer. `renewed`: the first answer with these members made anew, because they are stored nowhere.
-   * `again`: nothing shows what was done, so it is done again, which does nothing twice.
+   * The answer to a repeat when the first process died after the work but before it noted the answer. Default: the
+   * first answer. `renewed`: the first answer with these members made anew, because they are not stored. `again`: done
+   * again, because nothing shows what was done and doing it twice has no effect.
    */
   readonly behind?: { readonly renewed: readonly string[] } | 'again';
 }
@@ -39,7 +38,7 @@ const TEMPLATE_CSV = 'id,header,content\n1107160000000012345,HARKRA,Bye {#var#}\
 const newSealedKey = (account: AccountId) =>
   TEST_BOX.seal(formatKey(newKeyText(Date.now())), ['idempotency', account, 'result']);
 
-/** Each POST that takes the key, by its route. */
+/** POSTs that take the key, by route. */
 export const POSTS: Readonly<Record<string, Post>> = {
   '/v2/send': { body: () => ({ ...SMS, to: CUSTOMER }), other: { message: 'another' } },
   '/v2/send-bulk': { body: () => ({ ...SMS, to: [CUSTOMER, '919876543211'] }), other: { message: 'another' } },
@@ -146,7 +145,7 @@ export const POSTS: Readonly<Record<string, Post>> = {
   '/v2/account/webhooks/:webhook_id/rotate': {
     thing: makeWebhook,
     body: () => ({}),
-    // This POST has no fields. An unknown field makes it a different request all the same.
+    // This POST has no fields, but an unknown one makes it a different request too.
     other: { another: true },
   },
   '/v2/account/webhooks/:webhook_id/replays': {
@@ -211,7 +210,7 @@ async function makeWebhook({ db, account }: ChatGateway): Promise<string> {
   return (await createEndpoint(db, systemClock, TEST_BOX, wanted)).endpoint._id;
 }
 
-/** POSTs that take no Idempotency-Key of an account, by the reason why none is needed. */
+/** POSTs without an account's Idempotency-Key, by the reason why none is needed. */
 export const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
   'a provider or a carrier asks it: it has no key of an account, and repeats ids of its own': [
     '/carriers/callback/:callback',

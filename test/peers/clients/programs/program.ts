@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ConnectionError, Harkara, ProblemError, verifyWebhook, WebhookVerificationError } from 'harkara';
 
-/** What a customer's program does; program.py does the same, and test/peers/clients/clients.test.ts compares what both print. */
+/** A customer's program. test/peers/clients/clients.test.ts compares its output with that of program.py. */
 const { HARKARA_URL = '', HARKARA_KEY = '', POST = '' } = process.env;
 const harkara = new Harkara({ url: HARKARA_URL, key: HARKARA_KEY });
 const told: Record<string, unknown> = {};
@@ -69,7 +69,7 @@ told.refused = [
 ];
 console.log(JSON.stringify(told));
 
-/** What compiles: an event's fields follow from its name, a code is one of the gateway's. */
+/** Only has to compile: an event's fields follow from its name, a code is one of the gateway's. */
 export function kinds(error: ProblemError): boolean {
   if (event.event === 'message.delivered') return event.delivered_at !== '';
   // @ts-expect-error There is no such event.

@@ -10,7 +10,7 @@ const MOSCOW = '79161234567';
 const KOSOVO = '38344123456';
 
 describe("a recipient's daytime", () => {
-  /** What, to whom, the daytimes of account and route, when it is asked, when it may leave (undefined: at once). */
+  /** Name, recipient, daytimes of account and route, now, time of leaving (undefined: at once). */
   const rows: readonly [what: string, to: string, daytimes: Daytimes, now: string, opening: string | undefined][] = [
     ['no setting', INDIA, [undefined, undefined], '2026-11-21T20:00:00Z', undefined],
     ['inside', INDIA, [DAY], '2026-11-21T15:29:59Z', undefined],

@@ -10,7 +10,7 @@ const carrier = (differs: Partial<CarrierDocument>): CarrierDocument => ({
   ...differs,
 });
 
-/** The hosts of each of so many tries, while none works. */
+/** The host of each try, while none works. */
 function tries(of: CarrierDocument, count: number): string[] {
   let streak: Streak = FRESH;
   return Array.from({ length: count }, () => {

@@ -4,7 +4,6 @@ import { COMMAND, decodeFields, decodeMessageId } from '../../../../shared/carri
 
 const { deliverSm, dataSm } = COMMAND;
 
-/** A whole frame. */
 function frameOf(command: number, body: Buffer): Buffer {
   const header = Buffer.alloc(16);
   header.writeUInt32BE(16 + body.length, 0);
@@ -19,7 +18,6 @@ function tlv(tag: number, value: Uint8Array, length = value.length): Buffer {
   return Buffer.concat([head, value]);
 }
 
-/** The fields before the optional parameters, with these values. */
 function mandatory(command: number, values: { readonly octets: readonly number[]; readonly text: Uint8Array }): Buffer {
   const { octets, text } = values;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = octets;
@@ -31,7 +29,7 @@ function mandatory(command: number, values: { readonly octets: readonly number[]
   return Buffer.concat([...common, ...rest, ...message].map((part) => Uint8Array.from(part)));
 }
 
-/** What the codec of the package `smpp` reads, which shares nothing with our reader. */
+/** The result of the package `smpp`, whose codec shares nothing with our reader. */
 function byCodec(frame: Buffer): Omit<Deliver, 'otherTlvs'> {
   const fields = decodeFields(frame);
   const text = (value: unknown): string => (typeof value === 'string' ? (value.split('\0')[0] ?? '') : '');

@@ -5,7 +5,7 @@ import { eventually } from '../../../support/eventually.ts';
 
 const CONNECTIONS = 8;
 
-/** Connections of one process, and the frames that each handed on, with the turn of the event loop. */
+/** Connections of one process, and the frames that each passed on, with the turn of the event loop. */
 interface Scene {
   readonly peers: readonly Socket[];
   readonly sockets: readonly SmppSocket[];
@@ -66,7 +66,6 @@ function frame(octets: number): Buffer {
   return bytes;
 }
 
-/** The octets of the turn that had the most. */
 function most(handed: Scene['handed']): number {
   const byTurn = new Map<number, number>();
   for (const { octets, turn } of handed) byTurn.set(turn, (byTurn.get(turn) ?? 0) + octets);
@@ -84,7 +83,7 @@ describe('smpp socket: one turn of the event loop', () => {
     for (const peer of scene.peers) peer.write(frame(60_000));
     await eventually(() => scene.handed.length === CONNECTIONS, 'all are handed on');
 
-    // Two frames may have the same number: between two turns, our counter has sometimes not gone on yet.
+    // Twice the limit, because our counter of turns sometimes misses one.
     expect(most(scene.handed)).to.be.at.most(2 * 60_000);
     expect(new Set(scene.handed.map(({ connection }) => connection)).size).to.equal(CONNECTIONS);
   });
@@ -101,7 +100,7 @@ describe('smpp socket: one turn of the event loop', () => {
 describe('smpp socket: a frame of which the rest does not come', () => {
   let scene: Scene;
   beforeEach(async () => {
-    // As when too many deliver_sm wait for our answer: the pause begins with a frame.
+    // As when too many deliver_sm wait for our answer: a frame starts the pause.
     scene = await openScene(1, () => scene.sockets[0]?.setPaused(true));
     mock.timers.enable({ apis: ['setTimeout'] });
   });
@@ -152,7 +151,7 @@ describe('smpp socket: TLS to a port that speaks none', () => {
       };
       new SmppSocket(options, () => {});
     });
-    // The server reads the client's first words of TLS, so the connection stands for both.
+    // Once the server has read the start of TLS, the connection is established on both sides.
     while ((peers[0]?.bytesRead ?? 0) === 0) await new Promise((turn) => setImmediate(turn));
 
     mock.timers.tick(10_000);

@@ -101,7 +101,7 @@ describe('webhooks/address-guard', () => {
     '[10.0.0.0/8',
     'fd00::/8]:80',
     '[]:80',
-    // Old forms of IPv4, which stand for other addresses than one reads.
+    // Old IPv4 notations that mean other addresses than they seem to.
     '010.1.0.0/16',
     '10',
     '10.1:80',

@@ -67,7 +67,7 @@ describe('webhooks worker: where a post may go', () => {
         expect(await post(client, target.url, '/', account)).to.include({ result: 'refused_address' });
       }
       expect(await post(client, beside.url, '/', owner)).to.include({ result: 'refused_address' });
-      // It has an IPv6 address too, which is not open.
+      // Its IPv6 address is not open.
       expect(await post(client, named, '/', owner)).to.include({ result: 'refused_address' });
       expect([target.connections, beside.connections]).to.deep.equal([1, 0]);
     });

@@ -239,7 +239,7 @@ function seconds(n: number): Date {
   return new Date(Date.parse('2026-11-21T09:00:00Z') + n * 1_000);
 }
 
-/** The delivery without the field that completing changes. */
+/** Without the field that completing changes. */
 function settled({ due: _, ...rest }: DeliveryDocument): Omit<DeliveryDocument, 'due'> {
   return rest;
 }

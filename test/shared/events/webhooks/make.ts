@@ -4,7 +4,6 @@ import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoi
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { eventId, idDay, newId } from '../../../../shared/platform/runtime/ids.ts';
 
-/** A message as it stands in state `sent`; what a test cares about overrides. */
 export function makeMessage(override: Partial<MessageDocument>): MessageDocument {
   const _id = override._id ?? newId('msg');
   return {
@@ -30,7 +29,7 @@ export function makeMessage(override: Partial<MessageDocument>): MessageDocument
   };
 }
 
-/** Beyond the places that the product takes: what a test inserts and what it registers never meet. */
+/** Beyond the product's places, so that inserted and registered endpoints never collide. */
 let nextPlace = 1_000;
 
 export function makeEndpoint(override: Partial<EndpointDocument>): EndpointDocument {
@@ -48,7 +47,7 @@ export function makeEndpoint(override: Partial<EndpointDocument>): EndpointDocum
   };
 }
 
-/** A delivery of an event of its own, due unless a state is given. */
+/** A delivery of a new event, due unless a state is given. */
 export function makeDelivery(
   override: Partial<DeliveryDocument> & Pick<DeliveryDocument, 'endpoint'>,
 ): DeliveryDocument {
@@ -72,7 +71,7 @@ export function groupsOf(db: Db): Collection<DeliveryGroup> {
   return db.collection('deliveries');
 }
 
-/** Events of messages of their own, due in one document. */
+/** Events of new messages, due in one document. */
 export function makeGroup(
   override: Partial<DeliveryGroup> & Pick<DeliveryGroup, 'endpoint'>,
   size: number,
@@ -93,7 +92,7 @@ export function makeGroup(
   };
 }
 
-/** The value, which is there because the test has just made it or waited for it. */
+/** A value that the test knows to be present. */
 export function present<T>(value: T | null | undefined | false): T {
   if (value === undefined || value === null || value === false) throw new Error('nothing there');
   return value;

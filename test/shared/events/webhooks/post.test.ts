@@ -5,12 +5,11 @@ import { openReceiver } from '../../../workers/webhooks/receiver.ts';
 describe('webhooks worker: post', () => {
   const { onClose, poster, receiver, post } = posterWorld();
 
-  /** A TCP server that does whatever it likes with a connection. */
   async function rawServer(onSocket: (socket: Socket) => void): Promise<string> {
     const sockets = new Set<Socket>();
     const server = createServer((socket) => {
       sockets.add(socket);
-      socket.on('error', () => {}); // The client may cut it off: that is what the tests are about.
+      socket.on('error', () => {}); // The tested client may cut it off.
       onSocket(socket);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -44,7 +43,7 @@ describe('webhooks worker: post', () => {
     for (let i = 0; i < 20; i++) await post(client, target.url);
 
     expect(target.received).to.have.length(20);
-    // A second connection is made when a post follows in the same turn of the event loop in which the answer ended.
+    // A second connection opens if a post follows in the turn of the event loop in which the answer ended.
     expect(target.connections).to.be.at.most(2);
   });
 

@@ -12,7 +12,6 @@ const claim = { id: newId('clm'), carrier: 'airtel', epoch: 1, at: later(20) };
 const sent = { state: 'sent', at: later(50) } as const;
 const delivered = { state: 'delivered', at: later(900) } as const;
 
-/** A span as `name start-end`, with its error. */
 function shown({ name, start, end, error }: Span): string {
   const times = `${name} ${start.getTime() - accepted.getTime()}-${end.getTime() - accepted.getTime()}`;
   return error === undefined ? times : `${times} ${error}`;

@@ -24,7 +24,7 @@ describe('a message that is sent again', () => {
                 expect(message.state, what).to.be.oneOf(['sent', 'failed', 'rejected']);
                 expect(states[0], what).to.equal('sent');
               } else if (copies.every(({ answer }) => answer !== 'ok' && answer !== 'never')) {
-                // Every copy was refused, and every refusal was told.
+                // Every copy was refused, and every refusal is known.
                 expect(message.state, what).to.be.oneOf(['rejected', 'expired']);
                 expect(isRefundable(message), what).to.equal(true);
               } else {

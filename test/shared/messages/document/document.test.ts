@@ -134,7 +134,7 @@ describe('recipientProblem', () => {
 describe('promotional hours', () => {
   const NIGHT: PromotionalHours = { fromMinute: 22 * 60, untilMinute: 6 * 60 };
   const ALWAYS: PromotionalHours = { fromMinute: 600, untilMinute: 600 };
-  /** When the message is accepted (IST), the hours, when it leaves (IST; undefined: at once). */
+  /** Acceptance (IST), the hours, time of leaving (IST; undefined: at once). */
   const rows: readonly [string, PromotionalHours, string | undefined][] = [
     ['2026-11-21T10:00:00+05:30', DEFAULT_PROMOTIONAL_HOURS, undefined],
     ['2026-11-21T20:59:59+05:30', DEFAULT_PROMOTIONAL_HOURS, undefined],

@@ -21,7 +21,7 @@ type Step = 'timeout' | 'policy' | 'claim' | 'answer1' | 'answer2' | 'receipt1' 
 const MINUTE_MS = 60_000;
 const REFUSAL = { code: '0x0B', reason: 'Invalid destination address' };
 
-/** One message of one segment that is submitted, never answered in time, and submitted again, as the worker would do it. */
+/** A one-segment message that is submitted, not answered in time, and submitted again as by the worker. */
 export class World {
   message: MessageDocument;
   readonly #carriers: readonly [string, string];
@@ -35,7 +35,6 @@ export class World {
     this.claim(0);
   }
 
-  /** The number of copies that were submitted. */
   get submitted(): number {
     return this.#claims.length;
   }
@@ -87,7 +86,7 @@ export class World {
     this.#adopt();
   }
 
-  /** No answer or receipt comes any more: what still waits for one times out, and a message that still waits to leave expires. */
+  /** No answer or receipt comes any more: whatever waits for one times out, and a waiting message expires. */
   end(): void {
     if (this.message.state === 'submitting') {
       this.timeout(1);
@@ -116,7 +115,7 @@ export class World {
     }
   }
 
-  /** Settles receipts as the product does: by id, else by the addresses. A receipt that fits neither stays an orphan and is tried again. */
+  /** Settles receipts by id, else by address. One that fits neither stays an orphan and is retried. */
   #adopt(): void {
     for (const receipt of [...this.#orphans]) {
       const [{ key } = { key: '' }] = receipt.candidates;
@@ -141,7 +140,7 @@ export class World {
   }
 }
 
-/** What really becomes of a copy, and what is heard of it. */
+/** What really happens to a copy, and what is reported of it. */
 export interface Fate {
   readonly answer: Answer;
   readonly receipt: Receipt;
@@ -161,7 +160,7 @@ export const SECOND: readonly Fate[] = [
   ...(['retry', 'last_retry'] as const).map((answer) => ({ ...{ answer, receipt: 'none' as const, taken: false } })),
 ];
 
-/** Every order of the steps: the copies in turn, with each late answer or receipt anywhere after the submit of its copy. */
+/** All orders of the copies, with each late answer or receipt anywhere after its copy's submit. */
 export function orders(first: Fate, second: Fate): Step[][] {
   const into = (all: readonly Step[][], step: Step, behind?: Step): Step[][] =>
     all.flatMap((one) => {
@@ -189,7 +188,7 @@ export function play(carriers: readonly [string, string], first: Fate, second: F
   };
   const check = (): void => {
     const taken = first.taken || (world.submitted === 2 && second.taken);
-    // What a carrier took is neither refunded nor called refused, whatever is known of it at this moment.
+    // What a carrier accepted is never refunded or called refused.
     if (taken) expect(isRefundable(world.message), 'refunded').to.equal(false);
     const isTold = first.receipt === 'rejected' || second.receipt === 'rejected';
     if (taken && !isTold) expect(world.message.state).not.to.equal('rejected');

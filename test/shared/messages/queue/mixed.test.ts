@@ -21,7 +21,7 @@ import { linesOf } from '../../../support/queue.ts';
 import { silentLog } from '../../../support/silent-log.ts';
 import { use } from '../../../support/use.ts';
 
-/** Lines of several accounts, which have paid by one command, in one document. */
+/** Lines of several accounts, paid for by one command, in one document. */
 describe('mixed queue documents', () => {
   const world = use(() => ClaimWorld.open());
   beforeEach(async () => {
@@ -31,7 +31,6 @@ describe('mixed queue documents', () => {
   const now = () => world.clock.now();
   const all = () => world.messages.find().sort({ _id: 1 }).toArray();
   const account = () => newId('acc');
-  /** What an account has paid for by the command of this group. */
   const paid = (group: GroupId, count: number, more: Partial<MessageDocument> = {}): PaidGroup => {
     const validUntil = new Date(now().getTime() + 3_600_000);
     const owner = more.account ?? account();
@@ -50,7 +49,7 @@ describe('mixed queue documents', () => {
       db,
     );
 
-  /** Claims as often as it takes, and settles what it claims as sent. Returns all of it. */
+  /** Claims `rounds` times and settles everything as sent. Returns all of it. */
   async function sendAll({ claim, claimer }: TestClaimer, db: Db = world.store.db, rounds = 6, size = 100) {
     const outcomes = settlerOf(claimer, db);
     const sent: MessageDocument[] = [];
@@ -346,7 +345,7 @@ describe('mixed queue documents', () => {
           writeOut(db, now(), {}),
         ]);
 
-        world.clock.turn(60_000); // what nobody has finished is looked at again
+        world.clock.turn(60_000); // unfinished claims are retried
         await writeAllOut(world.store.db, now(), {});
         const sent = [...a, ...b, ...(await sendAll(world.claimer(undefined, 'a')))];
         expect(ids(sent), `seed ${seed}`).to.have.members(ids(messagesOf(groups)));
@@ -359,7 +358,7 @@ describe('mixed queue documents', () => {
   });
 });
 
-/** Each command waits for some turns of the event loop, so that those of several callers come in another order each time. */
+/** Delays each command by some turns of the event loop, so that the order of several callers varies. */
 function delayed(db: Db, random: Prng): Db {
   const wait = async (): Promise<void> => {
     for (let left = random.below(12); left > 0; left--) await new Promise((resolve) => setImmediate(resolve));

@@ -44,7 +44,7 @@ describe('lines that are inserted more than once', () => {
   const messages = () => db().collection<MessageDocument>('messages').find({ account }).sort({ _id: 1 }).toArray();
   const queued = () => queueOf(db()).find({ account }).toArray();
   const idsOf = (some: readonly { readonly _id: string }[]) => some.map(({ _id }) => _id);
-  /** A holder of the carrier's lease: it claims what waits, and settles it. */
+  /** A holder of the carrier's lease that claims what waits and settles it. */
   const holder = (through = db()) => {
     const gates = openGates(db(), clock);
     const claimer = new Claimer({ db: through, clock, carrier: 'c', epoch: 1, gates, held: () => true });

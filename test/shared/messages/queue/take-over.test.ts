@@ -38,7 +38,7 @@ describe('what a dead holder of a lease has claimed', () => {
   };
   const claimOf = (epoch: number, carrier = 'c'): Claim => ({ id: newId('clm'), carrier, epoch, at: clock.now() });
   const idsOf = (some: readonly { readonly _id: string }[]) => some.map(({ _id }) => _id);
-  /** Claims the next lines of each document, up to `to`, as a holder does that dies then. */
+  /** Claims lines up to `to` of each document, as a holder that then dies. */
   const claim = async (claim: Claim, to: number): Promise<readonly QueueDocument[]> => {
     const heads = await queueOf(store.db).find({ open: true }).toArray();
     const ours = await claimLines(
@@ -215,7 +215,7 @@ describe('what a dead holder of a lease has claimed', () => {
       await claim(claimOf(1), 2);
       const [document] = await queueOf(store.db).find().toArray();
       await takeOver(2);
-      if (document !== undefined) await queueOf(store.db).insertOne(document); // as it was
+      if (document !== undefined) await queueOf(store.db).insertOne(document); // unchanged
 
       await takeOver(2);
 
@@ -265,7 +265,6 @@ describe('what a dead holder of a lease has claimed', () => {
   });
 });
 
-/** A connection that does something before each insert into the collection. */
 function beforeInsert(db: Db, collection: string, work: () => Promise<unknown>): Db {
   return new Proxy(db, {
     get(target, name) {

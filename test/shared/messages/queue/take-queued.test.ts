@@ -13,7 +13,7 @@ describe('a claim whose answer was lost', () => {
 
   const CLAIM = { command: 'update', collection: 'messages' } as const;
   const messages = () => site.store.db.collection<MessageDocument>('messages');
-  /** Takes them through the connection with faults: the first time, and again with the same claim. */
+  /** Takes them over the faulty connection, and repeats with the same claim. */
   const takerOf = (queued: readonly MessageDocument[]) => {
     const claim = { id: newId('clm'), carrier: 'c', epoch: 1, at: systemClock.now() };
     const ids = queued.map(({ _id }) => _id);

@@ -213,7 +213,7 @@ function once(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** A connection that does something before each such command on the collection. When that fails, the command is not sent. */
+/** Runs `work` before each such command on the collection. If it fails, the command is not sent. */
 function beforeCommand(db: Db, name: string, collection: string, work: () => Promise<unknown>): Db {
   return new Proxy(db, {
     get(target, property) {

@@ -12,7 +12,6 @@ import { useStore } from '../../../support/store.ts';
 
 const LEASE = 'carrier:c';
 
-/** An announcer that answers when it is let, or fails. */
 class HeldAnnouncer implements Announcer {
   readonly begun: string[] = [];
   readonly told: string[] = [];
@@ -134,7 +133,7 @@ describe('Settler: the follow-up of a group goes on beside the next group', () =
 
   const begun = (events: number) => eventually(() => announcer.begun.length === events, 'it is announced');
 
-  /** Lets what is announced fail, once so many events were begun, and waits until that is told. */
+  /** Fails the announcements once `events` have begun, and waits until that is reported. */
   async function failing(work: Promise<unknown>, events: number): Promise<void> {
     const told = work.catch((error: Error) => error.message);
     await eventually(() => announcer.begun.length === events, 'it is announced');

@@ -22,7 +22,7 @@ import { use } from '../../../support/use.ts';
 
 const SENT: SubmitOutcome = { kind: 'sent', parts: [{ state: 'accepted', key: 'c:1' }] };
 
-/** A connection whose first list of documents is handed over only after `until`. `onRead`: the store has given it. */
+/** Delivers its first list of documents only after `until`. `onRead`: the store has answered. */
 function firstReadLate(db: Db, onRead: () => void, until: Promise<void>): Db {
   let isFirst = true;
   const late = <T extends object>(target: T): T =>

@@ -16,7 +16,7 @@ import { makeEndpoint } from '../../events/webhooks/make.ts';
 
 const LEASE = 'carrier:c';
 
-/** An announcer that fails while `away`, as the real one does while the store is away. */
+/** Fails while `away`, as the real one does while the store is away. */
 class TestAnnouncer implements Announcer {
   readonly told: string[] = [];
   away = false;
@@ -27,7 +27,7 @@ class TestAnnouncer implements Announcer {
   }
 }
 
-/** A database that executes the first command `name` on `collection`, but its answer never arrives. */
+/** Executes the first command `name` on `collection`, but loses the answer. */
 function losingAnswerOf(db: Db, name: string, collection: string): Db {
   let lost = false;
   return new Proxy(db, {
@@ -43,7 +43,7 @@ function losingAnswerOf(db: Db, name: string, collection: string): Db {
   });
 }
 
-/** A database whose update of messages is followed by another writer before it is answered. */
+/** Another writer follows its update of messages before the answer. */
 function followedBy(db: Db, other: () => Promise<unknown>): Db {
   return new Proxy(db, {
     get(target, property) {

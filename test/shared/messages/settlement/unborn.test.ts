@@ -51,7 +51,7 @@ describe('Settler: a message of which nothing had become yet', () => {
     const paths = [PATH, '@30:d'];
     return { claimer, claim: () => claimer.claim({ messages: 100, segments: 100 }, { paths, fromLane: 0 }) };
   };
-  /** Claims new lines, and makes the settler of the process that did. */
+  /** Claims new lines, and makes that process's settler. */
   const claimed = async (count: number, db = store.db) => {
     const validUntil = new Date(clock.now().getTime() + 3_600_000);
     const lines = Array.from({ length: count }, () =>
@@ -69,7 +69,6 @@ describe('Settler: a message of which nothing had become yet', () => {
     message,
     decide: (now) => (message.claim ? decideOutcome(now, message.claim, outcome, clock.now(), 0.5) : undefined),
   });
-  /** The ids in the lines that wait. */
   const waiting = async (): Promise<string[]> => {
     const open = await queueOf(store.db).find({ open: true }).toArray();
     return open.flatMap(({ lines, next }) => idsOf(unpackLines(lines).slice(next)));
@@ -255,7 +254,7 @@ describe('Settler: a message of which nothing had become yet', () => {
 
 const refuse = (): Promise<never> => Promise.reject(new TypeError('not storable'));
 
-/** A database that does the first such command, or does not (`before`), and whose answer never arrives. */
+/** Does the first such command or not (`before`), and loses the answer. */
 function losingAnswerOf(db: Db, name: string, collection: string, when: 'before' | 'after' = 'after'): Db {
   let lost = false;
   return new Proxy(db, {

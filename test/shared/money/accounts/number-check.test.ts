@@ -66,7 +66,7 @@ describe('numberProblem', () => {
   });
 
   describe('on the chat-app channel', () => {
-    // Ids that WhatsApp gives to users of Mexico and Brazil: numbers of plans that were changed since.
+    // WhatsApp's ids of users in Mexico and Brazil are numbers of outdated numbering plans.
     for (const to of ['5215512345678', '551187654321', '919812345678']) {
       it(`takes ${to}, whatever the level`, () => {
         expect(numberProblem(to, MOBILE, 'chatapp')).to.equal(undefined);

@@ -18,9 +18,8 @@ import { useStore } from '../../../support/store.ts';
 
 const CREDITS = 100;
 const PRICE = 2;
-/** The collections that decide which message a conversation is charged with. */
 const DECIDING = ['messages', 'conversations'];
-/** How many orders are drawn where all of them would be too many. */
+/** Random orders, where all would be too many. */
 const ORDERS = 150;
 const SEED = 23;
 const SENT = { state: 'sent', parts: [{ key: 'k', state: 'accepted' }] } as const;
@@ -39,7 +38,7 @@ describe('conversations/charge-store: who stands for a conversation', function (
     if (found === null) throw new Error('it is stored');
     return found;
   };
-  /** Stores an opener that was sent and two included messages of its conversation that wait. */
+  /** Stores a sent opener and two waiting included messages. */
   async function begin(): Promise<{ readonly account: AccountId; readonly ids: Ids }> {
     const account = await makeAccount(store.db, CREDITS);
     for (let i = 0; i < 3; i++) await accepterOn(store.db).accept(account, makeTemplateDraft());
@@ -50,17 +49,14 @@ describe('conversations/charge-store: who stands for a conversation', function (
   }
   const set = (db: Db, _id: MessageId, to: Partial<ChatMessageDocument>) =>
     messagesOn(db).updateOne({ _id }, { $set: to });
-  /** An actor that settles a status which says that the message failed: sets the state, then follows up. */
+  /** An actor that settles a status of a failed message: the state, then the follow-up. */
   const fails =
     (_id: MessageId): Actor =>
     async (db) => {
       await set(db, _id, FAILED);
       await giveBackRefused(db, [await read(store.db, _id)]);
     };
-  /**
-   * An actor that sends a message as the chat-app worker does: claims it, checks that it may leave, and notes how that ended; once
-   * for each of `ends`.
-   */
+  /** Sends a message as the chat-app worker does: claims, checks, and notes the outcome, once for each of `ends`. */
   const leaves =
     (_id: MessageId, ...ends: readonly ('sent' | 'refused' | 'put_back')[]): Actor =>
     async (db) => {
@@ -77,7 +73,7 @@ describe('conversations/charge-store: who stands for a conversation', function (
       }
     };
 
-  /** An actor that stores a message which was accepted before the conversation was refunded, or was not. It may be barred then. */
+  /** Stores an accepted message late: its conversation may be refunded by then, which bars the message. */
   const arrives =
     (message: () => ChatMessageDocument): Actor =>
     async (db) => {
@@ -89,15 +85,12 @@ describe('conversations/charge-store: who stands for a conversation', function (
       await giveBackRefused(db, [await read(store.db, _id)]);
     };
 
-  /**
-   * Every conversation in which a message was taken is paid for once, and every other one is refunded. Looks only at what is stored
-   * of messages and money.
-   */
+  /** A conversation is paid for once if a message was accepted, else refunded; judged by the stored data only. */
   async function expectRight(account: AccountId): Promise<void> {
     const messages = await chatMessagesOf(store.db, account);
     const payer = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
     const entered = await store.db.collection<LedgerEntryDocument>('ledger').find({ account }).toArray();
-    // A change that a process did not enter in the ledger is still pending, and the maintenance will enter it.
+    // A change not entered in the ledger is still pending, for the maintenance to enter.
     const changes = new Map<string, Pick<LedgerEntryDocument, 'reason' | 'reference'>>([
       ...entered.map((entry) => [entry.change, entry] as const),
       ...Object.entries(payer?.pending ?? {}),
@@ -161,7 +154,7 @@ describe('conversations/charge-store: who stands for a conversation', function (
     });
   }
 
-  /** Sends the messages that still wait and has them refused, so that nothing is left undecided; then checks the money. */
+  /** Sends the waiting messages and has them refused, so that nothing is undecided; then checks the money. */
   async function expectEnd(account: AccountId): Promise<void> {
     for (const { _id, state } of await chatMessagesOf(store.db, account)) {
       if (state === 'queued') await leaves(_id, 'refused')(store.db);

@@ -66,9 +66,8 @@ describe('conversations/charge', () => {
   });
 
   describe('every order of what can happen to an opener and its included messages', () => {
-    /** One thing that may happen to a message. */
     type Event = 'claimed' | 'accepted' | 'delivered' | 'refused' | 'failed' | 'unknown' | 'back' | 'expired';
-    /** The possible lives of a message, as a provider tells them. The last event of each is its end. */
+    /** The possible lives of a message by a provider's statuses. The last event of each is its end. */
     const LIVES: readonly (readonly Event[])[] = [
       ['claimed', 'accepted', 'delivered'],
       ['claimed', 'accepted', 'failed'],
@@ -78,7 +77,7 @@ describe('conversations/charge', () => {
       ['claimed', 'back', 'expired'],
       ['claimed', 'back', 'claimed', 'accepted'],
       ['expired'],
-      // The provider reports a failure and delivers the message all the same.
+      // The provider reports a failure, yet delivers the message.
       ['claimed', 'failed', 'delivered'],
     ];
     const STATES: Readonly<Record<Event, { readonly state: MessageState; readonly parts?: readonly Part[] }>> = {
@@ -92,18 +91,18 @@ describe('conversations/charge', () => {
       expired: { state: 'expired' },
     };
 
-    /** One message: its life (an index of `LIVES`), and how many events of it have happened. */
+    /** A message: its life (index of `LIVES`), and how many of its events have happened. */
     interface Walker {
       readonly life: number;
       readonly at: number;
-      /** Its insert came. It may come late, and then into a conversation that was refunded meanwhile. */
+      /** Whether it is stored. A late insert may find its conversation refunded. */
       readonly stored: boolean;
-      /** It found its conversation refunded, and was not let go. */
+      /** It found its conversation refunded and was not sent. */
       readonly barred: boolean;
-      /** It ended as refused, and the follow-up of that is still to be done. */
+      /** It ended as refused, and its follow-up is still to be done. */
       readonly due: boolean;
     }
-    /** The messages of a conversation, which of them it is charged with (at first walker 0), and how often it was refunded. */
+    /** A conversation's messages, which of them is charged (at first walker 0), and the number of refunds. */
     interface World {
       readonly walkers: readonly Walker[];
       readonly opener: number;
@@ -119,7 +118,7 @@ describe('conversations/charge', () => {
     const membersOf = ({ walkers }: World): Member[] =>
       walkers.flatMap((walker, i) => (walker.stored ? member(ids[i] as MessageId, isRefused(walker)) : []));
 
-    /** Does what the rule says, as the store would, until the charge stands or is refunded. Each step is atomic. */
+    /** Applies the rule as the store would until the charge stands or is refunded. Each step is atomic. */
     function settle(world: World): World {
       if (world.refunds > 0) return world;
       const members = membersOf(world);
@@ -136,7 +135,7 @@ describe('conversations/charge', () => {
       return { ...world, walkers: world.walkers.map((one, at) => (at === i ? { ...one, ...change } : one)) };
     }
 
-    /** All worlds that may come next, by an event of a message or by the follow-up of a message that ended as refused. */
+    /** All possible next worlds: after a message's event, or after the follow-up of a refused one. */
     function nextOf(world: World): World[] {
       return world.walkers.flatMap((walker, i) => {
         const next: World[] = [];
@@ -147,13 +146,13 @@ describe('conversations/charge', () => {
         const refused = wasRefused(STATES[event]);
         const done = put(world, i, { at: walker.at + 1, due: walker.due || refused });
         if (event !== 'claimed' || i === world.opener) return [...next, done];
-        // An included message checks the charge before it leaves: the rule is applied, and it stays if the conversation is refunded.
+        // An included message checks the charge before it leaves: it stays if the conversation is refunded.
         const looked = settle(done);
         return [...next, looked.refunds > 0 ? put(looked, i, { barred: true }) : looked];
       });
     }
 
-    /** Used instead of `expect`, which would be too slow for hundreds of thousands of checks. */
+    /** `expect` would be too slow for hundreds of thousands of checks. */
     function hold(right: boolean, what: string, world: World): void {
       if (right) return;
       const lives = world.walkers.map(({ life, at, barred }) => [
@@ -163,14 +162,14 @@ describe('conversations/charge', () => {
       expect.fail(`${what}: ${JSON.stringify({ lives, world })}`);
     }
 
-    /** What the specification of the money demands at every moment. Judged only by what the provider did, not by how we got there. */
+    /** What the money's specification demands at every moment, judged only by the provider's acts. */
     function holdMoment(world: World, before: World): void {
       const inIt = world.walkers.filter(({ barred }) => !barred).map(eventOf);
       hold(world.refunds <= 1, 'given back once', world);
       const surelyNothing = inIt.every(
         (event) => event === undefined || ['refused', 'failed', 'expired', 'back'].includes(event),
       );
-      // A message that is delivered after the refund all the same is not charged again.
+      // A message delivered in spite of the refund is not charged again.
       if (world.refunds > before.refunds) hold(surelyNothing, 'comes back only when surely nothing was taken', world);
       if (before.refunds === 0) return;
       for (const [i, walker] of world.walkers.entries()) {
@@ -179,7 +178,7 @@ describe('conversations/charge', () => {
       }
     }
 
-    /** What must hold after all follow-ups: a conversation stays paid if a message was taken, and is refunded if none was. */
+    /** After all follow-ups a conversation is paid if a message was accepted, and refunded if none was. */
     function holdEnd(world: World): void {
       const inIt = world.walkers.filter(({ barred }) => !barred);
       const taken = inIt.map(eventOf).some((end) => end === 'accepted' || end === 'delivered');
@@ -192,7 +191,7 @@ describe('conversations/charge', () => {
       return `${opener} ${refunds} ${walkers.map(({ at, stored, barred, due }) => `${at}${stored ? 's' : ''}${barred ? 'b' : ''}${due ? 'o' : ''}`)}`;
     }
 
-    /** Walks through all worlds that can follow. `seen`: the keys of those visited before, for the same lives. */
+    /** Walks through all following worlds. `seen`: keys of those visited for the same lives. */
     function walkAll(begin: World, seen: Set<string>): void {
       const open: World[] = [begin];
       for (let world = open.pop(); world !== undefined; world = open.pop()) {

@@ -125,7 +125,7 @@ describe('conversations/open, when things break', () => {
   });
 
   describe('a process that is cut off between debit and follow-up', () => {
-    /** The process has paid, and its follow-up does not reach the store. */
+    /** The process has paid, but its follow-up does not reach the store. */
     const payAndVanish = async (account: AccountId, draft = makeTemplateDraft()) => {
       const lost = site.proxy.loseAll('update', 'conversations');
       try {

@@ -83,7 +83,7 @@ describe('conversations/give-back: at the same moment, late, or again', () => {
     const newer = await gateway.accept(world.account, makeTemplateDraft());
     if (newer.kind !== 'accepted') throw new Error(newer.kind);
     const before = await conversation();
-    // With its next debit a gateway clears the openings that it has followed up. The older opening remains for the maintenance.
+    // A gateway's next debit clears the openings that it has followed up. The older one remains for the maintenance.
     await gateway.accept(world.account, makeTemplateDraft({ to: '919876543299' }));
 
     await finishPending(world.store.db, new ManualClock(new Date(Date.now() + 60_000)));

@@ -51,7 +51,7 @@ describe('conversations/give-back', () => {
   });
 
   describe('whose opener was sent again and failed, its first send in doubt', () => {
-    /** Settles a status which says that the first send failed too. The message gets no new state and no event from it. */
+    /** Settles a status of the first send's failure, which gives the message no new state or event. */
     const firstFails = (message: ChatMessageDocument, by: Settler) =>
       by.settle([
         {
@@ -89,7 +89,7 @@ describe('conversations/give-back', () => {
       await expectGivenBackOnce(opener);
     });
 
-    // The first two are its intent and the message. The last one is the credit.
+    // The first two are the intent and the message, the last one the credit.
     for (let command = 3; command <= 13; command++) {
       it(`gives back when the process dies before its command ${command}: the next one does it`, async () => {
         const opener = await failedAgain();

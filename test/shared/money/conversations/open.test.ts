@@ -141,7 +141,7 @@ describe('conversations/open', () => {
 describe('conversations/open: an attempt that is held up on its way to the store', () => {
   const site = withCutStore();
 
-  /** Holds up the first attempt to pay, and spends the credits on something else meanwhile. Returns a function that sends it on. */
+  /** Delays the first payment while the credits are spent otherwise. The returned function sends it on. */
   function holdUp(account: AccountId): () => Promise<unknown> {
     let work: (() => Promise<unknown>) | undefined;
     const late = doneLate(site.store.db, (held) => {
@@ -185,7 +185,7 @@ describe('conversations/open: an attempt that is held up on its way to the store
   it('is unknown when nothing more can be learned after it', async () => {
     const account = await makeAccount(site.store.db, CHAT_PRICES.businessCredits);
     holdUp(account);
-    // The decision is made anew, for a new debit. Its reads fail, so the store never hears of this debit: only the first may still pay.
+    // A new decision leads to a new debit, but its reads fail, so only the first debit may still pay.
     const refused = site.proxy.inject({
       command: 'find',
       collection: 'accounts',

@@ -6,7 +6,7 @@ import { customerWrites, makeTemplateDraft, makeTextDraft } from '../../../suppo
 import { makeAccount } from '../../../support/make.ts';
 import { HOUR_MS, openingWorld } from '../../../support/opening-world.ts';
 
-/** As the account writes it, and as the provider knows it. */
+/** The number as the account writes it, and as the provider knows it. */
 const TYPED = '5531987654321';
 const KNOWN = '553187654321';
 

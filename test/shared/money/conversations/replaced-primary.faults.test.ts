@@ -23,7 +23,7 @@ describe('the charge for a conversation, while plain reads come to a replaced pr
 
   const messages = () => site.store.db.collection<ChatMessageDocument>('messages');
   const set = (_id: MessageId, to: Partial<ChatMessageDocument>) => messages().updateOne({ _id }, { $set: to });
-  /** An opener and an included message of its conversation, both taken. */
+  /** An opener and an included message, both accepted. */
   async function begin(): Promise<readonly [ChatMessageDocument, ChatMessageDocument]> {
     const { db } = site.store;
     const account = await makeAccount(db, 10);
@@ -37,7 +37,6 @@ describe('the charge for a conversation, while plain reads come to a replaced pr
   const conversationOf = ({ account, to }: ChatMessageDocument): Filter<ConversationDocument> => ({
     _id: conversationKey(account, to),
   });
-  /** Every plain read of messages shows that. */
   const showMessage = ({ _id }: ChatMessageDocument, update: UpdateFilter<ChatMessageDocument>) =>
     site.proxy.inject({
       ...{ command: 'find', collection: 'messages', times: Number.POSITIVE_INFINITY },

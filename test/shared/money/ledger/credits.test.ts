@@ -66,7 +66,7 @@ describe('credits', () => {
   it('applies again what had only been announced by a process that died before the ledger entry', async () => {
     const account = await makeAccount(store.db, 10);
     await applyCredits(store.db, account, [{ id: 'ref_msg_a', amount: 1, reason: 'refund' }]);
-    // As after a crash between the update of the account and the insert of the entry.
+    // As after a crash between the account's update and the entry's insert.
     await store.db.collection<LedgerEntryDocument>('ledger').deleteOne({ account, change: 'ref_msg_a' });
     await store.db
       .collection<AccountDocument>('accounts')

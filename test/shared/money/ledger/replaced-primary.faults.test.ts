@@ -5,20 +5,20 @@ import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { useStore } from '../../../support/store.ts';
 
-/** Far longer than a hundred tries without pauses take, and far shorter than a hundred tries with pauses. */
+/** Far longer than a hundred tries without pauses take, far shorter than a hundred with pauses. */
 const REPLACED_FOR_MS = 2_000;
 
 describe('a credit, while plain reads come to a replaced primary', () => {
   const store = useStore();
 
-  /** For `REPLACED_FOR_MS`, plain reads of accounts show `shown`, a change that a majority of the servers does not have. */
+  /** For `REPLACED_FOR_MS`, plain reads of accounts show `shown`, which no majority of servers has. */
   function replacedPrimary(shown: object): { readonly db: Db; readonly reads: () => number } {
     let until: number | undefined;
     let reads = 0;
     const accounts = store.db.collection<AccountDocument>('accounts');
     const findOne = async (...[filter, options]: Parameters<Collection<AccountDocument>['findOne']>) => {
       const found = await accounts.findOne(filter ?? {}, options);
-      until ??= performance.now() + REPLACED_FOR_MS; // From the first read on, however busy the machine is.
+      until ??= performance.now() + REPLACED_FOR_MS; // Starts with the first read, however busy the machine is.
       if (performance.now() >= until) return found;
       reads += 1;
       return { ...found, ...shown };

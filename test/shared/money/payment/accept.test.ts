@@ -52,7 +52,7 @@ describe('messages/accept', () => {
       reference: 'order 7',
     });
     expect(message?.due).to.deep.equal(draft.validUntil);
-    // Until the debit is in the ledger, its pending change counts in its place.
+    // Until the debit is in the ledger, its pending change counts instead.
     expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
     const ledger = store.db.collection<LedgerEntryDocument>('ledger');
     const entry = await eventually(() => ledger.findOne({ account, seq: 2 }), 'the debit is in the ledger');
@@ -122,10 +122,10 @@ describe('messages/accept', () => {
 
     it('looks at every account that is due: those that paid a while ago hold up none', async () => {
       const later = new ManualClock(new Date(Date.now() + 60_000));
-      await finishPending(store.db, later); // what other tests left
+      await finishPending(store.db, later); // left by other tests
       const accounts = store.db.collection<AccountDocument>('accounts');
       const others = await Promise.all(Array.from({ length: 120 }, () => makeAccount(store.db, 1)));
-      // As a debit leaves them when its gateway has cleared what was pending.
+      // As debits leave them when their gateway has cleared what was pending.
       await accounts.updateMany({ _id: { $in: others } }, { $set: { pendingAt: new Date(Date.now() - 1_000) } });
       const account = await makeAccount(store.db, 5);
       const message = await debitAndDie(account);

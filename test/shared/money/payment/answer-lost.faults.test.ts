@@ -11,7 +11,7 @@ import { silentLog } from '../../../support/silent-log.ts';
 import { useStore } from '../../../support/store.ts';
 import { use } from '../../../support/use.ts';
 
-/** Only our code repeats a write, never the driver, even when the address asks the driver to (decision 3). */
+/** Only our code repeats a write, never the driver, even if the address asks for it (decision 3). */
 describe('a write of an SMS whose answer is lost', () => {
   const store = useStore();
   const proxy = use(() => startWireProxy(store.uri));

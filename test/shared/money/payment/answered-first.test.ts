@@ -10,7 +10,7 @@ import { makeBooking } from '../../../support/schedules.ts';
 import { silentLog } from '../../../support/silent-log.ts';
 import { debitWorld } from './world.ts';
 
-/** How many groups of one account may be open at once, including the one that waits for room. */
+/** The most open groups of one account, including the one that waits for room. */
 const OPEN_MAX = 65;
 
 describe('an accept whose messages the store does not take yet', () => {
@@ -80,7 +80,6 @@ describe('an accept whose messages the store does not take yet', () => {
     expect(isStoreTrouble(beyond), 'a 503').to.equal(true);
     expect(await pendingOf(account)).to.equal(OPEN_MAX);
     expect(await balanceOf(account)).to.equal(100 - OPEN_MAX);
-    // Other accounts are not affected.
     const other = await makeAccount(store.db, 1);
     expect((await accepter.accept(other, [makeDraft()])).kind).to.equal('accepted');
     release();

@@ -63,7 +63,7 @@ describe('spending caps', () => {
     expect(await send(41)).to.equal('spend_limit_reached');
     expect(await send(40)).to.equal('accepted');
     clock.turn(DAY_MS);
-    // The day has begun anew, the month has not.
+    // A new day, but the same month.
     expect(await send(21)).to.equal('spend_limit_reached');
     expect(await send(20)).to.equal('accepted');
     // A gateway whose clock is behind counts for the day that has begun.
@@ -81,7 +81,7 @@ describe('spending caps', () => {
     const made: KeyCaps = { key: '01m7znjn7hdb5pft3awkb6pgv2', day: 6 };
     const one = gateway();
 
-    // Together in one debit with those of a key without caps.
+    // In one debit with those of a key without caps.
     const [free, ofTill, ofBoth] = await Promise.all([
       times(20, () => one.accept(account, [makeDraft()])),
       times(6, () => one.accept(account, [makeDraft()], undefined, [till])),

@@ -16,11 +16,11 @@ import { makeTemplateDraft } from '../../../support/chat.ts';
 import { everyOrder } from '../../../support/every-order.ts';
 import { makeAccount, makeDraft } from '../../../support/make.ts';
 
-/** Another primary or another router has its own clock: a time that is over by one clock may not be over by the other. */
+/** Another primary or router has its own clock, by which an expired time may not be over. */
 describe('a time to pay, in a store whose clock goes back', () => {
   const PAY_BY = new Date('2026-11-21T10:00:00Z');
   const [BEFORE, AFTER] = [PAY_BY.getTime() - 5_000, PAY_BY.getTime() + 5_000];
-  /** So many of the first readings of the clock are tried both ways. A run has fewer commands that depend on the clock. */
+  /** The first readings of the clock that are tried both ways, more than a run's commands depend on. */
   const LOOKS = 4;
   let dir: string;
   let server: EmbeddedStore;
@@ -41,10 +41,7 @@ describe('a time to pay, in a store whose clock goes back', () => {
   });
 
   type Actors = readonly ((db: Db) => Promise<unknown>)[];
-  /**
-   * Runs actors in every order of their commands, with every combination of readings of the clock. `begin` makes the actors, and the
-   * check that is done when they have ended.
-   */
+  /** Runs actors in every order of commands, with every combination of clock readings. */
   async function always(begin: () => Promise<{ actors: Actors; check: () => Promise<void> }>): Promise<void> {
     for (clocks = 0; clocks < 2 ** LOOKS; clocks++) {
       const orders = await everyOrder(store.db, ['accounts', 'messages', 'queue', 'ledger'], async () => {
@@ -128,7 +125,6 @@ describe('a time to pay, in a store whose clock goes back', () => {
     });
   });
 
-  /** A message in a conversation that another message has opened. */
   function included(account: AccountId): ChatMessageDocument {
     const at = new Date(BEFORE);
     return queuedChatMessage(account, makeTemplateDraft(), {

@@ -5,11 +5,11 @@ import { makeAccount, makeDraft } from '../../../support/make.ts';
 import { silentLog } from '../../../support/silent-log.ts';
 import { debitWorld } from './world.ts';
 
-/** A gateway that stands still for longer than the maintenance waits, at the worst moment. */
+/** A gateway that stalls for longer than the maintenance waits, at the worst moment. */
 describe('a debit whose gateway slept', () => {
   const { store, accounts, balanceOf, problemsOf, makeRequest, debits, recover } = debitWorld();
 
-  /** `then` runs when the store has done the first debit and before the answer arrives. */
+  /** `then` runs between the first debit in the store and its answer. */
   function afterFirstDebit(then: () => Promise<void>): Db {
     let first = true;
     const meanwhile = async <T>(done: Promise<T>): Promise<T> => {

@@ -16,7 +16,7 @@ describe('accounts that pay together', () => {
   const { store, accounts, balanceOf, problemsOf, makeRequest, debits, recover } = debitWorld();
   const storedOf = async (account: AccountId) => (await linesOf(store.db, account)).length;
 
-  /** The store does the first command of this name, but its answer never arrives. */
+  /** The first command of this name is done, but its answer is lost. */
   function losingAnswerOf(name: string, meanwhile: () => Promise<unknown> = async () => {}): Db {
     let lost = false;
     return new Proxy(store.db, {
@@ -93,7 +93,7 @@ describe('accounts that pay together', () => {
       .sort({ keep: -1 })
       .toArray();
     expect(queued.map(({ written, keep }) => ({ written, keep }))).to.deep.equal([
-      { written: true, keep: true }, // has the id of both, and refuses a first insert that comes late
+      { written: true, keep: true }, // has the ids of both, and refuses a late first insert
       { written: true, keep: undefined }, // the messages decide
     ]);
   });

@@ -14,7 +14,7 @@ import { debitWorld } from './world.ts';
 describe('what a replaced primary still shows', () => {
   const { store, accounts, balanceOf, makeRequest, debits } = debitWorld();
 
-  /** Reads of accounts do not show the pending change `hidden`, as if they came to a server that has not heard of this debit. */
+  /** Reads of accounts lack the pending change `hidden`, as from a server without this debit. */
   function behind(hidden: string): Db {
     return new Proxy(store.db, {
       get(target, property) {

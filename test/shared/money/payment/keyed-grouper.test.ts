@@ -1,7 +1,6 @@
 import { KeyedGrouper, type KeyedPart } from '../../../../shared/money/payment/keyed-grouper.ts';
 import { eventually } from '../../../support/eventually.ts';
 
-/** A grouper whose groups wait until a test ends them. */
 function setup({ maxItems = 10, maxKeys = 10, maxGroups = 2, patienceMs = 60_000 } = {}) {
   const groups: { readonly parts: readonly KeyedPart<string, number>[]; end(): void; fail(error: Error): void }[] = [];
   const grouper = new KeyedGrouper<string, number, string>({

@@ -12,7 +12,7 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 import { silentLog } from '../../../support/silent-log.ts';
 import { useStore } from '../../../support/store.ts';
 
-/** A store for a suite of debits. For the body of a `describe`. */
+/** For the body of a `describe`. */
 export function debitWorld() {
   const store = useStore();
   return {
@@ -27,9 +27,8 @@ export function debitWorld() {
           beganMs: systemClock.monotonicMs(),
           paid: debitEach(db, requests),
         }),
-    /** Runs the maintenance, as if a minute later. It finishes what a gateway left. */
+    /** The maintenance, as if a minute later: finishes what a gateway left. */
     recover: () => finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000))),
-    /** A request for the debit of one message. */
     makeRequest(account: AccountId, overrides: Partial<DebitRequest> = {}): DebitRequest {
       const group = newId('grp');
       const messages = [queuedMessage(account, group, makeDraft())];

@@ -125,7 +125,7 @@ describe('leases', () => {
       looks.push(await other.keep());
     }
 
-    // To look for 5 s is too short. After a break of 7.6 s the time begins anew, and 7.5 s (4 and 3.5) are enough.
+    // 5 s of watching are too short. After a break of 7.6 s the time starts over, and 7.5 s (4 and 3.5) are enough.
     expect(looks).to.deep.equal([false, false, false, false, true]);
   });
 
@@ -169,12 +169,12 @@ describe('leases', () => {
     expect(isGone(me)).to.equal(false);
     expect(isGone({ ...me, startedAt: '1' })).to.equal(true);
     expect(isGone({ ...me, startedAt: '1', machine: 'other' })).to.equal(false);
-    // Another container of this host, with the same name: its processes cannot be seen from here.
+    // Another container with the same name on this host: its processes are invisible from here.
     const elsewhere = { ...me, startedAt: '1', machine: me.machine.replace(/#.*/, '#1') };
     expect(isGone(elsewhere)).to.equal(false);
     expect(isAlive(me)).to.equal(true);
     expect(isAlive({ ...me, startedAt: '1' })).to.equal(false);
-    // A process from before this machine was restarted.
+    // A process from before this machine's restart.
     const earlier = { ...me, machine: me.machine.replace(/@[^#]*/, '@earlier') };
     expect(isAlive(earlier)).to.equal(false);
     expect(isGone(earlier), 'another machine may bear the name').to.equal(false);
@@ -182,7 +182,7 @@ describe('leases', () => {
   });
 });
 
-/** The start time that a process would find of itself (proc(5), field 22). */
+/** The start time that a process finds of itself (proc(5), field 22). */
 function startOf(pid: number): string {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';

@@ -12,7 +12,7 @@ describe('partitions by lease', () => {
   const store = useStore();
   let workers = 1;
   const open: Partitions[] = [];
-  /** The machine of each worker that was told that it may work in more partitions. */
+  /** The machines of workers that got more partitions. */
   let gained: string[] = [];
 
   afterEach(async () => {
@@ -21,7 +21,7 @@ describe('partitions by lease', () => {
     gained = [];
   });
 
-  /** A worker of a machine of its own: nobody can see whether its process still lives. */
+  /** A worker on its own machine: nobody can see whether its process still lives. */
   async function worker(
     machine: string,
     isBusy: (partition: number) => boolean = () => false,
@@ -77,7 +77,7 @@ describe('partitions by lease', () => {
     const second = await worker('b');
     const endpoints = Array.from({ length: 200 }, () => newId('whk'));
 
-    // The first worker takes nothing more of the partitions that it is to give away. It keeps their leases while work of them is in hand.
+    // The first worker starts nothing more in partitions to give away, but keeps their leases until their work is done.
     await eventually(() => endpoints.some((endpoint) => !first.owns(endpoint)), 'leaving');
     expect(first.held).to.equal(PARTITION_COUNT);
     expect(second.held).to.equal(0);

@@ -9,13 +9,13 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 import { silentLog } from '../../../support/silent-log.ts';
 import { useStore } from '../../../support/store.ts';
 
-/** mongod refuses a larger command, whatever it is. */
+/** mongod refuses any larger command. */
 const COMMAND_BYTES_MAX = 16 * 1024 * 1024;
 
 describe('commands of many documents', () => {
   const store = useStore();
 
-  /** The same store, and the size of each command to it. */
+  /** The same store, with the size of each command. */
   function weighed(): { readonly db: Db; readonly bytes: number[] } {
     const bytes: number[] = [];
     const db = new Proxy(store.db, {
@@ -115,7 +115,7 @@ describe('findAtOnce', () => {
 
     const error: unknown = await asking.catch((reason: unknown) => reason);
 
-    // The embedded store does not know whether MongoDB has it: 238 in place of 2.
+    // The embedded store cannot know whether MongoDB has it: 238 in place of 2.
     expect(error).to.have.property('code').that.is.oneOf([2, 238]);
   });
 });
@@ -207,7 +207,7 @@ describe('untilAnswered', () => {
   const noServer: unknown = Object.assign(Object.create(MongoServerSelectionError.prototype), { message: 'no server' });
   const refused = new Error('refused');
   const overloaded = new MongoServerError({ ok: 0, code: 462, errmsg: 'too many requests' });
-  /** Asks for what happens one after the other: an error is thrown. */
+  /** Answers with these in turn; errors are thrown. */
   const asking = (...happens: readonly unknown[]) => {
     const left = [...happens];
     return untilAnswered({ clock: systemClock, log: silentLog, what: {} }, async () => {

@@ -7,7 +7,7 @@ import { StartError } from '../../../../shared/platform/runtime/lifecycle.ts';
 import { embeddedStoreDir } from '../../../../shared/platform/runtime/unix-socket.ts';
 import { startEmbeddedStore } from '../../../../workers/embedded-db/server.ts';
 
-/** Longer than the driver looks for a server before it gives up (3 s). */
+/** Longer than the driver looks for a server (3 s). */
 const LATE_MS = 3_500;
 
 describe('connectStore', () => {

@@ -11,11 +11,11 @@ const TROUBLE_MS = 300;
 interface Peer {
   readonly hello?: Document;
   readonly answer?: (command: Document) => ScriptedAnswer;
-  /** Options that are added to the address. */
+  /** Added to the address. */
   readonly options?: string;
 }
 
-/** Connects to a server that answers like this, and checks it. Returns the warnings, and the commands that the server got. */
+/** Connects to a server that answers like this, and checks it. Returns the warnings, and the commands that it got. */
 async function start({ hello = {}, answer = asMongo, options = '' }: Peer, clock: Clock = systemClock) {
   let address = '';
   const server = await openScriptedMongo({

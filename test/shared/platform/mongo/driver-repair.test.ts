@@ -14,7 +14,7 @@ describe('a command of the driver whose connection closes before it is written',
     await once(server, 'listening');
   });
   beforeEach(async () => {
-    socket = connect((server.address() as AddressInfo).port, '127.0.0.1'); // of a TCP server the address is never a string (a pipe's name)
+    socket = connect((server.address() as AddressInfo).port, '127.0.0.1'); // a TCP server's address is not a string
     await once(socket, 'connect');
   });
   afterEach(() => socket.destroy());
@@ -24,7 +24,7 @@ describe('a command of the driver whose connection closes before it is written',
     return new Connection(socket, { id: 1, generation: 1 });
   }
 
-  /** `name: message` of what the command ends with; the test runs into its timeout when it never ends. */
+  /** `name: message` of the command's error; the test times out if it never ends. */
   async function endOf(command: Promise<unknown>): Promise<string> {
     return command.then(
       () => 'an answer',

@@ -24,7 +24,6 @@ import { FOREIGN_CODES } from '../../../support/mongo-wire/faults.ts';
 import { openScriptedMongo } from '../../../support/scripted-mongo.ts';
 import { use } from '../../../support/use.ts';
 
-/** What a server answers to a command that it refuses. */
 const refusal = (code: number, errorLabels: string[] = []) =>
   new MongoServerError({ ok: 0, errmsg: 'refused', code, errorLabels });
 
@@ -39,13 +38,13 @@ describe('isStoreTrouble', () => {
     ],
     [
       'the same inside a bulk write',
-      // As the driver makes it from a raw socket error: the code is the socket's.
+      // The driver's form of a raw socket error, with the socket's code.
       Object.assign(Object.create(MongoBulkWriteError.prototype), { message: 'write EPIPE', code: 'EPIPE' }),
       true,
     ],
     [
       'a connection that is lost during a bulk write',
-      // As the driver makes it from a MongoNetworkError.
+      // The driver's form of a MongoNetworkError.
       Object.assign(Object.create(MongoBulkWriteError.prototype), { message: 'connection 6 closed', writeErrors: [] }),
       true,
     ],
@@ -77,7 +76,7 @@ describe('isStoreTrouble', () => {
 });
 
 describe('an answer of the server', () => {
-  /** Those that are surely about the document or the command. */
+  /** Certainly about the document or the command. */
   const own = [
     ...[2, 9, 14, 15, 16, 27, 28, 40, 48, 52, 53, 54, 56, 57, 59, 66, 67, 68, 72, 73, 85, 86, 115, 121, 168, 171, 197],
     ...[201, 224, 238, 241, 292, 301, 10_334, 11_000, 17_419, 17_420, 40_414, 40_415],
@@ -131,15 +130,15 @@ describe('an overloaded store', () => {
 
     expect(hadNoEffect(refusal(462))).to.equal(true);
     expect(hadNoEffect(refusal(433, both))).to.equal(true);
-    // Without the label the overload may have been noticed when a part of the command was done.
+    // Without the label a part of the command may have been done before the overload.
     expect(hadNoEffect(refusal(433))).to.equal(false);
-    // The error of one write says nothing about the other writes of the command.
+    // The error of one write says nothing about the command's other writes.
     expect(hadNoEffect(new MongoServerError({ code: 462, errmsg: 'of one write' }))).to.equal(false);
     expect(hadNoEffect(refusal(11_602, ['RetryableWriteError']))).to.equal(false);
   });
 });
 
-/** What a server answers when a batch was cut half way: each write has an error of its own, in the order of the writes. */
+/** For a batch cut half way, a server returns an error for each write, in their order. */
 describe('several errors in one answer', () => {
   const server = use(() => openScriptedMongo({ answer: () => answer }));
   let client: MongoClient;

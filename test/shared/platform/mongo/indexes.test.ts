@@ -32,7 +32,6 @@ describe('the indexes of the product', () => {
     expect(new Set(forms)).to.deep.equal(new Set(['equal', '$exists', '$gte', '$lte']));
   });
 
-  /** The states that the ranges of these indexes take in, by name. */
   const inRanges = (collection: string, states: readonly string[]) =>
     INDEXES.filter((index) => index.collection === collection).flatMap(
       ({ options: { name, partialFilterExpression } }) => {
@@ -78,7 +77,7 @@ describe('building indexes', () => {
     await server.close();
   });
 
-  /** `socketTimeoutMS`: the time after which a connection is given up. 0: never. */
+  /** `socketTimeoutMS`: when a connection is given up; 0: never. */
   function open(socketTimeoutMS = 0): void {
     client = new MongoClient(server.uri, { directConnection: true, socketTimeoutMS });
     db = client.db('x');

@@ -11,7 +11,6 @@ describe('OneSessionClient', () => {
     for (const close of closers.splice(0)) await close();
   });
 
-  /** A client, and the session of each command that it sends. */
   async function openClient(maxPoolSize = 20) {
     const dir = mkdtempSync(join(tmpdir(), 'harkara-session-'));
     closers.push(async () => rmSync(dir, { recursive: true, force: true }));

@@ -13,10 +13,10 @@ import { startWireProxy } from '../../../support/mongo-wire/proxy.ts';
 import { openTestStore } from '../../../support/store.ts';
 import { use } from '../../../support/use.ts';
 
-/** A server may answer this to an upsert when another upsert of the same document came first. */
+/** A server's possible answer to an upsert when another one of the same document came first. */
 const notDone: Handler = async ({ message }, link) =>
   link.tell(answer(message, { ok: 0, code: 11_000, errmsg: 'E11000 duplicate key' }));
-/** The same answer to a command of several statements, about one of them. */
+/** The same for one of a command's several statements. */
 const noneDone: Handler = async ({ message }, link) =>
   link.tell(
     answer(message, { ok: 1, n: 0, nModified: 0, writeErrors: [{ index: 0, code: 11_000, errmsg: 'E11000' }] }),

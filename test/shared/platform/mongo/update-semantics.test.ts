@@ -5,9 +5,9 @@ import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { useStore } from '../../../support/store.ts';
 
 /**
- * Rules that the product's updates depend on, and that readers of MongoDB's manual may overlook. They are tested on every engine
- * that the tests run on.
- * Pages: reference/operator/aggregation/set, /unset, /mergeObjects, /cond; reference/command/findAndModify, /update.
+ * Rules that the product's updates depend on and that are easily overlooked in MongoDB's manual, tested on every
+ * engine. Pages: reference/operator/aggregation/set, /unset, /mergeObjects, /cond; reference/command/findAndModify,
+ * /update.
  */
 interface Thing extends Document {
   readonly _id: string;
@@ -20,7 +20,7 @@ describe('what an update by pipeline means', () => {
     things = store.db.collection('things');
   });
 
-  /** Stores a document of these fields, and returns its fields after the update. */
+  /** A stored document's fields after the update. */
   async function changed(fields: Document, update: Document[]): Promise<Document> {
     const _id = newId('req');
     await things.insertOne({ _id, ...fields });

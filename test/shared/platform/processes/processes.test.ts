@@ -35,7 +35,7 @@ describe('reports of processes', () => {
         report('other', 'batches', true),
       ]);
 
-    expect(await countWorking('webhooks', store.db)).to.equal(2); // with the process that asks
+    expect(await countWorking('webhooks', store.db)).to.equal(2); // includes the process that asks
     expect((await livingProcesses(store.db)).length).to.equal(3);
   });
 
@@ -147,7 +147,7 @@ describe('the box of the secret key', () => {
   });
 });
 
-/** What a process says that starts on a server with this answer to each command but hello. */
+/** The messages of a process that starts on a server with this answer to each command but hello. */
 async function said(answer: ScriptedAnswer): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'harkara-first-read-'));
   const server = await openScriptedMongo({ answer: () => answer });
@@ -179,7 +179,7 @@ describe('a start whose first read fails', () => {
   });
 });
 
-/** What Microsoft's DocumentDB and others say to a variable that they do not know. */
+/** The answer of Microsoft's DocumentDB and others to an unknown variable. */
 const REFUSED = answered({ ok: 0, code: 9, errmsg: 'Use of undefined variable: NOW' });
 
 describe('a start on a server without `$$NOW`', function () {

@@ -27,10 +27,7 @@ describe('signals of changed collections', () => {
     for (const close of closers) await close();
   });
 
-  /**
-   * Listens and counts the signals. Returns once the store knows of the listener, which it learns while documents with `fields` are
-   * inserted into the collection.
-   */
+  /** Counts signals. Returns once the store knows the listener, which takes some inserts of documents with `fields`. */
   async function listen(changing: string, collection = changing, fields = {}): Promise<{ heard: number }> {
     const count = { heard: 0 };
     const stop = changeListener(embeddedStoreDir(dataDir), 'shop')(changing, () => {
@@ -38,7 +35,7 @@ describe('signals of changed collections', () => {
     });
     expect(stop).to.be.a('function');
     closers.unshift(() => stop?.());
-    // The listener hears its own signal at once. More signals follow the changes once the store knows of the listener's file.
+    // A listener hears its own signal at once, and changes once the store knows the listener's file.
     let n = 0;
     let told = 0;
     let before = count.heard;
@@ -105,7 +102,7 @@ describe('signals of changed collections', () => {
       const [before, other] = [waiting.heard, all.heard];
       await change();
       await eventually(() => all.heard > other, 'the change is told');
-      // A signal of the index would come with that of the collection, or before the next one.
+      // The index's signal would come with the collection's, or before the next one.
       const last = all.heard;
       await jobs.updateOne({ _id: 2 }, { $inc: { n: 1 } });
       await eventually(() => all.heard > last, 'the next change is told');
@@ -127,7 +124,7 @@ describe('signals of changed collections', () => {
   it('other collections and reads are not heard', async () => {
     const quiet = await listen('quiet');
     const loud = await listen('loud');
-    // All signals of the first documents have arrived when `quiet` hears nothing between two signals of `loud`.
+    // All signals of the first documents are here when `quiet` hears nothing between two signals of `loud`.
     await eventually(async () => {
       const [before, other] = [quiet.heard, loud.heard];
       await db.collection('loud').insertOne({});

@@ -2,7 +2,7 @@ import { FreshCache } from '../../../../shared/platform/runtime/fresh-cache.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
-/** A cache of 2 entries, fresh for 10 s, over a table that tests change. `reads`: the keys that were read from the table. */
+/** A cache of 2 entries, fresh for 10 s, over a table that tests change. `reads`: the keys read from it. */
 function setup(freshMs = 10_000) {
   const clock = new ManualClock();
   const table = new Map<string, number>();
@@ -103,7 +103,7 @@ describe('FreshCache', () => {
   });
 
   describe('of what can be read several at once', () => {
-    /** A cache that is fresh for 20 ms by the test's clock, over a table. */
+    /** A cache that is fresh for 20 ms by the test's clock. */
     function setupMany() {
       const clock = new ManualClock();
       const table = new Map<string, number>([...'abc'].map((key, i) => [key, i]));
@@ -149,7 +149,7 @@ describe('FreshCache', () => {
       clock.turn(10);
       table.set('a', 7);
       for (let i = 0; i < 100; i++) await cache.get('a');
-      // Timers of equal length fire in order. So when the read of `b` has come, no timer of `a` is left that could cause another read.
+      // Equal timers fire in order, so once `b` is read no timer of `a` can cause another read.
       await cache.get('b');
       clock.turn(10);
       await cache.get('b');
@@ -186,7 +186,7 @@ describe('FreshCache', () => {
       const crowd = Array.from({ length: 3_000 }, (_, i) => cache.get(i === 7 ? 'b' : `made-up ${i}`));
       const answers = await Promise.all(crowd);
 
-      // There are at least five milliseconds between two reads, however slow this machine is.
+      // At least five milliseconds lie between two reads, however slow this machine is.
       expect(reads.length).to.be.at.most((performance.now() - startedMs) / 5 + 4);
       expect(answers.filter((value) => value !== undefined)).to.deep.equal([1]);
     });

@@ -22,7 +22,7 @@ describe('the pause of a grouper between groups', () => {
       const first = grouper.add(1);
       await new Promise((resolve) => setImmediate(resolve));
       const second = grouper.add(2);
-      // Added as soon as the first group has ended: that is before any pause is over, however busy the machine is.
+      // Right after the first group, so before any pause ends, however busy the machine is.
       const third = first.then(() => grouper.add(3));
       release();
       await Promise.all([first, second, third]);
@@ -33,7 +33,7 @@ describe('the pause of a grouper between groups', () => {
 });
 
 describe('a grouper of items from a sender with a window', () => {
-  /** It would wait an hour for more. `sizes`: those of its groups. */
+  /** A grouper that waits an hour for more. `sizes`: of its groups. */
   function windowed(run: () => Promise<void> = async () => {}) {
     const sizes: number[] = [];
     const grouper = new Grouper<number, number>({

@@ -6,7 +6,7 @@ const failure = (text: string): Promise<unknown> =>
     (value) => value,
     (error: unknown) => error,
   );
-/** A list so long that its JSON is parsed in several slices. */
+/** Long enough to be parsed in several slices. */
 const LONG = Array.from({ length: 20_000 }, (_, i) => `9190000${i}`);
 const LONG_JSON = JSON.stringify(LONG);
 
@@ -74,7 +74,7 @@ describe('large JSON in slices', () => {
 
     const { position, byte } =
       /position (?<position>\d+).*begins at byte (?<byte>\d+)/.exec(String(error))?.groups ?? {};
-    // The part has a bracket before it.
+    // The part begins with a bracket.
     expect(Number(byte) + Number(position) - 1).to.equal(start.length + '"9190 x" '.length);
   });
 

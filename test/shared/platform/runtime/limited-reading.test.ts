@@ -15,7 +15,7 @@ describe('limited reading', () => {
     return made;
   }
 
-  /** Opens a connection, and gives what it has handed on. */
+  /** Opens a connection and collects what it passes on. */
   function open({ port }: HostileServer, bytesMax: number) {
     const socket = connect(port, '127.0.0.1');
     closing.push(() => socket.destroy());

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** Logs 20 lines to a disk that is full, more slowly than they are flushed, and ends. */
+/** Logs 20 lines to a full disk, more slowly than they are flushed, and ends. */
 const SCRIPT = `
   import { createLog } from './shared/platform/runtime/log.ts';
   const log = createLog('test', 'info', '/dev/full');

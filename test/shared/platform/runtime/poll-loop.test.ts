@@ -28,7 +28,7 @@ describe('a poll loop', () => {
   it('goes on whenever it is woken, however long its pauses would be', async () => {
     const sleepy = start({ idleMs: 3_600_000 });
 
-    // If a wake did not shorten the pauses, they would double from 5 ms on, and the twentieth would last more than 40 minutes.
+    // Unless a wake shortens them, pauses double from 5 ms: the twentieth would last more than 40 minutes.
     for (let n = 1; n <= 20; n++) {
       const before = rounds;
       sleepy.wake();
@@ -78,7 +78,7 @@ describe('a poll loop', () => {
     tell();
     const told = rounds;
     const began = performance.now();
-    // The pauses double from 100 ms on: four of them last 1.5 seconds in all, instead of twenty milliseconds.
+    // Pauses double from 100 ms: four last 1.5 seconds in all, not twenty milliseconds.
     await eventually(() => rounds >= told + 5, 'rounds with longer and longer pauses');
     expect(performance.now() - began).above(1_000);
   });
@@ -116,14 +116,14 @@ describe('a poll loop', () => {
     tell();
     const told = rounds;
 
-    // With pauses from 100 ms to two seconds, 100 rounds would take longer than the condition is waited for.
+    // With pauses from 100 ms to two seconds, 100 rounds would exceed the deadline.
     await eventually(() => rounds > told + 100, 'rounds while something waits');
   });
 
   it('polls as before when it cannot listen', async () => {
     start({ idleMs: 5, listen: () => undefined });
 
-    // With a pause of a second, 100 rounds would take longer than the condition is waited for.
+    // With pauses of a second, 100 rounds would exceed the deadline.
     await eventually(() => rounds > 100, 'rounds without any call');
   });
 
@@ -139,7 +139,7 @@ describe('a poll loop', () => {
       return rounds >= before + 5;
     }, 'rounds for each wake');
 
-    // There are at least four whole gaps between the first and the fifth round.
+    // At least four whole gaps lie between the first and the fifth round.
     expect(performance.now() - began).to.be.at.least(4 * gapMs.idle);
   });
 

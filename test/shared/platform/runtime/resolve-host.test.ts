@@ -14,7 +14,7 @@ describe('names that tenants give', () => {
   let server: Socket;
   let directory: string;
   let hostsFile: string;
-  /** Names that were asked for, once for each record type. */
+  /** Requested names, once for each record type. */
   let asked: string[] = [];
   before(async () => {
     server = createSocket('udp4', (query, { port }) => {
@@ -97,7 +97,6 @@ function nameIn(query: Buffer): string {
   return labels.join('.').toLowerCase();
 }
 
-/** Undefined for a name that nobody answers for. */
 function answerTo(query: Buffer, name: string): Buffer | undefined {
   if (name.startsWith('black-hole')) return undefined;
   const end = 12 + name.length + 2 + 4;

@@ -291,7 +291,7 @@ describe('a file with a secret', () => {
 
 describe('within', () => {
   it('gives what the work gives', async () => {
-    // A timer that was left would keep the test run from ending.
+    // A timer left behind would keep the test run alive.
     expect(await within(60_000, Promise.resolve(1))).to.equal(1);
   });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { TokenBucket } from '../../../../shared/platform/runtime/token-bucket.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
-/** Takes all tokens that it can get for `ms`, in steps as a busy event loop would. Returns when each was taken. */
+/** Takes all available tokens for `ms`, in steps like a busy event loop's. Returns when each was taken. */
 function drain(tokens: TokenBucket, clock: ManualClock, ms: number, step: () => number): number[] {
   const taken: number[] = [];
   const end = clock.monotonicMs() + ms;

@@ -14,7 +14,7 @@ describe('the tracer', () => {
   let tracer: Tracer;
   let metrics: Metrics;
   let url: string;
-  /** What the collector answers; undefined: nothing. */
+  /** The collector's answer; undefined: none. */
   let status: number | undefined;
   let posts: number[];
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { thisProcess } from '../../../../shared/platform/runtime/process-identity.ts';
 import { type DirectoryLock, takeDirectory } from '../../../../shared/platform/runtime/unix-socket.ts';
 
-/** A process that tries to take the directory, sends the outcome, and runs until it is killed. */
+/** Tries to take the directory, reports the outcome, and runs until it is killed. */
 const HOLDER = `
 import { takeDirectory } from './shared/platform/runtime/unix-socket.ts';
 const { kind } = await takeDirectory(process.argv[1], 'x.lock');
@@ -94,10 +94,10 @@ describe('takeDirectory', () => {
   it('does not rest on what the file says, but for a process that is seen and one of another machine', async () => {
     const { machine, ...me } = thisProcess();
     const cases: readonly [machine: string, startedAt: string, kind: 'taken' | 'held'][] = [
-      [machine, me.startedAt, 'held'], // is running, and its version had no socket yet
+      [machine, me.startedAt, 'held'], // running, with a version that had no socket yet
       [machine, '1', 'taken'],
       [machine.replace(/#.*/, '#1'), me.startedAt, 'taken'],
-      [machine.replace(/^[^@]*/, 'renamed').replace(/#.*/, '#1'), me.startedAt, 'taken'], // a container that was recreated
+      [machine.replace(/^[^@]*/, 'renamed').replace(/#.*/, '#1'), me.startedAt, 'taken'], // a recreated container
       [machine.replace(/@[^#]*/, '@earlier'), me.startedAt, 'taken'],
       ['elsewhere@other#1', me.startedAt, 'held'],
     ];

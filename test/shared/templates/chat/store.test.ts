@@ -75,7 +75,7 @@ describe('chat-app templates', () => {
     const note = ({ name, language }: typeof told, status: string, at: Date) =>
       noteChatTemplate(store.db, ownerOf(account), name, language, { status }, at);
     await note(told, 'paused', new Date(Date.now() - 60_000));
-    // A change that is not announced.
+    // A change without an announcement.
     const meanwhile = () => note(changed, 'pending', new Date(Date.now() + 60_000)).then(() => undefined);
 
     await replaceChatTemplates(beforeWrite(store.db, meanwhile), ownerOf(account), []);
@@ -133,7 +133,6 @@ describe('chat-app templates', () => {
   });
 });
 
-/** The database, except that `meanwhile` runs just before the first write of many documents. */
 function beforeWrite(db: Db, meanwhile: () => Promise<void>): Db {
   let happened = false;
   const first = async (): Promise<void> => {

@@ -4,7 +4,7 @@ import { isOfType, type Slot, type SlotRule, type SlotType } from '../../../../s
 
 export type Limits = Readonly<Partial<Record<SlotType, number>>>;
 
-/** Reads a pattern literally: tries every length of every slot. That takes exponential time, but is so simple that it is easy to trust. */
+/** A literal reading of a pattern that tries every length of every slot: exponential, but simple enough to trust. */
 export function referenceMatches(pattern: Pattern, text: string, part = 0, at = 0): boolean {
   const current = pattern.parts[part];
   if (current === undefined) return at === text.length;
@@ -23,7 +23,7 @@ export function fits(slot: Slot, text: string, start: number, end: number): bool
   return length >= slot.min && length <= slot.max && isOfType(slot.type, text.slice(start, end));
 }
 
-/** `limits`: in place of the usual ones, for matchers that try every length. */
+/** `limits` replace the usual ones, for matchers that try every length. */
 export function patternOf(content: string, limits: Limits = {}, rules: readonly SlotRule[] = []): Pattern {
   const parsed = parseContent(content, rules);
   if (parsed.kind === 'malformed') throw new Error(parsed.faults.map((fault) => fault.detail).join(' '));

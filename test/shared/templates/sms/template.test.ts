@@ -61,7 +61,7 @@ const WHOLE: readonly (readonly [string, readonly string[]])[] = [
   ['line\r\n{#var#}\n', ['line\r\n', 'var 0-30', '\n']],
 ];
 
-/** The content, where its fault begins, what the error says. */
+/** Content, position of its fault, error text. */
 const MALFORMED: readonly (readonly [string, number, RegExp])[] = [
   ['', 0, /empty/],
   ['Hi {#Var#}', 3, /\{#var#\}: capitals count/],

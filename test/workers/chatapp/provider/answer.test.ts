@@ -11,7 +11,7 @@ function answered(status: number, body: object | string, retryAfterMs?: number):
   };
 }
 
-/** The Cloud API's error codes, from its documentation: what is done about each, and the code that we give it. */
+/** The documented error codes of the Cloud API, what is done about each, and our code for it. */
 const CODES: readonly (readonly [codes: readonly number[], kind: SendVerdict['kind'], code: string])[] = [
   [[0, 190], 'stop', 'provider_token_refused'],
   [[3, 10, 200, 299], 'stop', 'provider_permission_missing'],

@@ -5,7 +5,7 @@ import { judgeSend } from '../../../../workers/chatapp/provider/answer.ts';
 import { ProviderClient } from '../../../../workers/chatapp/provider/client.ts';
 import { graphError, json, openProvider, type ProviderServer } from '../provider-server.ts';
 
-/** The client must be connected by then, also on a busy machine: without a connection nothing would have been sent. */
+/** Enough for the client to connect on a busy machine: without a connection nothing would have been sent. */
 const ANSWER_MS = 6_000;
 const PAYLOAD = Buffer.from(JSON.stringify({ to: '919999999999', biz_opaque_callback_data: 'msg_1' }));
 

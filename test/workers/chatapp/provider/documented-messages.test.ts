@@ -5,7 +5,7 @@ import { sendPayload } from '../../../../workers/chatapp/provider/payload.ts';
 import { templatePayload } from '../../../../workers/chatapp/provider/template-request.ts';
 
 interface Sample {
-  /** The page of the Cloud API's documentation whose sample request this is, without its `to`; or what is in it, as v23 shows it. */
+  /** The documentation page with this sample (without `to`), or the content as v23 shows it. */
   readonly page: string;
   readonly content: ChatContent;
   readonly json: object;
@@ -14,7 +14,7 @@ interface Sample {
 const WAMID = 'wamid.HBgLMTY0NjcwNDM1OTUVAgASGBQzQTdCNTg5RjY1MEMyRjlGMjRGNgA=';
 const ANSWERED: Answered = { message: newId('msg'), upstreamId: WAMID };
 
-/** A list's sections are the same in a request of ours and in the provider's. */
+/** Our requests have a list's sections in the provider's form. */
 const SECTIONS = [
   {
     title: 'I want it ASAP!',

@@ -203,7 +203,6 @@ function page(number: number, entries: readonly unknown[]): Exchange {
   return answered({ data: entries, paging: { next: 'https://x', cursors: { after: String(number + 1) } } });
 }
 
-/** Reads the templates; `answer` gives one page after the other. */
 function readPages(answer: (page: number) => Exchange) {
   return readTemplates({ owner: ownerOf(account), clock, ask: (after) => Promise.resolve(answer(Number(after ?? 0))) });
 }

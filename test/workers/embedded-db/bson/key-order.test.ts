@@ -89,7 +89,7 @@ describe('embedded-db keys', () => {
         const other = key([y, z], descending);
         const inside = Buffer.compare(other, start) >= 0 && Buffer.compare(other, end) < 0;
 
-        // A descending string that goes on after a NUL also lies inside. It does no harm: queries check the document itself again.
+        // A descending string that goes on after a NUL lies inside too; queries check the document again.
         if (compare(x, y) === 0) expect(inside).to.equal(true);
         else if (!descending) expect(inside).to.equal(false);
       }),

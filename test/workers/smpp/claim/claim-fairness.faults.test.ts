@@ -81,12 +81,12 @@ describe('Claimer', () => {
       while (claimed.length < 300) claimed.push(...(await worker.claim(room(20))));
 
       const counts = accounts.map((account) => countBy(claimed, account));
-      // They may differ by a few: by one quota of an account.
+      // They may differ by one quota of an account.
       expect(Math.max(...counts) - Math.min(...counts), `${counts}`).to.be.at.most(20);
     });
   }
 
-  /** `used`: messages claimed before a read-ahead goes out of date. That cuts it off in the middle of an account's quota. */
+  /** `used`: messages claimed before the read-ahead expires, in the middle of an account's quota. */
   for (const [count, used] of [
     [2, 7],
     [2, 13],
@@ -135,7 +135,7 @@ describe('Claimer', () => {
     const claimOften = async (times: number): Promise<MessageDocument[]> => {
       const claimed: MessageDocument[] = [];
       for (let i = 0; i < times; i++) claimed.push(...(await worker.claim(room(40))));
-      world.clock.turn(51); // what was read ahead is out of date
+      world.clock.turn(51); // the read-ahead has expired
       return claimed;
     };
     await claimOften(4);

@@ -166,7 +166,7 @@ describe('Claimer', () => {
     const [a, b] = [world.claimer(undefined, 'a'), world.claimer(undefined, 'b')];
 
     const taken = await Promise.all(Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? a : b).claim(room(10))));
-    // An empty claim proves nothing: what it read may be out of date. One that saw all that waited and got it does.
+    // An empty claim proves nothing, because its read may be out of date; a claim that got all that waited does.
     do taken.push(await a.claim(room(10)));
     while (!a.claimer.tookAll);
 
@@ -213,7 +213,7 @@ describe('Claimer', () => {
   });
 });
 
-/** A connection that does something before or after each update of the queue. If `after` throws, the caller gets that as the answer. */
+/** Runs something before or after each update of the queue. If `after` throws, the caller gets that error. */
 function aroundClaims(db: Db, around: { before?(): Promise<unknown>; after?(): void }): Db {
   return new Proxy(db, {
     get(target, name) {

@@ -42,7 +42,7 @@ describe('smpp worker: a message that waited', () => {
     const { group = longAgo(), ...rest } = more;
     const ids = rest.template === undefined ? {} : { entityId: ENTITY };
     const message = { ...queuedMessage(account, group, makeDraft()), ...ids, ...rest };
-    // What was claimed before came back from a carrier.
+    // A version above 0: it was claimed before and came back from a carrier.
     await (message.v > 0 ? enqueueWritten : enqueue)(world.db, [message]);
     return message;
   }

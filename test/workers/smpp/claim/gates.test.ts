@@ -18,7 +18,7 @@ describe('Claimer at its gates', () => {
   });
 
   const GATES_MS = 2_000;
-  /** Claims again and again, for so long that read-aheads and lanes that were found empty are read again. */
+  /** Claims for long enough that read-aheads and empty lanes are read again. */
   async function claimAll(worker: TestClaimer, count: number): Promise<MessageDocument[]> {
     const claimed: MessageDocument[] = [];
     for (let round = 0; round < 10; round++) {

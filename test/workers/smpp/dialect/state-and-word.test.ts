@@ -12,7 +12,7 @@ const STANDARD_WORDS = [
 const WORDS = [
   ...new Set([...STANDARD_WORDS, ...Object.values(PROFILES).flatMap(({ words = {} }) => Object.keys(words))]),
 ];
-/** Numbers that are no state of SMPP 3.4 §5.2.28. */
+/** Not states of SMPP 3.4 §5.2.28. */
 const SILENT = [0, 9, 10, 48, 50, 99, 255];
 
 describe('message_state and the word of the text', () => {
@@ -62,7 +62,7 @@ describe('message_state and the word of the text', () => {
     [7, 'REJECTD', 'rejected'],
     [7, 'EXPIRED', 'expired'],
     [7, 'NULL', 'failed'],
-    // Nobody knows the end: more than that it is on its way, less than an end.
+    // The end is unknown: more than being on its way, less than an end.
     [1, 'NULL', 'hold'],
     [2, 'NULL', 'delivered'],
     // Neither is final.

@@ -14,9 +14,9 @@ describe('a session with an HTTP carrier', () => {
   let server: Server;
   let port: number;
   let session: WireSession<Request>;
-  /** Requests that wait for their answers. */
+  /** Requests waiting for their answers. */
   let open: Map<string, ServerResponse>;
-  /** What the session told of each request, and that it has closed. */
+  /** What the session reported of each request, and of its end. */
   let told: string[];
 
   beforeEach(async () => {
@@ -90,7 +90,6 @@ describe('a session with an HTTP carrier', () => {
     submit('a');
     await arrived('a');
 
-    // Nothing listens on this port.
     submit('b', 1);
     await eventually(() => !session.open, 'it ends');
     expect(told).to.deep.equal([]);

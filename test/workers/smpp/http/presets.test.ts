@@ -11,7 +11,7 @@ import { makeMessage } from '../../../support/make.ts';
 
 const CALLBACK = 'https://sms.example.com/carriers/callback/cbk_01m7znjn7hdb5pft3awkb6pgvz';
 
-/** A carrier as the preset and these settings make it. Throws what the form would refuse. */
+/** A carrier of the preset with these settings. Throws what the form would refuse. */
 function carrierOf(preset: string, settings: Readonly<Record<string, string>>): CarrierDocument {
   const problems = new FieldProblems();
   const chosen = readSettings(settings, problems, { preset });
@@ -94,7 +94,7 @@ const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 const infobip = (name: string, groupName: string) =>
   json({ messages: [{ messageId: '2250be2d4219', status: { groupName, name }, destination: '41793026727' }] });
 
-/** What the providers' documents show, and what every HTTP server may answer. */
+/** Answers from the providers' documents, and such as every HTTP server may give. */
 const ANSWERS: readonly (readonly [string, CarrierDocument, number, Buffer, object | undefined])[] = [
   [
     'taken',

@@ -139,7 +139,7 @@ describe('smpp worker: answers to STOP, START and HELP', () => {
     const [stopped] = await here.received(1);
     await noneDue(here);
 
-    // The worker counts it when the store has answered.
+    // Counted once the store has answered.
     const values = await eventually(async () => {
       const counted = await here.metrics.registry.getSingleMetric('harkara_smpp_opt_out_answers_total')?.get();
       return counted !== undefined && counted.values.length > 0 ? counted.values : undefined;

@@ -17,7 +17,7 @@ const VECTORS: readonly Vector[] = JSON.parse(
 
 const UDH = 0x40;
 
-/** Parts with a header each. `elements`: information elements before the reference, in hexadecimal. */
+/** Parts with headers. `elements`: information elements before the reference, in hexadecimal. */
 function inParts(contents: readonly Buffer[], dataCoding: number, elements = '', pack = false): MobileOriginated[] {
   return contents.map((content, i) => {
     const own = Buffer.from([0, 3, 77, contents.length, i + 1]);
@@ -28,7 +28,7 @@ function inParts(contents: readonly Buffer[], dataCoding: number, elements = '',
   });
 }
 
-/** Septets in octets, the lowest bits first, behind a header of so many octets. */
+/** Packs septets, lowest bits first, after a header of that many octets. */
 function packed(septets: Buffer, headerOctets: number): Buffer {
   const fill = (7 - ((headerOctets * 8) % 7)) % 7;
   const octets = Buffer.alloc(Math.ceil((fill + septets.length * 7) / 8));

@@ -133,7 +133,7 @@ describe('smpp worker: whose a message of a handset is', () => {
 
   it('a number that two countries write alike inside them is nobody’s until the carrier writes it whole', async () => {
     const here = await open();
-    // Real numbers such as +91 90000 00001 and +44 … do not share a national number, so two entries that do are made by hand.
+    // Made by hand, because real numbers of two countries do not share a national number.
     await here.db.collection('numbers').insertMany([
       { _id: '4490000001:' as never, number: '4490000001', keyword: '', account: here.account, national: '777777777' },
       { _id: '4990000001:' as never, number: '4990000001', keyword: '', account: here.account, national: '777777777' },

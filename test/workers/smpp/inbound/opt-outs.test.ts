@@ -17,7 +17,7 @@ describe('what follows from customers’ STOP and START', () => {
     account = await makeAccount(store.db, 0);
   });
 
-  /** Each call is like a new process, which remembers nothing. */
+  /** Each call is like a new process without memory. */
   const apply = (...messages: readonly Received[]): Promise<readonly Received[]> =>
     new InboundOptOuts({ db: store.db, clock: systemClock, withDueAnswers: new Set() }).apply(messages);
   const wrote = (body: string, seconds: number, more: Partial<Received> = {}): Received => ({

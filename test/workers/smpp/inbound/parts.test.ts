@@ -3,7 +3,7 @@ import { thisProcess } from '../../../../shared/platform/runtime/process-identit
 import { eventually } from '../../../support/eventually.ts';
 import { bodies, inboundWorldPerTest, NUMBER, PHONE } from './world.ts';
 
-/** Text for four parts in UCS-2, with characters that are split between two of them. */
+/** Text for four parts in UCS-2, with characters split between two of them. */
 const LONG = `x${'👍🏽'.repeat(60)}`;
 const QUICKLY = { partsMs: 5_000, refuseUnassigned: false, unassignedDays: 1 };
 

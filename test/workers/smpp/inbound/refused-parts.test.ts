@@ -19,7 +19,7 @@ import { silentLog } from '../../../support/silent-log.ts';
 import { NUMBER, PHONE } from './world.ts';
 
 const PARTS_MS = 600_000;
-/** A message with a refused part is given up so long after its time. */
+/** A message with a refused part is given up this long after its time. */
 const MORE_MS = 60_000;
 const INSERT = { command: 'insert', collection: 'inbound' } as const;
 
@@ -51,7 +51,6 @@ describe('smpp worker: a part that is refused while the store is away', () => {
 
   const texts = ['a'.repeat(153), 'b'.repeat(10)];
   const parts = phoneParts({ from: PHONE, to: NUMBER, text: texts.join(''), reference: 7 }).map(phoneMessage);
-  /** Sends part 1 or 2. Resolves to the status of the answer. */
   const send = (number: number): Promise<number> =>
     new Promise((answer) => {
       const part = parts[number - 1];

@@ -30,7 +30,7 @@ describe('Arrivals: a deliver_sm that is sent again, or a second one that is equ
   const CASES: readonly {
     readonly what: string;
     readonly known: Arrival;
-    /** The session on which the second deliver_sm comes; when left out, another one than that of `known`, and open. */
+    /** The second deliver_sm's session. Default: another open session than that of `known`. */
     readonly session?: DeliverSession;
     readonly sequence?: number;
     readonly atMs: number;
@@ -195,7 +195,7 @@ describe('smpp worker: messages of handsets that are sent again', () => {
     await eventually(() => inserting.met > 0, 'it is being stored');
 
     const stopped = here.worker.stop();
-    for (let i = 0; i < 10; i++) await here.kept(); // An unbind that waits for nothing would have left by then.
+    for (let i = 0; i < 10; i++) await here.kept(); // An unbind that did not wait would have been sent by then.
     stored.open();
     await stopped;
 

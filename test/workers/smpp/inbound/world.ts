@@ -12,11 +12,11 @@ export const NUMBER = '919000000001';
 
 /** A world whose account has a number, and phones that write to it. */
 export interface InboundWorld extends World {
-  /** Sends a text from a phone as deliver_sm. `order` may change the order of a long text's parts. */
+  /** Sends a phone's text as deliver_sm. `order` may reorder a long text's parts. */
   says(message: Partial<PhoneText>, order?: (parts: MobileOriginated[]) => MobileOriginated[]): void;
-  /** What the account has received, oldest first, once there are so many. */
+  /** Waits until the account has received `count` messages, oldest first. */
   received(count: number): Promise<InboundSmsDocument[]>;
-  /** How often the metric of received messages counted this result. */
+  /** The metric of received messages for this result. */
   counted(result: string): Promise<number>;
   /** The deliver_sm that the worker keeps. */
   kept(): Promise<InboundDocument[]>;
@@ -51,7 +51,6 @@ export function inboundWorldPerTest(): (options?: WorldOptions) => Promise<Inbou
   };
 }
 
-/** What was received, as texts. */
 export function bodies(messages: readonly InboundSmsDocument[]): string[] {
   return messages.map(({ inbound }) => inbound.body);
 }

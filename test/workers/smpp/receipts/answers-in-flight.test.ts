@@ -23,7 +23,7 @@ describe('receipts of answers that are not stored yet', () => {
     receipts = world.settler(site.store.db, answers);
   });
 
-  /** A receipt waits for the answer that is being stored as long as a busy machine needs, not only for the product's 250 ms. */
+  /** Lets a receipt wait as long as a busy machine needs for its answer, not only the product's 250 ms. */
   const answers: AnswersInFlight = {
     join: (...joined) => outcomes.join(...joined),
     settled: () => outcomes.settled(60_000),

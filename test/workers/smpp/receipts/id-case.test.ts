@@ -5,7 +5,6 @@ import { openCountingDb } from '../../../support/counting-db.ts';
 import { ReceiptWorld, receipt, SENDER, TO } from '../../../support/receipt-world.ts';
 import { use } from '../../../support/use.ts';
 
-/** The parts of a message whose segments got these ids. */
 function answered(...ids: readonly string[]): readonly Part[] {
   const read = submitAnswers({});
   const answers = ids.map((messageId) => ({ kind: 'answered' as const, ...read({ status: 0, messageId }) }));

@@ -5,7 +5,7 @@ import { shapeOf } from '../../../../workers/smpp/receipts/receipt-fields.ts';
 import { dialect } from '../../../support/dialect.ts';
 import { receiptDeliver } from '../../../support/receipt-deliver.ts';
 
-/** When the receipts of this file come. */
+/** When this file's receipts come. */
 const AT = new Date('2026-11-21T10:06:00Z');
 const DONE = '2026-11-21T10:05:00.000Z';
 
@@ -116,7 +116,7 @@ describe('parseReceipt: forms of the text', () => {
       'done date:2026-11-21'.repeat(3_200),
       Array.from({ length: 10_000 }, (_, i) => `k${i}:v`).join(' '),
     ];
-    // If the cost were quadratic, the test would run into its time limit.
+    // With quadratic cost the test would exceed its time limit.
     for (const text of hostile) {
       for (let i = 0; i < 20; i++) expect(shapeOf(parse(text)?.excerpt ?? text).length).to.be.below(400);
     }

@@ -9,13 +9,13 @@ import { INTERMEDIATE, receiptDeliver } from '../../../support/receipt-deliver.t
 
 const FOLDER = new URL('../../../fixtures/receipts/', import.meta.url);
 
-/** The first line of a fixture says where it is from, the rest is the receipt as it was sent. */
+/** A fixture's first line names its source, the rest is the receipt as sent. */
 function fixture(name: string): string {
   const file = readFileSync(new URL(`${name}.txt`, FOLDER), 'latin1');
   return file.slice(file.indexOf('\n') + 1);
 }
 
-/** When the receipts of this file come. */
+/** When this file's receipts come. */
 const AT = new Date('2026-11-21T10:06:00Z');
 
 function parse(text: string, more?: Partial<Deliver>, set?: Partial<ReceiptSettings>): ParsedReceipt | undefined {

@@ -80,7 +80,7 @@ describe('Receive', () => {
     });
   }
 
-  /** Takes a PDU as the worker would; gives the status of the answer. */
+  /** Takes a PDU as the worker would; returns the answer's status. */
   async function take(pdu: Deliver, set: Partial<ReceiptSettings> = {}, receive = receiver(set)): Promise<number> {
     const statuses: number[] = [];
     await receive.take(pdu, (status) => statuses.push(status), { session: { open: true, heardMs: 0 }, sequence: 1 });

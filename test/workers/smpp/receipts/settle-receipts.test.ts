@@ -49,7 +49,7 @@ describe('ReceiptSettler: receipts found by their ids', () => {
     const tell = (...ids: string[]) => Promise.allSettled(ids.map((id) => world.receipts.add(receipt(id))));
     world.eventsFailure = new Error('not the receipt’s own');
 
-    // It is in its message, and the intent sees to its event.
+    // Its message has it, and the intent takes care of its event.
     expect(await world.receipts.add(receipt('1'))).to.equal('matched');
     const refused = [...(await tell('2')), ...(await tell('2', '1'))];
 

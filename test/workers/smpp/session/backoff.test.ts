@@ -5,7 +5,6 @@ const FAILED: BindEnd = { kind: 'failed' };
 const refused = (status: number): BindEnd => ({ kind: 'refused', status });
 const worked = (boundMs: number): BindEnd => ({ kind: 'worked', boundMs });
 
-/** The wait after each of these ends of a bind, which come one after the other. */
 function waits(ends: readonly BindEnd[], random = 1): number[] {
   let streak: Streak = FRESH;
   return ends.map((end) => {

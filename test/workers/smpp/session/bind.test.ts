@@ -23,7 +23,7 @@ describe('smpp worker: a bind that is lost', () => {
   const clock = new ManualClock();
   let { log, lines } = keepLines();
   const states: BindState[] = [];
-  /** Whether the user has a session, by the state that it was told next. */
+  /** Whether the user has a session, by the state reported next. */
   const withSession = new Map<BindState, boolean>();
   let hasSession = false;
   beforeEach(() => {
@@ -130,7 +130,7 @@ describe('smpp worker: a bind that is lost', () => {
     let armed = false;
     const onState = (state: BindState): void => {
       states.push(state);
-      // The bind request asks the clock too, in the same turn of the event loop, so this begins in the next turn.
+      // The bind request asks the clock in the same turn of the event loop, so this begins in the next one.
       if (state === 'binding') setImmediate(() => (armed = true));
     };
     start({}, watched, { ...user, onState });

@@ -8,7 +8,7 @@ const settings = (changes: Partial<AddressSettings> = {}): AddressSettings => wi
 const told = (address: { ton: number; npi: number; digits: string } | undefined): string =>
   address === undefined ? 'none' : `${address.ton}/${address.npi} ${address.digits}`;
 
-/** A carrier's settings (docs/carriers.md) in which every kind of address has a form of its own. */
+/** Settings (docs/carriers.md) that give each kind of address its own form. */
 const EACH = settings({
   sourceName: form(5, 1),
   sourceShort: form(0, 1),
@@ -94,7 +94,7 @@ describe('rewriting', () => {
 const septets = (text: string): Buffer => Buffer.from(text, 'ascii');
 
 describe('packSeptets', () => {
-  // 3GPP TS 23.038 §6.1.2.1: the examples that the literature prints for "hello" and "hellohello".
+  // 3GPP TS 23.038 §6.1.2.1: the usual printed examples for "hello" and "hellohello".
   for (const [text, hex] of [
     ['hello', 'e8329bfd06'],
     ['hellohello', 'e8329bfd4697d9ec37'],

@@ -80,7 +80,7 @@ describe('BindSubmitter', () => {
   });
 
   describe('while its carrier answers', () => {
-    /** A window of 10 that is full, and 400 answers in the last second. */
+    /** A full window of 10, and 400 answers in the last second. */
     function busy() {
       const opened = open(10);
       for (let i = 0; i < 400; i++) {

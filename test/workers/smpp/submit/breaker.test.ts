@@ -7,7 +7,6 @@ describe('Breaker', () => {
     for (let i = 0; i < count; i++) breaker.answered(answer);
   };
 
-  /** A breaker that is open, after 20 refusals. */
   function open(): Breaker {
     const breaker = new Breaker(clock);
     tell(breaker, 20, 'refused');

@@ -1,10 +1,10 @@
 import { CarrierRate } from '../../../../workers/smpp/submit/carrier-rate.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
-/** A carrier's limit: whether it takes a segment that comes now. */
+/** A carrier's limit: whether it accepts a segment now. */
 type Limit = (nowMs: number) => boolean;
 
-/** Counts per second. A second begins with the first submit after the last second ended. Refused submits count too. */
+/** Counts per second. A second begins with the first submit after the last one ended. Refused submits count too. */
 function bySecond(perSecond: (nowMs: number) => number): Limit {
   let began = -Infinity;
   let count = 0;
@@ -15,7 +15,6 @@ function bySecond(perSecond: (nowMs: number) => number): Limit {
   };
 }
 
-/** A token bucket, written for this test. */
 function bucket(perSecond: number, burst: number): Limit {
   let tokens = burst;
   let at = 0;
@@ -28,7 +27,7 @@ function bucket(perSecond: number, burst: number): Limit {
   };
 }
 
-/** Takes at most so many in any period of one second. */
+/** Accepts at most that many in any period of one second. */
 function sliding(perSecond: number): Limit {
   const taken: number[] = [];
   return (nowMs) => {
@@ -39,7 +38,7 @@ function sliding(perSecond: number): Limit {
   };
 }
 
-/** Takes everything but the segments that come at these times, as for a recipient whose queue is full. */
+/** Accepts all segments except those at these times, as for a recipient whose queue is full. */
 function allBut(...refusedMs: readonly number[]): Limit {
   const left = [...refusedMs];
   return (nowMs) => {
@@ -56,8 +55,8 @@ interface Run {
 }
 
 /**
- * Plays, millisecond by millisecond, a sender that has more (always, unless `wants` is given) and a window, and a carrier that
- * answers after `rttMs`.
+ * Simulates, millisecond by millisecond, a sender with a window and (unless `wants` says otherwise) constant demand,
+ * and a carrier that answers after `rttMs`.
  */
 function simulate(
   limit: Limit,
@@ -140,7 +139,7 @@ describe('CarrierRate', () => {
   });
 
   it('what was learned from a few refusals at little traffic is no limit for a campaign some minutes later', () => {
-    // Five a second for a minute, nothing for another one, then as much as the carrier takes (2,500 a second).
+    // Five a second for a minute, nothing for another one, then as much as the carrier accepts (2,500 a second).
     const wants = (ms: number): boolean => (ms < 60_000 ? ms % 200 === 0 : ms >= 120_000);
     const limit = allBut(10_000, 11_500, 13_500);
 

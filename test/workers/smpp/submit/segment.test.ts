@@ -14,7 +14,7 @@ interface Vector {
 }
 
 const vectors = JSON.parse(readFileSync(new URL('../../../fixtures/segments.json', import.meta.url), 'utf8')) as {
-  readonly cases: readonly Vector[]; // the shape that the file's own "about" describes
+  readonly cases: readonly Vector[]; // described by the file's own "about"
 };
 
 const GSM_CHARACTERS = [...'@£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ \n!"#¤%&\'()*+,-./09:;<=>?¡AZÄÖÑÜ§¿azäöñüà^{}\\[~]|€\f'];
@@ -85,7 +85,7 @@ describe('segmentText', () => {
     );
   });
 
-  // That package keeps grapheme clusters whole, which no carrier or handset does, so it may need more segments but never fewer.
+  // Unlike carriers and handsets it keeps grapheme clusters whole, so it may need more segments but never fewer.
   it('never needs more segments than sms-segments-calculator', () => {
     fc.assert(
       fc.property(indicAndEmoji, (text) => {

@@ -1,7 +1,6 @@
 import { findCtas } from '../../../../../gateway/endpoints/sms/ctas/check.ts';
 import { readCta } from '../../../../../shared/carriers/cta.ts';
 
-/** Which of the links and numbers of a text are covered by what is registered. */
 function missing(text: string, ...registered: readonly string[]): readonly string[] {
   const values = registered.map((one) => {
     const read = readCta(one, 'IN');
@@ -17,7 +16,7 @@ const PHONE91 = 'kb.phone91.com/293020/cta-whitelisting-faqs';
 const MSGCLUB = 'msgclub.net/learn/?p=726';
 const ZOHO = 'help.zoho.com: How to whitelist URLs and phone numbers in the DLT portal';
 
-/** What, with the public guide it is from where there is one; a text; what is registered; what is missing. */
+/** Name with the public guide's source, text, registered ones, missing ones. */
 const CASES: readonly (readonly [
   what: string,
   text: string,

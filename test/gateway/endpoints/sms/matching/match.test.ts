@@ -15,7 +15,7 @@ import {
 
 const x = (count: number) => 'x'.repeat(count);
 
-/** The template's content, a text, the values of its slots (undefined: no match). */
+/** Template, text, the slots' values (undefined: no match). */
 const CASES: readonly (readonly [string, string, readonly string[] | undefined])[] = [
   ['Your OTP is {#var#}.', 'Your OTP is 123456.', ['123456']],
   ['Your OTP is {#var#}.', 'Your OTP is .', ['']],
@@ -36,12 +36,12 @@ const CASES: readonly (readonly [string, string, readonly string[] | undefined])
   ['a{#var#}b', `a${x(31)}b`, undefined],
   ['a{#var#}', `a${x(30)}`, [x(30)]],
   ['a{#var#}', `a${x(31)}`, undefined],
-  // Adjacent slots take together what both may take.
+  // Adjacent slots share their limits.
   ['a{#var#}{#var#}b', `a${x(31)}b`, ['x', x(30)]],
   ['a{#var#}{#var#}b', `a${x(60)}b`, [x(30), x(30)]],
   ['a{#var#}{#var#}b', `a${x(61)}b`, undefined],
   ['{#numeric#}{#alphanumeric#}', '12ab', ['1', '2ab']],
-  // The literal also occurs in a value: the first place where it is found is the wrong one.
+  // The literal also occurs in a value, so its first occurrence is the wrong one.
   ['{#var#}-{#var#}', `a-b-${x(30)}`, ['a-b', x(30)]],
   ['{#var#} of {#var#}', 'King of Kings of Persia', ['King', 'Kings of Persia']],
   ['{#var#}ab{#var#}ab', 'ababab', ['', 'ab']],
@@ -136,7 +136,7 @@ describe('templates/match', () => {
     expect(matchTemplate(index, 'Dear Asha, code 17: ok, ends 4 now.')).to.equal(undefined);
   });
 
-  /** Template, text, whether it matches. A backtracking matcher would try every way to divide these runs of one letter. */
+  /** Template, text, whether it matches. Backtracking would try every division of these runs of one letter. */
   const HOSTILE: readonly (readonly [string, string, boolean])[] = [
     ['{#var#}a'.repeat(50), 'a'.repeat(1_530), true],
     [`${'{#var#}a'.repeat(50)}b`, 'a'.repeat(1_530), false],
@@ -231,7 +231,7 @@ function fill(template: IndexedTemplate, values: readonly string[]): string {
   return template.pattern.parts.map((part) => (part.kind === 'literal' ? part.text : values[part.index])).join('');
 }
 
-/** Limits so short that the reference matcher, which tries every length, comes to an end. */
+/** Short, because the reference matcher tries every length. */
 const SMALL: Limits = { var: 3, numeric: 3, alphanumeric: 4, url: 7, cbn: 6, email: 7 };
 
 /** Few letters, so that literals and values look alike. */

@@ -13,7 +13,7 @@ const nothing = indexTemplates([]);
 const explain = (content: string, text: string): Mismatch =>
   explainMismatch(indexTemplates([templateOf(content, ID)]), text);
 
-/** The template's content, a text, what the mismatch must say. */
+/** Template, text, the expected mismatch. */
 const CASES: readonly (readonly [string, string, Partial<Mismatch>])[] = [
   ['Your OTP is {#var#}. Bye', 'Your OTP was 12. Bye', { at: 9, expected: 'is ', found: 'was 12. Bye' }],
   ['Your OTP is {#var#}. Bye', 'Your OTP is 12. Byebye', { at: 19, expected: '', found: 'bye' }],
@@ -28,7 +28,7 @@ const CASES: readonly (readonly [string, string, Partial<Mismatch>])[] = [
   ],
   ['🎉 Hi {#var#} it is very very late', '🎉 Hi you it is very, very late', { at: 20, found: ', very late' }],
   ['Hello {#var#}', 'Hullo you', { at: 1, found: 'ullo you' }],
-  // Of these emoji only the second half differs.
+  // These emoji differ in their second half only.
   ['Hi {#var#} 😀 bye', 'Hi you 😁 bye', { at: 7, expected: '😀 bye', found: '😁 bye' }],
 ];
 

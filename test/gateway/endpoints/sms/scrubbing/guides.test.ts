@@ -10,7 +10,7 @@ import { DEFAULT_PROMOTIONAL_HOURS } from '../../../../../shared/messages/docume
 import { parseContent } from '../../../../../shared/templates/sms/pattern.ts';
 import type { TemplateCategory } from '../../../../../shared/templates/sms/template.ts';
 
-/** What public guides say of refusals, and what we make of it. Each case names its guide. */
+/** What public guides say about refusals, and our reading of it. Each case names its guide. */
 const EXOTEL = 'support.exotel.com 3000120944';
 const HUB = 'smsgatewayhub.freshdesk.com 3000129776';
 const ADWINGS = 'adwingsdigital.com/dlt-sms-error-codes';
@@ -25,7 +25,7 @@ const FYNO = 'docs.fyno.io/docs/dlt-sms-templates';
 const MANDATE = 'themandate.digital/?p=29323';
 const PHONE91 = 'kb.phone91.com/293020/cta-whitelisting-faqs';
 
-/** A code of a list, with what the list calls it, and what people are told. */
+/** A code with its name in a list, and what people are told. */
 const CODES: readonly (readonly [source: string, code: string, name: string, told: RegExp])[] = [
   [AUTHKEY, '195', 'Expected TLV missing', /required parameter is missing/],
   [EXOTEL, '600', 'ENTITY_NOT_FOUND', /business \(PE\) is not registered/],
@@ -84,7 +84,7 @@ const good: ScrubFacts = {
 };
 const promo: ScrubFacts = { ...good, sender: '600123', route: 'promotional', template: template('promotional') };
 
-/** What is to be expected: a code, with a question mark where operators alone know. */
+/** Expected codes; a question mark where only operators know. */
 const EXPECTED: readonly (readonly [source: string, what: string, facts: ScrubFacts, codes: readonly string[]])[] = [
   [FYNO, 'service implicit needs no consent, at any hour', good, []],
   [MERITTO, 'a header of 6 letters for service messages', { ...good, sender: 'ACMEBK' }, []],
@@ -149,7 +149,6 @@ const EXPECTED: readonly (readonly [source: string, what: string, facts: ScrubFa
   [PHONE91, 'a CTA that is not whitelisted', { ...good, missing: ['The link "x.in" is not registered.'] }, ['642']],
 ];
 
-/** A text of a new template. */
 const TEMPLATES: readonly (readonly [
   source: string,
   text: string,
