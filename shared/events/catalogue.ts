@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
-import { CHANNEL_NAMES, channelOf } from '../messages/channels/channels.ts';
+import { channelOf } from '../messages/channels/channels.ts';
 import type { AnyMessage } from '../messages/document/any-message.ts';
-import type { ChannelName, HistoryEntry, RawReceipt, ReceiptTlvs } from '../messages/document/message.ts';
+import { CHANNEL_NAMES, type ChannelName } from '../messages/document/channel.ts';
+import type { HistoryEntry, RawReceipt, ReceiptTlvs } from '../messages/document/message.ts';
 import type { VerificationDocument, VerificationOutcome } from '../messages/document/verification.ts';
 import { ACCOUNT_ROLES, OPERATOR_ROLES } from '../people/users/user.ts';
 import type { Told } from '../platform/runtime/act.ts';
@@ -25,8 +26,8 @@ export interface StateChange {
 }
 
 /** What a webhook is for: the messages of a channel, or what happens to the account itself. */
-export const EVENT_CHANNELS = ['sms', 'chatapp', 'account'] as const satisfies readonly (ChannelName | 'account')[];
-export type EventChannel = (typeof EVENT_CHANNELS)[number];
+export const EVENT_CHANNELS: readonly EventChannel[] = [...CHANNEL_NAMES, 'account'];
+export type EventChannel = ChannelName | 'account';
 
 interface EventKind {
   readonly channels: readonly EventChannel[];
@@ -45,7 +46,7 @@ interface MessageEventKind extends EventKind {
   body(event: string, change: StateChange, customer?: object): object;
 }
 
-const ALL = ['sms', 'chatapp'] as const satisfies readonly ChannelName[];
+const ALL = CHANNEL_NAMES;
 
 function wordMembers(word: string) {
   return {

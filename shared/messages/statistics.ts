@@ -1,6 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import type { AccountId, ConversationId, MessageId } from '../platform/runtime/ids.ts';
-import type { ChannelName, Route } from './document/message.ts';
+import type { ChannelName } from './document/channel.ts';
+import type { Route } from './document/message.ts';
 import type { STATES } from './document/status.ts';
 
 export type ShownState = (typeof STATES)[keyof typeof STATES]['shown'];

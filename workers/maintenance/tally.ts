@@ -1,5 +1,6 @@
 import { countryOf } from '../../shared/carriers/routing/country.ts';
-import { CHANNEL_NAMES, CHAT_OPERATOR } from '../../shared/messages/channels/channels.ts';
+import { CHAT_OPERATOR } from '../../shared/messages/channels/channels.ts';
+import { CHANNEL_NAMES, type ChannelName, isCarried } from '../../shared/messages/document/channel.ts';
 import { type ChatMessageDocument, type FallbackEnd, isBilled } from '../../shared/messages/document/chat-message.ts';
 import type { MessageDocument, StoredMessage } from '../../shared/messages/document/message.ts';
 import { STATES } from '../../shared/messages/document/status.ts';
@@ -94,7 +95,7 @@ function kindOf(message: Counted, names: ReadonlyMap<string, string>): Kind {
   const { _id, channel, to, operator, claim, from, sender = from, route, routed, template, content, pricing } = message;
   const half = idTime(_id).getTime() % HOUR_MS < HOUR_MS / 2 ? 0 : 1;
   // A carrier's own name is no network: it is in `carrier`.
-  const carrier = channel === 'sms' ? claim?.carrier : undefined;
+  const carrier = isCarried(channel) ? claim?.carrier : undefined;
   const isNetwork = operator !== undefined && (carrier === undefined || operator !== names.get(carrier));
   return {
     ...{ half, channel, sender, route, carrier, template: template ?? content?.name, rule: routed?.route },
@@ -104,8 +105,8 @@ function kindOf(message: Counted, names: ReadonlyMap<string, string>): Kind {
 
 function paidFor(message: Counted, isRefunded: ReadonlySet<string | undefined>, values: CreditValues): Paid {
   const { account, channel, opened, conversation } = message;
-  const credits = channel === 'sms' ? creditsOf(message) : (opened?.credits ?? 0);
-  const isBack = channel === 'sms' ? isRefundable(message) : isRefunded.has(conversation);
+  const credits = isCarried(channel) ? creditsOf(message) : (opened?.credits ?? 0);
+  const isBack = isCarried(channel) ? isRefundable(message) : isRefunded.has(conversation);
   const value = opened === undefined || isBack ? undefined : values.get(account);
   const sale = value && { currency: value.currency, millionths: value.millionths * credits };
   return { credits, refunded: isBack ? credits : 0, ...(sale && { sale }) };
@@ -129,7 +130,9 @@ interface Operator {
 export class Tally {
   readonly #counter: Counter;
   readonly #traffic: Traffic;
-  readonly #states = { sms: new Map<ShownState, number>(), chatapp: new Map<ShownState, number>() };
+  readonly #states: ReadonlyMap<ChannelName, Map<ShownState, number>> = new Map(
+    CHANNEL_NAMES.map((name) => [name, new Map()]),
+  );
   /** By channel and name: a carrier of SMS may be named like the chat-app channel. */
   readonly #operators = new Map<string, Operator>();
   readonly #errors = new Map<string, number>();
@@ -146,19 +149,19 @@ export class Tally {
 
   add({ message, kind, paid }: Sorted): void {
     const { channel, state, errorCode } = message;
-    increase(this.#states[channel], STATES[state].shown);
+    this.#increase(channel, STATES[state].shown, 1);
     if (message.direction === 'in') return;
     this.#credits += paid.credits - paid.refunded;
     if (message.opened !== undefined && paid.refunded === 0) this.#conversations++;
     this.#traffic.add(message, kind, paid);
     if (errorCode !== undefined && STATES[state].final) increase(this.#errors, errorCode);
-    const name = message.operator ?? (channel === 'chatapp' ? CHAT_OPERATOR : this.#carrierOf(message));
+    const name = message.operator ?? (isCarried(channel) ? this.#carrierOf(message) : CHAT_OPERATOR);
     if (name !== undefined && STATES[state].final) this.#end(message, name);
   }
 
   join(account: AccountId, own: Tally): void {
     for (const channel of CHANNEL_NAMES) {
-      for (const [state, count] of own.#states[channel]) increase(this.#states[channel], state, count);
+      for (const [state, count] of own.#states.get(channel) ?? []) this.#increase(channel, state, count);
     }
     for (const [code, count] of own.#errors) increase(this.#errors, code, count);
     for (const [key, { name, channel, ended, delivered, within }] of own.#operators) {
@@ -176,12 +179,11 @@ export class Tally {
   }
 
   document(hour: HourName, countedAt: Date, expiresAt: Date): HourDocument {
-    const { sms, chatapp } = this.#states;
     return {
       _id: `${this.#counter}:${hour}`,
       account: this.#counter,
       countedAt,
-      states: { sms: Object.fromEntries(sms), chatapp: Object.fromEntries(chatapp) },
+      states: Object.fromEntries([...this.#states].map(([name, counts]) => [name, Object.fromEntries(counts)])),
       credits: this.#credits,
       conversations: this.#conversations,
       operators: [...this.#operators.values()]
@@ -191,6 +193,11 @@ export class Tally {
       traffic: this.#traffic.rows(),
       expiresAt,
     };
+  }
+
+  #increase(channel: ChannelName, state: ShownState, count: number): void {
+    const counts = this.#states.get(channel);
+    if (counts !== undefined) increase(counts, state, count);
   }
 
   #carrierOf({ claim }: Counted): string | undefined {

@@ -2,6 +2,7 @@ import { errorRule } from '../../shared/carriers/providers/graph-error.ts';
 import { chatMessageKey } from '../../shared/carriers/providers/provider.ts';
 import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
 import { type Change, entryAt } from '../../shared/messages/document/change.ts';
+import { isCarried } from '../../shared/messages/document/channel.ts';
 import { hasEnded } from '../../shared/messages/document/copies.ts';
 import type { FinalState, Part } from '../../shared/messages/document/message.ts';
 import { sentWith } from '../../shared/messages/settlement/decide-outcome.ts';
@@ -87,7 +88,7 @@ const LATE_MS = 10_000;
 /** The next change of a test message whose `due` has come. Undefined: the rules of all messages apply. Pure. */
 export function decideTest(message: AnyMessage, now: Date): Change | undefined {
   if ('inbound' in message) return received(message, now);
-  const outcome = BY_ENDING[message.channel].get(message.to.slice(-3));
+  const outcome = BY_ENDING[isCarried(message.channel) ? 'sms' : 'chatapp'].get(message.to.slice(-3));
   const { state, history, parts = [] } = message;
   const { reports = usual(message), pauses = 1 } = outcome ?? {};
   const later = (ms: number) => ({ due: new Date(now.getTime() + ms) });
@@ -113,7 +114,7 @@ export function decideTest(message: AnyMessage, now: Date): Change | undefined {
   }
   const { code, reason } = next;
   // A message that a chat-app provider took and then failed costs nothing.
-  const after = message.channel === 'sms' ? next.state : 'refused';
+  const after = isCarried(message.channel) ? next.state : 'refused';
   return {
     state: next.state,
     set: { ...due, errorCode: code, errorReason: reason, parts: ended(parts, after, code) },
@@ -133,7 +134,7 @@ export function decideTest(message: AnyMessage, now: Date): Change | undefined {
 
 /** A reaction has no reports. */
 function usual(message: AnyMessage): readonly Reported[] {
-  if (message.channel === 'sms') return ['delivered'];
+  if (isCarried(message.channel)) return ['delivered'];
   return 'content' in message && message.content.kind === 'reaction' ? [] : ['delivered', 'read'];
 }
 

@@ -3,6 +3,7 @@ import { connect } from 'node:tls';
 import type { Db } from 'mongodb';
 import type { Fates, TrafficSeen } from '../../shared/conditions/carriers.ts';
 import type { Installation, StoreSeen } from '../../shared/conditions/installation.ts';
+import { isCarried } from '../../shared/messages/document/channel.ts';
 import { ALL, HOUR_MS, readTraffic, type TrafficRow } from '../../shared/messages/statistics.ts';
 import type { ProcessDocument, ReportedMetric } from '../../shared/platform/processes/report.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
@@ -238,7 +239,7 @@ export class WatchedTraffic {
     const sums = new Map<string, Fates>();
     for await (const { traffic } of readTraffic(this.#db, ALL, from, to)) {
       for (const row of traffic) {
-        if (row.channel !== 'sms') continue;
+        if (!isCarried(row.channel)) continue;
         for (const key of keysOf(row)) sums.set(key, plus(sums.get(key) ?? NONE, row));
       }
     }

@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
-import type { ChannelName, MessageState } from '../../../shared/messages/document/message.ts';
+import type { ChannelName } from '../../../shared/messages/document/channel.ts';
+import type { MessageState } from '../../../shared/messages/document/message.ts';
 import type { Covers } from '../../../shared/money/accounts/account.ts';
 import { RARE_STATES, type RareState } from '../../../shared/platform/mongo/indexes.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';

@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import { completedNumber } from '../../../shared/carriers/numbers/number.ts';
-import { CHANNEL_NAMES, channelOf } from '../../../shared/messages/channels/channels.ts';
+import { channelOf } from '../../../shared/messages/channels/channels.ts';
+import { CHANNEL_NAMES } from '../../../shared/messages/document/channel.ts';
 import type { MessageState } from '../../../shared/messages/document/message.ts';
 import { customerProblem, isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
 import { STATES, shownState } from '../../../shared/messages/document/status.ts';

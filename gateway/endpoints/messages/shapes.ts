@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MESSAGE_EVENT_NAMES, stateOf } from '../../../shared/events/catalogue.ts';
-import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
+import { CHANNEL_NAMES } from '../../../shared/messages/document/channel.ts';
 import { ROUTES } from '../../../shared/messages/document/routing.ts';
 import { STATES } from '../../../shared/messages/document/status.ts';
 import { Customer, FALLBACK_BECAUSE, OTHER_TLVS } from '../../api/event-shapes.ts';

@@ -1,6 +1,7 @@
 import { chatMessageKey } from '../../../shared/carriers/providers/provider.ts';
 import { CHAT_OPERATOR } from '../../../shared/messages/channels/channels.ts';
 import type { InboundSmsDocument } from '../../../shared/messages/document/any-message.ts';
+import type { ChannelName } from '../../../shared/messages/document/channel.ts';
 import {
   type Answered,
   type ChatContent,
@@ -11,7 +12,7 @@ import {
   type InboundContent,
   type InboundMessageDocument,
 } from '../../../shared/messages/document/chat-message.ts';
-import type { ChannelName, MessageDocument, Part, StoredMessage } from '../../../shared/messages/document/message.ts';
+import type { MessageDocument, Part, StoredMessage } from '../../../shared/messages/document/message.ts';
 import { pathOf } from '../../../shared/messages/document/routing.ts';
 import type { ChangeId } from '../../../shared/money/accounts/account.ts';
 import { creditsOf } from '../../../shared/money/accounts/prices.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
+import { CHANNEL_NAMES } from '../../../shared/messages/document/channel.ts';
 import { ROUTES } from '../../../shared/messages/document/routing.ts';
 import {
   type Day,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
+import { CHANNEL_NAMES } from '../../../shared/messages/document/channel.ts';
 import { daysOf } from '../../../shared/messages/report.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { findAccount } from '../../../shared/money/accounts/store.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
+import { CHANNEL_NAMES } from '../../../shared/messages/document/channel.ts';
 import {
   countedFrom,
   HOUR_MS,

@@ -1,4 +1,5 @@
 import { isSenderForm, SENDER_FORM } from '../../../shared/carriers/sender.ts';
+import { type ChannelName, isCarried } from '../../../shared/messages/document/channel.ts';
 import {
   CUSTOMER_FORM,
   customerProblem,
@@ -26,9 +27,9 @@ const CUSTOMER = {
   pattern: CUSTOMER_FORM.source,
 };
 
-/** Account settings and channel can demand more than the form of a number: docs/decisions/0007. */
-export function recipient(channel: 'sms' | 'chatapp'): Kind<string> {
-  const [schema, problemOf] = channel === 'sms' ? [NUMBER, recipientProblem] : [CUSTOMER, customerProblem];
+/** A recipient. Account settings and channel can demand more than the form of a number: docs/decisions/0007. */
+export function recipient(channel: ChannelName): Kind<string> {
+  const [schema, problemOf] = isCarried(channel) ? [NUMBER, recipientProblem] : [CUSTOMER, customerProblem];
   return string(schema, (to, { account }) => {
     const form = problemOf(to);
     if (form !== undefined) return new Fault('invalid_phone', form);

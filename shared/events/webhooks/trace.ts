@@ -1,3 +1,4 @@
+import { isCarried } from '../../messages/document/channel.ts';
 import { idTime, type MessageId } from '../../platform/runtime/ids.ts';
 import { contextOf, type Span, type SpanContext } from '../../platform/runtime/tracer.ts';
 import type { StateChange } from '../catalogue.ts';
@@ -91,7 +92,7 @@ interface Submit {
 function submitsOf({ attempts = [], claim, channel }: StateChange['message']): readonly Submit[] {
   const refused = attempts.filter(({ at }) => claim === undefined || at < claim.at);
   // On the chat-app channel the holder of a claim is a lease of ours, no carrier.
-  const last = claim && { at: claim.at, ...(channel === 'sms' && { carrier: claim.carrier }) };
+  const last = claim && { at: claim.at, ...(isCarried(channel) && { carrier: claim.carrier }) };
   return last === undefined ? refused : [...refused, last];
 }
 

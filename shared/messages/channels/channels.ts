@@ -4,8 +4,9 @@ import { type Customer, customerOf, readPersons } from '../../money/conversation
 import { refundMessages } from '../../money/ledger/change.ts';
 import type { AccountId, MessageId } from '../../platform/runtime/ids.ts';
 import type { AnyMessage, InboundSmsDocument } from '../document/any-message.ts';
+import { CHANNEL_NAMES, type ChannelName } from '../document/channel.ts';
 import type { ChatMessageDocument, InboundMessageDocument } from '../document/chat-message.ts';
-import type { ChannelName, MessageDocument } from '../document/message.ts';
+import type { MessageDocument } from '../document/message.ts';
 import { ERASED } from '../document/recipient.ts';
 
 /** One name for all: the account's provider delivers everything. */
@@ -60,8 +61,6 @@ const sms: Channel<MessageDocument | InboundSmsDocument> = {
 
 /** In the order of lists. */
 const CHANNELS = { sms, chatapp } as const satisfies Readonly<Record<ChannelName, object>>;
-
-export const CHANNEL_NAMES = Object.keys(CHANNELS) as readonly ChannelName[]; // the registry's own keys
 
 export function channelOf({ channel }: Pick<AnyMessage, 'channel'>): Channel<AnyMessage> {
   return CHANNELS[channel];

@@ -1,7 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { AccountId, MessageId, VerificationCheckId, VerificationId } from '../../platform/runtime/ids.ts';
 import type { ChatMessageDocument, FallbackEnd } from './chat-message.ts';
-import type { ChannelName } from './message.ts';
 
 export type VerificationOutcome = 'approved' | 'failed' | 'expired';
 
@@ -14,7 +13,8 @@ export interface VerificationDocument {
   readonly account: AccountId;
   /** Digits, country code first. */
   readonly to: string;
-  readonly channel: ChannelName;
+  /** Where the code went first. */
+  readonly channel: 'sms' | 'chatapp';
   /** The message with the code. Its id derives from this one's. */
   readonly message: MessageId;
   /** A keyed hash (`SecretBox.hash`). Removed when the code can be used no more. */

@@ -8,6 +8,7 @@ import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import type { MessageId } from '../../platform/runtime/ids.ts';
 import { refundByChannel } from '../channels/channels.ts';
 import type { AnyMessage } from '../document/any-message.ts';
+import { isCarried } from '../document/channel.ts';
 import type { HistoryEntry, MessageDocument } from '../document/message.ts';
 import { requeue } from '../queue/queue-store.ts';
 
@@ -258,5 +259,5 @@ async function followUp(
 }
 
 function waitsAgain(message: AnyMessage): message is MessageDocument {
-  return message.channel === 'sms' && message.state === 'queued';
+  return isCarried(message.channel) && message.state === 'queued';
 }

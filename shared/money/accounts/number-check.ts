@@ -5,6 +5,7 @@ import {
   parsePhoneNumberFromString,
   validatePhoneNumberLength,
 } from 'libphonenumber-js/max';
+import { type ChannelName, isCarried } from '../../messages/document/channel.ts';
 import type { AccountDocument } from './account.ts';
 
 /**
@@ -25,22 +26,22 @@ export interface NumberProblem {
 export function numberProblem(
   to: string,
   { numberCheck, ...rules }: NumberRules,
-  channel: 'sms' | 'chatapp' = 'sms',
+  channel: ChannelName = 'sms',
 ): NumberProblem | undefined {
   if (numberCheck === undefined) return undefined;
   // Until 2020 Mexican mobile numbers had a 1 after the country code. WhatsApp ids still have it.
-  const number = parse(channel === 'chatapp' ? to.replace(/^521(?=\d{10}$)/, '52') : to);
-  const known = channel === 'chatapp' ? number?.isPossible() : number?.isValid();
+  const number = parse(!isCarried(channel) ? to.replace(/^521(?=\d{10}$)/, '52') : to);
+  const known = !isCarried(channel) ? number?.isPossible() : number?.isValid();
   if (number === undefined || known !== true) return homeProblem(to, homeOf(rules)) ?? unknownNumber(to, number);
   const international = number.number.slice(1);
-  if (channel === 'sms' && international !== to) {
+  if (isCarried(channel) && international !== to) {
     // The library has removed the trunk prefix: the 0 (or 8, or 1) that is dialled before a number inside its country.
     return {
       code: 'unknown_number',
       detail: `Write ${international}, without the prefix for calls inside the country.`,
     };
   }
-  if (channel === 'sms' && numberCheck === 'mobile' && !mayBeMobile(number)) {
+  if (isCarried(channel) && numberCheck === 'mobile' && !mayBeMobile(number)) {
     return { code: 'not_mobile', detail: 'It is not a mobile number, and the account sends to mobile numbers only.' };
   }
   return undefined;

@@ -1,6 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { CHANNEL_NAMES } from '../../messages/channels/channels.ts';
-import type { ChannelName } from '../../messages/document/message.ts';
+import { CHANNEL_NAMES, type ChannelName } from '../../messages/document/channel.ts';
 import { beginOf, type Day, dayAfter, daysOf, readReport } from '../../messages/report.ts';
 import type { Config } from '../../platform/config/settings.ts';
 import { isDuplicateKey } from '../../platform/mongo/errors.ts';

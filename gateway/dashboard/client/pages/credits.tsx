@@ -6,6 +6,7 @@ import { lookQuery, put, queryText } from '../api/http.ts';
 import { useLive } from '../api/live.ts';
 import { useLoad, usePages } from '../api/load.ts';
 import { may, session } from '../api/session.ts';
+import { CHANNEL_WORDS } from '../parts/channel.ts';
 import { Field } from '../parts/field.tsx';
 import { FormDialog, useDialog } from '../parts/form.tsx';
 import { type Column, FilterBar, FilterSelect, FilterTime, PagedTable, Table, useUrlFilter } from '../parts/list.tsx';
@@ -158,7 +159,7 @@ export function PricesTable({ prices }: { readonly prices: Prices['prices'] }) {
 
 const PRICE_COLUMNS: readonly Column<Price & { readonly place: number }>[] = [
   { head: 'No.', kind: 'number', cell: ({ place }) => place },
-  { head: 'Channel', cell: ({ channel }) => (channel === 'sms' ? 'SMS' : 'Chat-app') },
+  { head: 'Channel', cell: ({ channel }) => CHANNEL_WORDS[channel] },
   { head: 'Country', cell: ({ country }) => country ?? 'all' },
   { head: 'Only', cell: ({ route, started_by: by }) => route ?? (by && `started by ${by}`) ?? '–' },
   { head: 'Credits', kind: 'number', cell: ({ credits }) => number(credits) },

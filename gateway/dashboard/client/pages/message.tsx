@@ -5,6 +5,7 @@ import { create } from '../api/http.ts';
 import { useLive } from '../api/live.ts';
 import { type Loaded, useLoad, useReadAgain } from '../api/load.ts';
 import { may } from '../api/session.ts';
+import { CHANNEL_WORDS } from '../parts/channel.ts';
 import { calledOf } from '../parts/chat.ts';
 import { Confirm, useDialog } from '../parts/form.tsx';
 import { Table } from '../parts/list.tsx';
@@ -184,7 +185,7 @@ function factsOf(message: WholeMessage): readonly Fact[] {
   const { status, channel, direction, batch_id: batch, error_code: code, error_reason: reason } = message;
   return [
     ['Status', <Badge tone={STATUS_TONES[status]}>{status}</Badge>],
-    ['Channel', channel === 'sms' ? 'SMS' : 'Chat-app'],
+    ['Channel', CHANNEL_WORDS[channel]],
     direction === 'in' ? ['From', message.from ?? 'unknown'] : ['Sender', message.sender ?? message.from],
     ['To', message.to],
     [

@@ -8,6 +8,7 @@ import { create, lookQuery, queryText, remove } from '../api/http.ts';
 import { useLoad, usePages, useReadAgain } from '../api/load.ts';
 import { lookAt, may, session } from '../api/session.ts';
 import { FilterAccount } from '../parts/account.tsx';
+import { CHANNEL_CHOICES, CHANNEL_WORDS } from '../parts/channel.ts';
 import { calledOf, customerAsked } from '../parts/chat.ts';
 import { toast, toastProblem } from '../parts/form.tsx';
 import {
@@ -83,7 +84,7 @@ export function MessagesPage() {
       <FilterBar filter={filter}>
         <FilterText filter={filter} name="to" label="Recipient or message id" />
         <FilterSelect filter={filter} name="state" label="Status" options={STATES} />
-        <FilterSelect filter={filter} name="channel" label="Channel" options={CHANNELS} />
+        <FilterSelect filter={filter} name="channel" label="Channel" options={CHANNEL_CHOICES} />
         <FilterSelect filter={filter} name="direction" label="Direction" options={DIRECTIONS} />
         <MoreFilters filter={filter} names={SELDOM}>
           <FilterText filter={filter} name="from" label="Written by" />
@@ -117,10 +118,6 @@ function withoutChange({ change_id, customer, ...others }: Readonly<Record<Name,
   return others;
 }
 
-const CHANNELS = [
-  ['sms', 'SMS'],
-  ['chatapp', 'Chat-app'],
-] as const;
 const DIRECTIONS = [
   ['out', 'Sent'],
   ['in', 'Received'],
@@ -166,7 +163,7 @@ const COLUMNS: readonly Column<Message>[] = [
   {
     head: 'What',
     cell: ({ channel, direction, type, sender }) =>
-      `${direction === 'in' ? 'received ' : ''}${channel === 'sms' ? 'SMS' : 'chat-app'}${sender ? ` as ${sender}` : ''}${type ? `, ${type}` : ''}`,
+      `${direction === 'in' ? 'received ' : ''}${CHANNEL_WORDS[channel]}${sender ? ` as ${sender}` : ''}${type ? `, ${type}` : ''}`,
   },
   { head: 'Accepted', cell: ({ created_at }) => <Time at={created_at} /> },
   { head: 'Delivered', cell: ({ delivered_at }) => <Time at={delivered_at} /> },
@@ -322,7 +319,7 @@ function Found({ values }: { readonly values: Readonly<Record<'search' | 'accoun
         {
           head: 'What',
           cell: ({ channel, direction, sender }) =>
-            `${direction === 'in' ? 'received ' : ''}${channel === 'sms' ? 'SMS' : 'chat app'}${sender ? ` as ${sender}` : ''}`,
+            `${direction === 'in' ? 'received ' : ''}${CHANNEL_WORDS[channel]}${sender ? ` as ${sender}` : ''}`,
         },
         { head: 'Accepted', cell: ({ created_at }) => <Time at={created_at} /> },
         { head: 'Reference', cell: ({ reference }) => reference ?? '' },

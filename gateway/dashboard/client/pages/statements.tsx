@@ -1,6 +1,7 @@
 import type { AnswerOf } from '../../../api/endpoint.ts';
 import type { accountStatement } from '../../../endpoints/statements/statements.ts';
 import { useLoad } from '../api/load.ts';
+import { CHANNEL_WORDS } from '../parts/channel.ts';
 import { type Column, Table } from '../parts/list.tsx';
 import { exactNow } from '../parts/now.ts';
 import { Card, Loading, Notice, PageHead, type PageProps } from '../parts/page.tsx';
@@ -207,7 +208,7 @@ const DAYS: readonly Column<Statement['days'][number]>[] = [
 ];
 
 const TRAFFIC: readonly Column<Statement['traffic'][number]>[] = [
-  { head: 'Channel', cell: ({ channel }) => (channel === 'sms' ? 'SMS' : 'Chat-app') },
+  { head: 'Channel', cell: ({ channel }) => CHANNEL_WORDS[channel] },
   { head: 'Route', cell: ({ route }) => route ?? '–' },
   { head: 'Country', cell: ({ country }) => country ?? '–' },
   { head: 'Messages', kind: 'number', cell: ({ messages }) => number(messages) },

@@ -6,12 +6,13 @@ import type { createWebhook, showWebhook } from '../../../endpoints/webhooks/web
 import { create, fieldProblem, patch } from '../api/http.ts';
 import { usePages } from '../api/load.ts';
 import { may } from '../api/session.ts';
+import { CHANNEL_CHOICES, type CHANNEL_WORDS } from '../parts/channel.ts';
 import { Checkbox, Checkboxes, Field, Select, TextArea } from '../parts/field.tsx';
 import { FormDialog, type FormValues, SecretDialog, toast, useDialog } from '../parts/form.tsx';
 import { ListPage } from '../parts/list.tsx';
 import { AddButton, Badge, Time, type Tone } from '../parts/value.tsx';
 
-type Channel = 'sms' | 'chatapp' | 'account';
+type Channel = keyof typeof CHANNEL_WORDS | 'account';
 
 /** An entry of `GET /v2/account/webhook-events`. */
 interface OfferedEvent {
@@ -29,11 +30,7 @@ export type ListedDelivery = EntryOf<typeof deliveries>;
 export type WholeDelivery = AnswerOf<typeof showDelivery>;
 export type Replay = EntryOf<typeof replays>;
 
-export const CHANNELS: readonly (readonly [Channel, string])[] = [
-  ['sms', 'SMS'],
-  ['chatapp', 'Chat-app'],
-  ['account', 'Account'],
-];
+export const CHANNELS: readonly (readonly [Channel, string])[] = [...CHANNEL_CHOICES, ['account', 'Account']];
 
 const FILTERS: readonly (readonly [keyof Webhook['filter'], string, string])[] = [
   ['sender', 'Only these senders', 'With commas. Of received messages: your number.'],
