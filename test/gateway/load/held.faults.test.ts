@@ -10,15 +10,16 @@ import {
   worstReads,
   worstTexts,
 } from './worst-requests.ts';
-import { openWorstWorld } from './worst-world.ts';
+import { type Held, openWorstWorld } from './worst-world.ts';
 
-/** Milliseconds for which a request may hold the event loop. */
+/** Milliseconds for which a request may hold the event loop, on a machine on which the yardstick takes `YARDSTICK_MS` at most. */
 const HELD_MAX = 50;
+const YARDSTICK_MS = 2;
 /** The best of several tries counts, because garbage collection and first compilation are not the request's fault. */
 const TRIES = 6;
 
 describe('no request holds the event loop of a gateway', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   const world = use(openWorstWorld);
 
   const kinds: readonly (readonly [what: string, requests: () => readonly Worst[]])[] = [
@@ -35,13 +36,19 @@ describe('no request holds the event loop of a gateway', function () {
     it(what, async () => {
       const tooLong: string[] = [];
       for (const request of requests()) {
-        let bestMs = Number.POSITIVE_INFINITY;
-        for (let tries = 0; tries < TRIES && bestMs > HELD_MAX; tries++) {
-          const { heldMs, statuses } = await world.send(request);
-          expect([...new Set(statuses)], request.what).to.deep.equal([request.status]);
-          bestMs = Math.min(bestMs, heldMs);
+        const tries: Held[] = [];
+        const best = (of: 'heldMs' | 'yardstickMs') => Math.min(...tries.map((one) => one[of]));
+        // A machine that is slow, or shared, holds it longer for the same work.
+        const isTooLong = () => best('heldMs') > HELD_MAX * Math.max(1, best('yardstickMs') / YARDSTICK_MS);
+        do {
+          tries.push(await world.send(request));
+          expect([...new Set(tries.at(-1)?.statuses)], request.what).to.deep.equal([request.status]);
+        } while (tries.length < TRIES && isTooLong());
+        if (isTooLong()) {
+          tooLong.push(
+            `${best('heldMs').toFixed()} ms (yardstick ${best('yardstickMs').toFixed(1)} ms): ${request.what}`,
+          );
         }
-        if (bestMs > HELD_MAX) tooLong.push(`${Math.round(bestMs)} ms: ${request.what}`);
       }
       expect(tooLong).to.deep.equal([]);
     });

@@ -19,14 +19,13 @@ import { makeKey } from '../../support/gateway.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { ManyRequests } from '../../support/many-requests.ts';
 import { openTestStore } from '../../support/store.ts';
+import type { Watched } from '../../support/watched-gateway.ts';
 import { ended } from '../../support/worker-processes.ts';
 import { wrote } from '../../support/wrote.ts';
 import { mobile, RECIPIENTS, SENDER, SLOTS, SLOTS_TEMPLATE, type Worst } from './worst-requests.ts';
 
-/** A gateway's activity between two looks. */
-interface Held {
-  /** The longest time for which its event loop was held. */
-  readonly heldMs: number;
+/** What a gateway process did between two looks. */
+export interface Held extends Watched {
   readonly statuses: readonly number[];
 }
 
@@ -107,7 +106,7 @@ export async function openWorstWorld(): Promise<WorstWorld> {
       const answers = await Promise.all(
         Array.from({ length: together }, () => many.send({ ...request, headers: own() })),
       );
-      return { heldMs: await look(child), statuses: answers.map(({ status }) => status) };
+      return { ...(await look(child)), statuses: answers.map(({ status }) => status) };
     },
     async close() {
       many.close();
@@ -119,11 +118,11 @@ export async function openWorstWorld(): Promise<WorstWorld> {
   };
 }
 
-/** The longest hold since the last look. */
-async function look(child: ChildProcess): Promise<number> {
+/** The longest hold since the look before. */
+async function look(child: ChildProcess): Promise<Watched> {
   child.send('look');
-  const [heldMs] = await once(child, 'message');
-  return heldMs;
+  const [watched] = await once(child, 'message');
+  return watched;
 }
 
 /** As many slots as fit between common beginnings and ends: only reading them tells them apart. */
