@@ -21,12 +21,12 @@ export function receivedTextsFor(requester: Pick<Requester, 'who' | 'account' | 
 
 /**
  * Hides the digits of codes: `Your code is 4711` → `Your code is ••••`. Codes cannot be told from other numbers in
- * every language, so all numbers of four digits and more are masked, also in groups (`123 456`), and words of letters
- * and digits such as those in links. Amounts below 1,000, times and days stay.
+ * every language, so all numbers of four digits and more are masked, also in groups (`123 456`, with any space or
+ * dash), and words of letters and digits such as those in links. Amounts below 1,000, times and days stay.
  */
 export function maskCodes(text: string): string {
   return text
-    .replaceAll(/\p{Nd}(?:[ -]?\p{Nd}){3,}/gu, hide)
+    .replaceAll(/\p{Nd}(?:[\p{Zs}\p{Pd}]?\p{Nd}){3,}/gu, hide)
     .replaceAll(/[\p{L}\p{Nd}•]{4,}/gu, (word) => (/\p{Nd}/u.test(word) || word.includes('•') ? hide(word) : word));
 }
 
