@@ -100,7 +100,8 @@ describe('webhooks worker: the events of a group', () => {
 
     await done(group);
 
-    expect(await statesNow(group)).to.deep.equal(Array.from({ length: 4 }, () => 'discarded'));
+    // Those behind the first are due on their own, until the worker knows that the endpoint is disabled.
+    await eventually(async () => (await statesNow(group)).every((state) => state === 'discarded'), 'all are discarded');
     expect((await deliveriesNow(group)).map((one) => one?.attempts.length)).to.deep.equal([1, 0, 0, 0]);
     const lost = { endpoint: group.endpoint, since: group.createdAt };
     expect(await replaySince(world().db, lost, world().clock.now())).to.equal(4);
