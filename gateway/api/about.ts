@@ -8,8 +8,8 @@ import { capitalised, flag, text, whole } from './shapes.ts';
 
 /** What the OpenAPI document says once for the whole API. */
 
-const PROBLEM_SLUGS = Object.keys(PROBLEMS) as ProblemSlug[];
-const FIELD_CODE_NAMES = Object.keys(FIELD_CODES) as (keyof typeof FIELD_CODES)[];
+const PROBLEM_SLUGS = Object.keys(PROBLEMS) as ProblemSlug[]; // its own keys
+const FIELD_CODE_NAMES = Object.keys(FIELD_CODES) as (keyof typeof FIELD_CODES)[]; // its own keys
 
 const FieldProblem = z
   .strictObject({

@@ -75,7 +75,7 @@ export function componentsOf(named: readonly z.ZodType[]): Readonly<Record<strin
 
 export function schemaOf(shape: z.ZodType): Schema {
   const { $schema, ...written } = z.toJSONSchema(shape, { io: 'input' });
-  return asContract(written as Written);
+  return asContract(written as Written); // as above
 }
 
 /** JSON Schema as zod writes it. */

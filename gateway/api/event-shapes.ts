@@ -258,7 +258,7 @@ function listedShape(name: ListedName): z.ZodType<object> {
 
 const LISTED_SHAPES = Object.fromEntries(
   EVENT_NAMES.filter(isListed).map((name) => [name, listedShape(name)]),
-) as Readonly<Record<ListedName, z.ZodType<object>>>;
+) as Readonly<Record<ListedName, z.ZodType<object>>>; // one for each name
 
 export const EVENT_SHAPES: Readonly<Record<EventName, z.ZodType<object>>> = {
   'message.received': MessageReceivedEvent,

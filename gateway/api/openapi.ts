@@ -119,7 +119,7 @@ function merged<T extends object>(base: T, more: object): T {
     if (Array.isArray(before) && Array.isArray(value)) all[name] = [...before, ...value];
     else all[name] = isPlain(before) && isPlain(value) ? merged(before, value) : value;
   }
-  return all as T;
+  return all as T; // `more` only adds to it
 }
 
 function isPlain(value: unknown): value is object {

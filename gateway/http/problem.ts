@@ -588,7 +588,7 @@ function withTitles<Slug extends string>(untitled: Readonly<Record<Slug, Untitle
     const words = slug.replaceAll('_', ' ');
     return [slug, { title: words.charAt(0).toUpperCase() + words.slice(1), ...rule }];
   });
-  return Object.fromEntries(titled) as Readonly<Record<Slug, ProblemRule>>;
+  return Object.fromEntries(titled) as Readonly<Record<Slug, ProblemRule>>; // one for each
 }
 
 export type ProblemSlug = keyof typeof PROBLEMS;

@@ -76,7 +76,7 @@ export async function listOptIns(
   // A range of `_id`, so no further index is needed. The semicolon is the character after the colon.
   const ids: { readonly $gt: OptInKey; readonly $lt: OptInKey } = {
     $gt: optInKey(account, after),
-    $lt: `${account};` as OptInKey,
+    $lt: `${account};` as OptInKey, // no key itself: the first text behind all keys of the account
   };
   return optIns(db).find({ _id: ids }).sort({ _id: 1 }).limit(limit).toArray();
 }

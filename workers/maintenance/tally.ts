@@ -130,9 +130,10 @@ interface Operator {
 export class Tally {
   readonly #counter: Counter;
   readonly #traffic: Traffic;
-  readonly #states: ReadonlyMap<ChannelName, Map<ShownState, number>> = new Map(
-    CHANNEL_NAMES.map((name) => [name, new Map()]),
-  );
+  readonly #states = Object.fromEntries(CHANNEL_NAMES.map((name) => [name, new Map<ShownState, number>()])) as Record<
+    ChannelName,
+    Map<ShownState, number>
+  >; // one for each name
   /** By channel and name: a carrier of SMS may be named like the chat-app channel. */
   readonly #operators = new Map<string, Operator>();
   readonly #errors = new Map<string, number>();
@@ -149,7 +150,7 @@ export class Tally {
 
   add({ message, kind, paid }: Sorted): void {
     const { channel, state, errorCode } = message;
-    this.#increase(channel, STATES[state].shown, 1);
+    increase(this.#states[channel], STATES[state].shown);
     if (message.direction === 'in') return;
     this.#credits += paid.credits - paid.refunded;
     if (message.opened !== undefined && paid.refunded === 0) this.#conversations++;
@@ -161,7 +162,7 @@ export class Tally {
 
   join(account: AccountId, own: Tally): void {
     for (const channel of CHANNEL_NAMES) {
-      for (const [state, count] of own.#states.get(channel) ?? []) this.#increase(channel, state, count);
+      for (const [state, count] of own.#states[channel]) increase(this.#states[channel], state, count);
     }
     for (const [code, count] of own.#errors) increase(this.#errors, code, count);
     for (const [key, { name, channel, ended, delivered, within }] of own.#operators) {
@@ -183,7 +184,9 @@ export class Tally {
       _id: `${this.#counter}:${hour}`,
       account: this.#counter,
       countedAt,
-      states: Object.fromEntries([...this.#states].map(([name, counts]) => [name, Object.fromEntries(counts)])),
+      states: Object.fromEntries(
+        Object.entries(this.#states).map(([name, counts]) => [name, Object.fromEntries(counts)]),
+      ),
       credits: this.#credits,
       conversations: this.#conversations,
       operators: [...this.#operators.values()]
@@ -193,11 +196,6 @@ export class Tally {
       traffic: this.#traffic.rows(),
       expiresAt,
     };
-  }
-
-  #increase(channel: ChannelName, state: ShownState, count: number): void {
-    const counts = this.#states.get(channel);
-    if (counts !== undefined) increase(counts, state, count);
   }
 
   #carrierOf({ claim }: Counted): string | undefined {

@@ -108,7 +108,7 @@ export const newCarrier = endpoint({
     if (given.settings !== undefined) requireSettings(given.settings, problems, given.preset);
     if (problems.count > 0) return invalid(problems);
     const { carrier_id: id, name = id, password } = body;
-    const wanted = { ...CARRIER_DEFAULTS, ...chosen, _id: id, name, password } as CarrierDocument;
+    const wanted = { ...CARRIER_DEFAULTS, ...chosen, _id: id, name, password } as CarrierDocument; // none required is missing
     try {
       await changeAudited(deps, requester, {
         action: 'carrier.create',

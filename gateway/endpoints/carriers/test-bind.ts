@@ -114,7 +114,7 @@ async function toTest(
       return { carrier: tested, password: given.password ?? openedPassword(box, carrier), isBeside };
     }
     const wanted = { ...CARRIER_DEFAULTS, ...changes, _id: 'test', name: 'test', password, createdAt: clock.now() };
-    const carrier = wanted as CarrierDocument;
+    const carrier = wanted as CarrierDocument; // none required is missing
     checkCarrier(carrier);
     return { carrier, password, isBeside: false };
   } catch (error) {

@@ -132,7 +132,7 @@ function isPlace(text: string): text is PlaceText {
 
 function placeOf(text: PlaceText): EventPlace {
   const colon = text.indexOf(':');
-  const id = text.slice(colon + 1) as EventPlace['id'];
+  const id = text.slice(colon + 1) as EventPlace['id']; // the text has the form of a cursor's place
   return { atMs: Number(text.slice(0, colon)), id };
 }
 

@@ -67,7 +67,7 @@ export async function listMessages(
     if (more !== undefined) walkEnd = last?._id;
   }
   const { batch } = filter;
-  const ofBatch = batch === undefined ? {} : { batch }; // The range of ids alone could include others
+  const ofBatch = batch === undefined ? {} : { batch }; // the range of ids alone could include others
   const rest = walkEnd === undefined ? range : { ...range, $gte: walkEnd };
   const found = await walk(rest, { ...wanted, ...ofBatch }, PROJECTION)
     .limit(limit + 1)

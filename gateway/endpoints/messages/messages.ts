@@ -28,7 +28,7 @@ const ENTRIES_PER_REQUEST = 250;
 
 /** Both spellings are used elsewhere. */
 const DIRECTIONS = { in: 'in', out: 'out', inbound: 'in', outbound: 'out' } as const;
-const DIRECTION_NAMES = Object.keys(DIRECTIONS) as (keyof typeof DIRECTIONS)[];
+const DIRECTION_NAMES = Object.keys(DIRECTIONS) as (keyof typeof DIRECTIONS)[]; // its own keys
 
 /** `to` is the recipient, as everywhere in the API, so the parameters for times have other names. */
 export const MESSAGE_FILTER = {
@@ -167,7 +167,7 @@ async function paidBy(db: Db, account: AccountId, change: ChangeId): Promise<Mes
   const [entry] = await readEntries(db, account, [change]);
   if (entry === undefined) return undefined;
   const { covers, reference } = entry;
-  if (covers !== undefined) return { paid: { group: change as GroupId, ...covers } };
+  if (covers !== undefined) return { paid: { group: change as GroupId, ...covers } }; // debits are groups
   return reference !== undefined && isBatchId(reference) ? { batch: reference } : undefined;
 }
 
@@ -192,7 +192,7 @@ export function messageFilter(query: Values<typeof MESSAGE_FILTER>): MessageFilt
   });
 }
 
-const STATE_NAMES = Object.keys(STATES) as MessageState[];
+const STATE_NAMES = Object.keys(STATES) as MessageState[]; // its own keys
 
 /** The five fields of "Delivery status record" (null while unknown), then our additions (absent while unknown). */
 export function messageRecord(message: MessageSummary, customer?: Customer): Shown<typeof Message> {

@@ -156,6 +156,7 @@ async function readDeliveries(db: Db, { _id, account, history }: TextlessMessage
   const ids = history.flatMap(({ state }) =>
     endpoints.map((endpoint) => deliveryId(eventId(_id, state), endpoint._id)),
   );
+  // The ids are of events of the message.
   return (await findDeliveries(db, ids, { bodies: false })) as readonly MessageDelivery[];
 }
 

@@ -255,7 +255,7 @@ export const putRoute = endpoint({
       price,
     } = body;
     const before = (await listRoutes(db)).find(({ _id }) => _id === name);
-    const costs = (body.costs ?? before?.costs) as RouteDocument['costs'];
+    const costs = (body.costs ?? before?.costs) as RouteDocument['costs']; // each is looked at
     for (const [carrier, cost] of Object.entries(costs ?? {})) {
       if (typeof cost === 'string' && COST.test(cost)) continue;
       problems.add(`costs.${carrier}`, 'invalid_value', 'It must be like 0.12 INR.');

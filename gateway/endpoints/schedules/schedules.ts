@@ -158,7 +158,7 @@ function placeText(list: keyof typeof LISTS, { at, _id }: Place): PlaceText {
 function placeOf(text: PlaceText | undefined): Place | undefined {
   if (text === undefined) return undefined;
   const [, atMs, id] = text.split(':');
-  return { at: new Date(Number(atMs)), _id: id as ScheduleId };
+  return { at: new Date(Number(atMs)), _id: id as ScheduleId }; // the text was checked
 }
 
 function isPlace(text: string): text is PlaceText {

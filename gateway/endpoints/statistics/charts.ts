@@ -48,7 +48,7 @@ const OperatorCharts = named('OperatorCharts', {
   ),
 });
 
-const NAMES = Object.keys(PERIODS) as PeriodName[];
+const NAMES = Object.keys(PERIODS) as PeriodName[]; // its own keys
 const SHOWN_OPERATORS = 6;
 /** A month is 1,440 small documents. */
 const COST = 3;

@@ -47,7 +47,7 @@ const NONE: Readonly<Record<ShownState, number>> = {
   rejected: 0,
   received: 0,
 };
-const STATES = Object.keys(NONE) as ShownState[];
+const STATES = Object.keys(NONE) as ShownState[]; // its keys
 /** The most frequent ones. */
 const LISTED_MAX = 10;
 
@@ -116,7 +116,7 @@ const MessageStatistics = z
   })
   .meta({ id: 'MessageStatistics' });
 
-const NAMES = Object.keys(PERIODS) as PeriodName[];
+const NAMES = Object.keys(PERIODS) as PeriodName[]; // its own keys
 
 /** In requests: a month is at most 720 small documents. */
 const COST = 2;

@@ -20,7 +20,7 @@ import { AccountIdText } from '../operators/fields.ts';
 
 /** What is wrong now, from the one list of conditions (docs/decisions/0044). */
 
-const NAMES = Object.keys(CONDITIONS) as [keyof typeof CONDITIONS];
+const NAMES = Object.keys(CONDITIONS) as [keyof typeof CONDITIONS]; // its keys
 
 export const Condition = named('Condition', 'Something that is wrong now, in words for the account.', {
   condition: z.enum(NAMES).meta({ example: 'carrier.refusing' }),
@@ -124,7 +124,7 @@ async function operatorRecords(
 
 export function conditionRecord(one: ToldCondition): Shown<typeof Condition> {
   return {
-    condition: one.name as keyof typeof CONDITIONS,
+    condition: one.name as keyof typeof CONDITIONS, // the catalogue's, which wrote it
     condition_id: one._id,
     severity: one.severity,
     about: one.subject.kind,

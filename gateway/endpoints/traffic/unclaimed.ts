@@ -149,7 +149,7 @@ function isUnassignedPlace(text: string): text is UnassignedPlaceText {
 
 function placeOf(text: UnassignedPlaceText): UnassignedPlace {
   const [at, id] = text.split(' ');
-  return { expiresAt: new Date(Number(at)), id: id as InboundId };
+  return { expiresAt: new Date(Number(at)), id: id as InboundId }; // isUnassignedPlace has looked
 }
 
 function unassignedRecord(

@@ -224,7 +224,7 @@ export function userRecord(user: UserDocument): Shown<typeof User> {
     username: user.username,
     name: user.name ?? null,
     email: addressOf(user) ?? null,
-    role: user.role as AccountRole,
+    role: user.role as AccountRole, // users of an account have no other
     status: user.status,
     second_factor: user.totp !== undefined,
     last_sign_in_at: lastSignInAt === undefined ? null : isoTimestamp(lastSignInAt),

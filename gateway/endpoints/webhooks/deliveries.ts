@@ -106,7 +106,7 @@ async function readPage(
   index: string,
   place: Place | undefined,
 ): Promise<readonly { readonly at: Place; readonly delivery: ListedDelivery | undefined }[]> {
-  const [document, last] = (place?.split('/') ?? []) as [Stored['_id']?, DeliveryId?];
+  const [document, last] = (place?.split('/') ?? []) as [Stored['_id']?, DeliveryId?]; // as `isPlace` says
   const stored = await deliveriesOf(db)
     .find({ ...walk, ...(document === undefined ? {} : { _id: { $lte: document as DeliveryId } }) })
     .sort({ _id: -1 })

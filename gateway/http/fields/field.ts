@@ -78,7 +78,7 @@ export function readField<Value>(
     let input = value;
     for (const step of issue.path) {
       place += typeof step === 'number' ? `[${step}]` : `.${String(step)}`;
-      input = (input as Record<PropertyKey, unknown>)[step];
+      input = (input as Record<PropertyKey, unknown>)[step]; // zod came this way
     }
     if (issue.code === 'unrecognized_keys') {
       const { known } = issue as UnknownMembers; // only `object` makes such issues

@@ -62,7 +62,7 @@ export function createUrlCheck({ withinMs, mustResolve, ...options }: UrlCheckOp
     maxEntries: HOSTS_MAX,
     clock,
     read: async (key) => {
-      const [account, origin] = key.split(' ') as [AccountId, string];
+      const [account, origin] = key.split(' ') as [AccountId, string]; // a key is made of these two
       const url = new URL(origin);
       const unknown = (problem: string) => (mustResolve ? { problem } : {});
       const tooSlow = unknown(`The host name ${url.hostname} could not be resolved in time.`);

@@ -44,6 +44,7 @@ export function readQuery<T extends Fields>(
       if (read !== undefined) values[name] = read;
     }
   }
+  // Each value was read by its own field.
   const read = values as Given<T>;
   for (const rule of rules) rule(read, (name) => given.has(name), problems);
   return { given: read, problems };

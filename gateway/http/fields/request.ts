@@ -66,6 +66,7 @@ export async function readRequest<T extends Fields>(
     const value = read instanceof Unread ? await read.read(name, context, problems) : read;
     if (value !== undefined) values[name] = value;
   }
+  // Each value was read by its own field.
   const given = values as Given<T>;
   for (const rule of rules) rule(given, has, problems);
   return { given, problems };

@@ -33,6 +33,7 @@ export function createOnce(deps: Pick<GatewayDeps, 'db' | 'clock' | 'log' | 'box
     const held = await keys.take(account, wanted, action.aheadMs);
     if (held.kind === 'refused') return sendProblem(res, ...held.problem);
     if (held.kind === 'answered') {
+      // The same request has the same path, so the same action made the id.
       const refusal = await action.refuseReplay?.(res, held.claim.result as Id);
       if (refusal !== undefined) return sendProblem(res, ...refusal);
       return replay(res, held.claim, keys.open(held.claim, held.answer));

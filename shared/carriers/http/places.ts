@@ -9,7 +9,9 @@ export function readTree(body: Buffer): unknown {
     if (typeof tree !== 'object') return { text: text.trim() };
     if (!/\d{16}/.test(text)) return tree;
     return JSON.parse(text.replaceAll(LONG_NUMBER, (found) => (found.startsWith('"') ? found : `"${found}"`)));
-  } catch {}
+  } catch {
+    // No JSON.
+  }
   return { text: text.trim() };
 }
 

@@ -27,7 +27,7 @@ describe('embedded-db sort in memory', () => {
     let pauses = 0;
     for (let doc = results.next(); doc !== undefined; doc = results.next()) {
       if (doc === PAUSE) pauses++;
-      else found.push(deserialize(doc) as Doc);
+      else found.push(deserialize(doc) as Doc); // as it was made above
     }
     return { found, pauses };
   }
